@@ -1,4 +1,4 @@
-"""A ladder from a model's answers: each judged by the graph, then kept, merged, moved or dropped."""
+"""Builds a ladder from a model's answers: the graph judges each, then it is kept, merged, moved or dropped."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 
 Unproven = Literal["keep", "drop"]
-HELD = 20_000  # entities kept in memory, with what was concluded of them some 10 kB each, before reading begins afresh
+HELD = 20_000  # entities in memory, some 10 kB each with conclusions, before the judge is renewed
 _OVER_CAP = "the ladder has as many levels as it may"
 _FULL = "its level is full"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Checked:
-    """A ladder after checking: `levels` from the answer on, and every decision.
+    """A checked ladder: `levels` from the answer on, and the decision on each text.
 
-    Where none of the texts is `left` the levels beyond the answer are the graph's.
+    `left`: whether a text of the model is in it; otherwise the levels beyond the answer are those of the graph.
     """
 
     levels: tuple[Level, ...]
@@ -38,7 +38,7 @@ class Checked:
 
 @dataclass(slots=True)
 class _Draft:
-    """One text of the model's on its way into a ladder."""
+    """One text of the model while its ladder is being built."""
 
     line: int
     text: str
@@ -50,7 +50,7 @@ class _Draft:
     rung: _CheckedRung | None = None
 
     def merge_into(self, rung: _CheckedRung) -> bool:
-        """Put the text beside those of a level; False where that is full."""
+        """Add the text to a level. Returns False where that is full."""
         if len(rung.texts) >= MAX_TIERS:
             return False
         self.action, self.rung = Action.MERGED, rung
@@ -60,16 +60,16 @@ class _Draft:
 
 @dataclass(slots=True)
 class _CheckedRung:
-    """One level in the making."""
+    """One level while the ladder is being built; `proven`: whether the graph entails it."""
 
     texts: list[_Draft]
     proven: bool = True
 
 
 class LadderCheck:
-    """Checks ladders in words against one snapshot. The same row and texts always give the same.
+    """Checks the texts of ladders against one snapshot; the same row and texts always give the same result.
 
-    `unproven` says whether a tier that the graph neither entails nor contradicts is kept or dropped.
+    `unproven`: whether a tier that the graph neither entails nor contradicts is kept or dropped.
     """
 
     def __init__(self, store: Store, *, unproven: Unproven = "keep", language: str = "en") -> None:
@@ -79,13 +79,13 @@ class LadderCheck:
 
     @property
     def graph(self) -> Graph:
-        """What rows are checked by."""
+        """The graph that rows are checked against."""
         return self._judge.graph
 
     def check(self, row: TieredRow, texts: Sequence[str], *, call: str) -> Checked:
-        """The ladder that `texts`, finest first, make for a row that has the graph's own ladder.
+        """The ladder from `texts`, finest first, for a row that has the graph's own ladder.
 
-        A tier that the graph's ladder has too takes its entity, aliases, bits and evidence over.
+        A tier that the graph's ladder has too takes over its entity, aliases, bits and evidence.
         """
         if self._judge.graph.held > HELD:
             self._judge = self._fresh()
@@ -110,7 +110,11 @@ class LadderCheck:
         return Checked(levels=levels, decisions=tuple(decisions), left=bool(beyond))
 
     def _settled(self, row: TieredRow, texts: Sequence[str]) -> list[_Draft]:
-        """The texts in an order in which as few as possible are finer than one before them, with their findings."""
+        """The texts with their results, reordered so that as few as possible are finer than one before them.
+
+        A text that is finer is moved before the last entailed text that precedes it, until no text is, or an order
+        repeats.
+        """
         order, moved = list(range(len(texts))), set[int]()
         seen = {tuple(order)}
         while True:
@@ -135,12 +139,14 @@ class LadderCheck:
         ]  # fmt: skip
 
     def _verdicts(self, row: TieredRow, *levels: Sequence[str]) -> tuple[TierVerdict, ...]:
-        """The verdicts on these texts, each level beyond the one before it, the first beyond the answer."""
+        """The verdicts on the texts of `levels`, each level coarser than the one before it, the first coarser than the
+        answer.
+        """
         beyond = (Level(tiers=tuple(Tier(text=text) for text in texts)) for texts in levels)
         return self._judge.judge(replace(row, levels=(row.levels[0], *beyond), abstained=None)).tiers
 
     def _rungs(self, row: TieredRow, drafts: Sequence[_Draft]) -> list[_CheckedRung]:
-        """The levels beyond the answer; each text learns what was done with it."""
+        """The levels beyond the answer; sets the action on each text."""
         self._hold_against_graph(row, drafts)
         rungs: list[_CheckedRung] = []
         for draft in drafts:
@@ -160,7 +166,7 @@ class LadderCheck:
         return rungs
 
     def _hold_against_graph(self, row: TieredRow, drafts: Sequence[_Draft]) -> None:
-        """Texts of the graph's own ladder follow, whatever their words; of one text only the first counts."""
+        """Mark texts of the graph's own ladder as entailed, whatever their verdict; a repeated text is a duplicate."""
         tiers = {bare(name): tier.text for level in row.levels[1:] for tier in level.tiers for name in tier.names()}
         used: set[str | None] = {None}
         known: set[str] = set()
@@ -177,9 +183,9 @@ class LadderCheck:
         return draft.finding is CheckResult.ENTAILED or (draft.finding is CheckResult.UNPROVEN and self._keeps_unproven)
 
     def _beside(self, row: TieredRow, draft: _Draft, proven: Sequence[_CheckedRung]) -> _CheckedRung | None:
-        """The level that a phrase belongs to where it does not follow from the last one; None where it does."""
+        """The finer level that a phrase belongs to, where it does not follow from the last one; None where it does."""
         if draft.entities:
-            return None  # names stand above each other whatever lies between
+            return None  # names may follow from any finer level, whatever lies between
         beside = None
         for rung in reversed(proven):
             *_, verdict = self._verdicts(row, [other.text for other in rung.texts], [draft.text])
@@ -210,7 +216,8 @@ class LadderCheck:
 
 
 def tidied(levels: Sequence[Level]) -> tuple[Level, ...]:
-    """The levels with each name once: an alias that is the text of any tier, or stood before, goes."""
+    """The levels with each name once: an alias that is the text of any tier, or that an earlier tier has, is removed.
+    """
     texts = {normalise(tier.text) for level in levels for tier in level.tiers}
     seen: set[str] = set()
     out = []
@@ -229,7 +236,7 @@ def tidied(levels: Sequence[Level]) -> tuple[Level, ...]:
 
 
 def _joined(first: Level, name: str) -> Level:
-    """Level 1 with one more name, at the answer that shares most words with it."""
+    """Level 1 with one more alias, for the answer that shares most words with it."""
     nearest = max(first.tiers, key=lambda tier: len(content(tier.text) & content(name)))
     return replace(
         first,

@@ -1,4 +1,6 @@
-"""How likely a row's descriptions are of something else: GRANOLA-EQ's score for potential error, by a model."""
+"""Scores how likely the descriptions of a row are of another entity: GRANOLA-EQ's score for potential error, by a
+model.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ SAMPLES = 10
 class ConsistencyScorer:
     """Asks a yes/no question with examples, several times at temperature 1 (Yona, Aharoni and Geva 2024, appendix B).
 
-    The score is the share, in [0, 1], of the readable answers that say no; 1 is the worst. A row has none where it
-    has no description, or where more than half of its answers are neither yes nor no.
-    An `abstraction.datasets.building.Scorer`.
+    The score is the share, in [0, 1], of the readable replies that are no; 1 is the worst. A row without descriptions
+    has none, nor one where more than half of the replies are neither yes nor no. An
+    `abstraction.datasets.building.Scorer`.
     """
 
     def __init__(
@@ -45,7 +47,7 @@ class ConsistencyScorer:
         return f"{model_name(self.model.identity)} {how.n} samples prompts:{prompts} {digest}"
 
     def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | Failure | None]:
-        """A score for each row, None where there is none, the Failure where the model could not be had."""
+        """For each row its score, None where it has none, the Failure where the model could not be reached."""
         asked = {at: request for at, row in enumerate(rows) if (request := self._request(row)) is not None}
         scores: list[float | Failure | None] = [None] * len(rows)
         for at, result in zip(asked, self.model.generate(asked.values()), strict=True):
@@ -65,7 +67,7 @@ class ConsistencyScorer:
 
 
 def score_of(replies: Sequence[str]) -> float | None:
-    """The share of the replies that say no among those that say yes or no; None where those are not half of all."""
+    """The share of no among the replies that are yes or no; None where those are less than half of all."""
     votes: list[bool] = []
     for reply in replies:
         try:

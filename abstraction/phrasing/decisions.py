@@ -1,4 +1,4 @@
-"""What was decided about each tier that a model wrote: a line of the phrasing log, and the note in its row."""
+"""Decisions about tiers that a model wrote: lines of the phrasing log, and the note in each row."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from abstraction.models.chat_model import FailureReason
 from abstraction.rows import TieredRow
 from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 
-NOTE = "phrasing"  # the field of a row that tells how it was phrased
+NOTE = "phrasing"  # the field of a row with the note on its phrasing
 _TIERS = "tiers"
 
 
 class CheckResult(StrEnum):
-    """What checking a tier finds."""
+    """The result of checking a tier."""
 
     ENTAILED = "entailed"  # by the graph
     UNPROVEN = "unproven"  # consistent with the graph, but not in it
     CONTRADICTED = "contradicted"
-    ALIAS = "alias"  # of the answer
-    DUPLICATE = "duplicate"  # of a finer tier
-    SIBLING = "sibling"  # of the tier before it
+    ALIAS = "alias"  # another name of the answer
+    DUPLICATE = "duplicate"  # another name of a finer tier
+    SIBLING = "sibling"  # of the same level as the tier before it
     BESIDE_ANSWER = "beside-answer"  # another answer, or a member of it
     FINER = "finer-than-previous"
     NOT_COARSER = "not-coarser-than-answer"
@@ -33,11 +33,11 @@ class CheckResult(StrEnum):
 
 
 class Action(StrEnum):
-    """What was done with it."""
+    """The action taken on a checked tier."""
 
     KEPT = "kept"  # a level of its own
-    MERGED = "merged"  # into the level of its sibling
-    JOINED = "joined"  # the aliases of the answer
+    MERGED = "merged"  # added to the level of its sibling
+    JOINED = "joined"  # added to the aliases of the answer
     DROPPED = "dropped"
 
 
@@ -55,7 +55,7 @@ _FINDING_OF = {
 
 
 def finding_of(verdict: TierVerdict) -> CheckResult:
-    """A verdict as a finding."""
+    """The result of checking that corresponds to a verdict."""
     if verdict.beside_answer:
         return CheckResult.BESIDE_ANSWER
     return CheckResult.LEAKING if verdict.leaks else _FINDING_OF[verdict.verdict]
@@ -63,10 +63,10 @@ def finding_of(verdict: TierVerdict) -> CheckResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextDecision:
-    """One text that a model wrote, the number `line` of its reply, from 1.
+    """The decision on one text that a model wrote: line `line` of its reply, from 1.
 
-    `level` is the level of the row that it now stands in, from 1, None where it is dropped; `moved` whether the order
-    was mended to get it there.
+    `level` is the level of the row that now contains it, from 1, None where it is dropped; `moved`: whether it was
+    moved to another place in the order.
     """
 
     line: int
@@ -78,7 +78,7 @@ class TextDecision:
     moved: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object without what does not apply."""
+        """The fields as a JSON object; `moved` only where true."""
         out: dict[str, Any] = {"line": self.line, "text": self.text, "finding": str(self.finding), "why": self.why}
         return out | {"action": str(self.action), "level": self.level} | ({"moved": True} if self.moved else {})
 
@@ -87,7 +87,9 @@ def with_note(
     row: TieredRow, *, mode: str, calls: Iterable[str] = (), fallback: str = "", why: str = "",
     decisions: Iterable[TextDecision] = (),
 ) -> TieredRow:  # fmt: skip
-    """The row with its note: the mode, the keys of its calls, why it has no ladder of the model's, each decision."""
+    """The row with its note: the mode, the keys of its calls, the reason where it has no ladder by the model, each
+    decision.
+    """
     note: dict[str, Any] = {"mode": mode, "calls": list(calls)}
     if fallback:
         note |= {"fallback": fallback, "why": why}
@@ -102,7 +104,7 @@ def _note(row: TieredRow) -> Mapping[str, Any]:
 
 
 def log_lines(row: TieredRow) -> Iterator[dict[str, Any]]:
-    """The lines that the phrasing log has of a row: one a text of the model's, one where the graph's ladder stays."""
+    """The lines of the phrasing log for a row: one per text of the model, and one where the fallback is used."""
     note = _note(row)
     about = {"row": row.id, "call": (note.get("calls") or [None])[-1], "calls": len(note.get("calls") or ())}
     for decision in note.get(_TIERS) or ():
@@ -112,7 +114,7 @@ def log_lines(row: TieredRow) -> Iterator[dict[str, Any]]:
 
 
 def shortened(row: TieredRow) -> TieredRow:
-    """The row as it is written out: its note without the decisions, which the log has."""
+    """The row as it is written out: its note without the decisions, which the log contains."""
     note = _note(row)
     if not note:
         return row
@@ -120,17 +122,17 @@ def shortened(row: TieredRow) -> TieredRow:
 
 
 class DecisionCounts:
-    """Rows and texts by what was decided, as they pass."""
+    """Counts rows and texts by decision."""
 
     def __init__(self) -> None:
         self.rows = self.asked = self.asked_again = 0
         self.findings: dict[str, dict[str, int]] = {}
         self.fallbacks: dict[str, int] = {}
         self.moved = 0
-        self.as_paper = False  # the paper's procedure, in which no graph's ladder stands in for a failed row
+        self.as_paper = False  # the paper's procedure, in which a failed row keeps its answer only
 
     def see(self, row: TieredRow) -> None:
-        """Count a row that has its whole note."""
+        """Count a row with its whole note; a row without a note is ignored."""
         note = _note(row)
         if not note:
             return
@@ -148,12 +150,12 @@ class DecisionCounts:
 
     @property
     def left_with(self) -> str:
-        """What rows without a ladder of the model's have."""
+        """The fallback of rows without a ladder by the model, in words."""
         return "have their answer alone" if self.as_paper else "keep the graph's ladder"
 
     @property
     def unanswered(self) -> int:
-        """Rows whose call failed: another run asks for them again."""
+        """The number of rows whose call failed: another run asks again for these."""
         return sum(self.fallbacks.get(str(reason), 0) for reason in FailureReason)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reading a model's replies strictly, as texts of tiers: in the form that is asked for, or nothing."""
+"""Reads a model's replies as texts of tiers, strictly: a reply in another form than requested is unreadable."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from abstraction.assembly.filters import names_the_answer
 from abstraction.errors import ReplyError
 from abstraction.language.template_marks import own_turn, without_thoughts
 
-# Reading replies strictly: a model says what is asked for in the form that is asked for, or it has said nothing.
+# The forms of replies; anything else raises ReplyError, so that no guess about a reply enters a ladder.
 
 
 def tagged(reply: str, name: str) -> str:
     """The text between <name> and </name>, of which there must be one pair. Raises ReplyError.
 
-    Text from data holds no angle brackets once it is in a prompt (`prompt_files.harmless`), so the pair is the model's
-    own even where it repeats data.
+    Text from data has no angle brackets once it is in a prompt (`prompt_files.harmless`), so the pair is by the model
+    even where it repeats data.
     """
     opened, closed = f"<{name}>", f"</{name}>"
     if reply.count(opened) != 1 or reply.count(closed) != 1:
@@ -31,7 +31,7 @@ def tagged(reply: str, name: str) -> str:
 
 
 def listed(reply: str, name: str) -> list[str]:
-    """The items between <name> and </name>, a line each, all with a dash before them or all numbered from 1.
+    """The items between <name> and </name>, one per line, all with a dash or all numbered from 1.
 
     Raises ReplyError for another line, and where there is no item.
     """
@@ -48,7 +48,7 @@ def listed(reply: str, name: str) -> list[str]:
 def counted(reply: str) -> list[str]:
     """The items of lines such as `1:: item`, numbered from 1 without a gap.
 
-    Lines without `::` may stand before and behind, none between. Raises ReplyError.
+    Lines without `::` may precede and follow them, but not interrupt them. Raises ReplyError.
     """
     lines = [line.strip().strip("`") for line in reply.splitlines() if line.strip()]
     matches = [re.fullmatch(r"(\d{1,3})\s{0,3}::\s{0,3}(\S.*)", line) for line in lines]
@@ -64,7 +64,7 @@ def counted(reply: str) -> list[str]:
 
 
 def yes_or_no(reply: str) -> bool:
-    """Whether the reply's first word is yes. Raises ReplyError where it is neither yes nor no."""
+    """Whether the reply's first word is yes rather than no. Raises ReplyError for another word."""
     match = re.match(r"\W*(yes|no)\b", reply, re.IGNORECASE)
     if not match:
         raise ReplyError("the reply must begin with yes or no")
@@ -75,13 +75,13 @@ def yes_or_no(reply: str) -> bool:
 
 
 TAG = "answers"
-MOST = 14  # as many as GRANOLA-EQ has columns
+MOST = 14  # most answers of a reply: the number of answer columns in GRANOLA-EQ
 LONGEST = 200  # characters of one answer
 _QUOTED = re.compile(r"\A(?:\"(.+)\"|“(.+)”|\*\*(.+)\*\*|'(.+)')\Z")
 
 
 def answer_of(reply: str) -> str:
-    """A reply without thoughts and the tokens of turns. Raises ReplyError for a thought without an end."""
+    """A reply without thoughts and without tokens that mark turns. Raises ReplyError for an unfinished thought."""
     text, unfinished = without_thoughts(reply)
     if unfinished and not text.strip():
         raise ReplyError("the reply ends in the midst of a thought")
@@ -89,11 +89,11 @@ def answer_of(reply: str) -> str:
 
 
 def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool = False) -> list[str]:
-    """The coarser answers of a reply, finest first; [] where it says that there is none. Raises ReplyError.
+    """The coarser answers of a reply, finest first; [] where the reply is "none". Raises ReplyError.
 
-    Either form that the prompts ask for is read, with the tag `answers` around it or, for lines of `1:: answer`,
-    without. The first of such lines is left out where it is the answer that was given, by one of its `names`: some
-    models begin with a coarser one. With `answer_first` it is the answer, whatever it says.
+    Both forms that the prompts ask for are read: with the tag `answers` around it or, for lines of `1:: answer`,
+    without. The first of such lines is left out where it is one of the `names` of the given answer; some models begin
+    with a coarser one. With `answer_first` it is always left out.
     """
     text = answer_of(reply)
     inner = tagged(text, TAG) if f"<{TAG}>" in text else text
@@ -111,18 +111,18 @@ def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool =
 
 
 def _is_given(item: str, names: Collection[str]) -> bool:
-    """Whether an answer is the given one, alone or with more behind it: `Hamburg`, `Hamburg, Germany`."""
+    """Whether an answer is the given one, alone or followed by more: `Hamburg`, `Hamburg, Germany`."""
     head = re.split(r"[,;(]", item)[0]
     return names_the_answer(item, names, person=False) or names_the_answer(head, names, person=False)
 
 
 def read_vote(reply: str) -> bool:
-    """Whether a reply says yes. Raises ReplyError."""
+    """Whether a reply is yes. Raises ReplyError where it is neither yes nor no."""
     return yes_or_no(answer_of(reply))
 
 
 def _plain(item: str) -> str:
-    """One answer without quotation marks around it. Raises ReplyError for what is no short text on one line."""
+    """One answer without quotation marks around it. Raises ReplyError for anything but a short text on one line."""
     match = _QUOTED.match(item.strip())
     text = (next(part for part in match.groups() if part) if match else item).strip()
     if len(text) > LONGEST:

@@ -1,4 +1,4 @@
-"""Asks a model about items in a stream: a reply that cannot be read is asked for once more, order is kept."""
+"""Sends requests about a stream of items to a model, in order; an unreadable reply is asked for once more."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 UNREADABLE = "unreadable-reply"
-_KEPT = 4000  # characters of an unreadable reply that stand in the second request
-_WAITING = 4096  # items that are held back at most, before asking pauses
+_KEPT = 4000  # characters of an unreadable reply that the second request repeats
+_WAITING = 4096  # most items that wait for an earlier one, before no more are requested: bounds memory
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RequestOutcome(Generic[V]):
-    """What came of asking: `value`, or None with the code `failed` and the reason `why`.
+    """The result for an item: `value`, or None with the code `failed` and the reason `why`.
 
-    `calls` are the keys of the requests in order, as the log of calls and the cache have them. `fault` is an
-    unforeseen error in asking about this item, or in reading its reply: the others go on.
+    `calls` are the keys of its requests, in order, as in the log of calls and the cache. `fault` is an unexpected
+    error in making the request or in reading the reply; it does not stop the other items.
     """
 
     value: V | None
@@ -36,7 +36,7 @@ class RequestOutcome(Generic[V]):
 
     @classmethod
     def of_fault(cls, error: Exception, calls: tuple[str, ...] = ()) -> RequestOutcome[V]:
-        """The outcome where the program is at fault. Raises any other error."""
+        """The outcome of an unexpected error. Other errors, such as ModelError, are raised again."""
         fault = fault_of(error, "asking a model")
         return cls(value=None, calls=calls, failed=FAULT, why=fault.reason.removeprefix(f"{FAULT} "), fault=fault)
 
@@ -51,10 +51,11 @@ class _Slot(Generic[T, V]):
 
 @dataclass(slots=True)
 class RequestForm(Generic[T, V]):
-    """One way of asking: `ask` makes the request of an item (None: nothing to ask), `read` reads the reply's text.
+    """How to ask about items: `ask` makes the request of an item (None for no request), `read` reads the text of the
+    reply.
 
-    `read` raises ReplyError for what it cannot read; then `again`, filled with the reason, follows in the same
-    conversation, once. Results depend on replies alone, never on when they come.
+    `read` raises ReplyError for an unreadable reply; then `again`, filled with the reason, follows once in the same
+    conversation. Results depend only on replies, not on the time at which they arrive.
     """
 
     model: ChatModel
@@ -64,9 +65,9 @@ class RequestForm(Generic[T, V]):
     _waiting: deque[_Slot[T, V]] = field(default_factory=deque)
 
     def run(self, items: Iterable[T]) -> Iterator[tuple[T, RequestOutcome[V]]]:
-        """Each item with what came of it, in their order. Memory does not grow with their number.
+        """The items with their outcomes, in order. Memory does not grow with their number.
 
-        Raises ModelError where asking on is no use.
+        Raises ModelError where all further requests would fail.
         """
         source = iter(items)
         waiting = self._waiting = deque()

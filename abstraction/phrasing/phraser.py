@@ -1,4 +1,4 @@
-"""Tiered rows phrased by a chat model: asked in a stream, checked by the graph, with a note of all that was decided."""
+"""Phrases tiered rows with a chat model; the graph checks its texts, and each row gets a note of all decisions."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from abstraction.tiers import Evidence, Level, Tier
 from kg.store.protocol import Store
 
 Mode = Literal["free", "paper"]
-VERSION = 2  # of what is done with replies
+VERSION = 2  # of the processing of replies: part of the fingerprint, so that a change of rules is visible
 NOTHING_LEFT, NONE_GIVEN = "nothing-left", "none-given"
 SAMPLING = Sampling(max_tokens=512)
 
 
 def model_name(identity: Mapping[str, object]) -> str:
-    """A model in a word, without where it is."""
+    """The name of a model in fingerprints, without its address."""
     named = identity.get("model") or str(identity.get("weights") or identity.get("sha256") or "")[:8]
     return f"{identity.get('kind')}:{named}"
 
@@ -38,11 +38,10 @@ class ModelPhraser:
     """Phrases the ladders of rows; an `abstraction.datasets.building.Phraser`.
 
     Mode "free": the model writes coarser answers from the question, the answer and their descriptions (Yona, Aharoni
-    and Geva 2024, section 3.1); what stands after checking is the ladder. A row whose reply cannot be read or had, or
-    of which nothing stands, keeps the graph's ladder and says so. Mode "paper": what the model writes is the ladder,
-    its first line the answer, and nothing is checked, put together or left out; a row without a reply has its answer
-    alone. What is missing, repeated or trivial falls where the paper lets it fall, in cleaning. Sampling takes one
-    answer a row.
+    and Geva 2024, section 3.1); those that pass the checks are the ladder. A row without a readable reply, or without
+    a text that passes, keeps the graph's ladder, and its note gives the reason. Mode "paper": the model's reply is the
+    ladder, its first line the answer, unchecked and unmerged; a row without a reply has its answer only. Missing,
+    repeated or trivial tiers are removed in cleaning, as in the paper. One reply is sampled per row.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class ModelPhraser:
         unproven: Unproven = "keep",
         language: str = "en",
     ) -> None:
-        """Raises ValueError where `sampling` asks for more than one answer."""
+        """Raises ValueError where `sampling` asks for several answers."""
         if sampling.n != 1:
             raise ValueError(f"n is {sampling.n}: one answer a row is phrased")
         self.model = model
@@ -68,12 +67,12 @@ class ModelPhraser:
 
     @property
     def prompts_hash(self) -> str:
-        """Over the prompts that are asked with."""
+        """The hash of the prompts that are used."""
         return hash_of(self._prompts, LADDER, AGAIN)
 
     @property
     def settings(self) -> dict[str, object]:
-        """All that the phrasing depends on, besides rows and snapshot."""
+        """Everything that the phrasing depends on, besides rows and snapshot."""
         return {
             "mode": self.mode,
             "model": dict(self.model.identity),
@@ -94,10 +93,10 @@ class ModelPhraser:
         return list(self.stream(rows))
 
     def stream(self, rows: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
-        """Rows with the graph's ladder as phrased rows, in order; what describes their entities is looked up.
+        """Rows with the graph's ladder as phrased rows, in order; descriptions of their entities are looked up.
 
-        Each has its whole note, see `abstraction.phrasing.decisions`. A row with which the program is at fault goes to
-        `on_reject`; without it the error is raised. Raises ModelError where asking on is no use.
+        Each has its whole note, see `abstraction.phrasing.decisions`. A row on which the program fails goes to
+        `on_reject`; without it the error is raised. Raises ModelError where all further requests would fail.
         """
         asking = RequestForm(
             model=self.model, ask=self._request, read=self._read_ladder, again=self._prompts[AGAIN.name]
@@ -138,7 +137,7 @@ class ModelPhraser:
 
 
 def _as_written(row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
-    """The row with the answers as the model wrote them, a level each; without any the answer stands alone."""
+    """The row with the answers as the model wrote them, one level each; without a reply only the answer."""
     calls, texts = outcome.calls, outcome.value or []
     evidence = (Evidence(kind="model", call=calls[-1], check=str(CheckResult.UNCHECKED)),) if calls else ()
     levels = [Level(tiers=(Tier(text=text, evidence=evidence),)) for text in texts]
@@ -154,5 +153,5 @@ def _as_written(row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow
 
 
 def _names(row: TieredRow) -> set[str]:
-    """Names of the answer that is given: the gold answers, each and as the prompt joins them, and their aliases."""
+    """Names of the given answer: the gold answers, singly and as the prompt joins them, and their aliases."""
     return {*row.answers, "; ".join(row.answers), *row.levels[0].names()}

@@ -1,4 +1,4 @@
-"""The prompts of phrasing and cleaning: which there are, with which slots, and where their texts stand."""
+"""The prompts of phrasing and cleaning: their names, slots and files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CONSISTENCY = PromptKind(
 )
 KINDS = (LADDER, AGAIN, CONSISTENCY)
 UNKNOWN = "not known"
-SETS = ("paper", "guided")  # built as Yona et al. 2024 describe theirs; our own with examples of whole ladders
+SETS = ("paper", "guided")  # built as Yona et al. 2024 describe; our own, with whole ladders as examples
 
 
 def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
-    """All prompts by name: of the set `chosen` (see `SETS`), or those of a folder before the default set's.
+    """All prompts by name: from the set `chosen` (see `SETS`), or from a folder, completed by the default set.
 
     Raises PromptError.
     """
@@ -37,7 +37,7 @@ def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
 
 
 def slots_of(row: TieredRow) -> dict[str, str]:
-    """What a row says for the slots question, answer, about_question and about_answer."""
+    """The values of the slots question, answer, about_question and about_answer for a row."""
 
     def description(key: str) -> str:
         text = row.extra.get(key)

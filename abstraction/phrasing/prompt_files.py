@@ -8,14 +8,14 @@ A file looks like this:
     [user]
     Which place is meant? <question>{{question}}</question>
 
-Turns begin with a line of [system], [user] or [assistant] alone; the blank lines around a turn's text are no part of
-it. Examples are turns of the user's and the assistant's before the last one. Which slots a prompt has is the program's
-to say; a file must use those that are required.
+Turns begin with a line of [system], [user] or [assistant] alone; blank lines around the text of a turn are ignored.
+Examples are turns of user and assistant before the last one. The program defines the slots of each prompt; a file must
+use the required ones.
 
-What fills a slot is data, whoever wrote it. Turns are parted before slots are filled, a slot's text is never searched
-for slots again, and it is put on one line, without control characters, and with its angle brackets and other marks
-that part turns or close tags replaced. So `<question>...</question>` around a slot cannot be closed from within, and
-a reply in which a tag is looked for (`abstraction.phrasing.forms`) cannot have got that tag from data.
+The text of a slot is data, and may be hostile. Turns are separated before slots are filled, and a slot's text is never
+searched for slots again. It is put on one line, without control characters, and angle brackets and other marks that
+separate turns or close tags are replaced. So `<question>...</question>` around a slot cannot be closed from within,
+and a tag in a reply (`abstraction.phrasing.forms`) cannot come from data.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from abstraction.errors import PromptError
 from abstraction.models.chat_model import Message, Role
 
 SUFFIX = ".txt"
-LONGEST = 2000  # characters of one slot's text; what is longer ends in ...
+LONGEST = 2000  # most characters of one slot's text; a longer text is cut and ends in ...
 _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*$", re.MULTILINE)
 _SLOT = re.compile(r"\{\{([^{}\n]*)\}\}")
-# What opens an instruction, and every closing bracket.
+# The opening of an instruction such as [INST], and every closing bracket.
 _INSTRUCTION = re.compile(r"\[(?=\s*+/?\s*+(?:inst|system|user|assistant))|\]", re.IGNORECASE)
-# What looks like the marks by which models part turns, and what closes a slot, as signs that mean nothing to either.
+# Replaces characters by which models separate turns, and which close slots, by similar ones without meaning.
 _HARMLESS = str.maketrans({"<": "‹", ">": "›", "＜": "‹", "＞": "›", "{": "(", "}": ")", "`": "'"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PromptKind:
-    """A prompt that the program asks with: the slots that its file must have, and those that it may have."""
+    """A kind of prompt that the program uses: the slots that its file must have, and the optional ones."""
 
     name: str
     required: frozenset[str]
@@ -59,9 +59,9 @@ class _Turn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt:
-    """A prompt as read. `sha256`: hex, of the file's text, whatever its line ends; part of a signature.
+    """A prompt as read. `sha256`: hex, of the text of the file, independent of its line ends; part of a signature.
 
-    `origin` names the bundled set that it belongs to, or "own"; "" where there are no sets.
+    `origin` names the bundled set that contains it, or "own"; "" where there are no sets.
     """
 
     kind: PromptKind
@@ -70,7 +70,7 @@ class Prompt:
     origin: str = ""
 
     def fill(self, values: Mapping[str, str | Sequence[str]]) -> tuple[Message, ...]:
-        """The messages with each slot filled. A sequence fills its slot with a line `- item` each.
+        """The messages with each slot filled. A sequence fills its slot with one line `- item` per item.
 
         Raises PromptError for a slot without a value, or a value without a slot in this kind of prompt.
         """
@@ -89,9 +89,9 @@ class Prompt:
 
 
 def harmless(text: str) -> str:
-    """Text from data as it stands in a slot: one line, no control or invisible characters, no marks.
+    """Text from data, made safe for a slot: one line, no control or invisible characters, no marks of turns.
 
-    Angle brackets become ‹ ›, braces round brackets, and [INST], [system] and their like lose their square brackets.
+    Angle brackets become ‹ ›, braces round brackets, and [INST], [system] and the like lose their square brackets.
     """
     seen = (letter if _is_shown(letter) else " " for letter in unicodedata.normalize("NFC", text))
     line = " ".join("".join(seen).split()).translate(_HARMLESS)
@@ -100,7 +100,9 @@ def harmless(text: str) -> str:
 
 
 def _without_instructions(line: str) -> str:
-    """Each opening of an instruction and the next free closing bracket as round ones; what is never closed stays."""
+    """The line with the opening bracket of each instruction, and the next free closing one, made round; unclosed ones
+    stay.
+    """
     letters = list(line)
     open_: deque[int] = deque()
     for match in _INSTRUCTION.finditer(line):
@@ -112,7 +114,9 @@ def _without_instructions(line: str) -> str:
 
 
 def _is_shown(letter: str) -> bool:
-    """Not a control, a lone surrogate, or one of the signs that change a text's direction or hide in it."""
+    """Whether a character is visible: no control, no lone surrogate, no mark that changes the direction of text or
+    hides in it.
+    """
     category = unicodedata.category(letter)
     return category not in ("Cc", "Cs", "Co", "Cn") and (category != "Cf" or letter in "\u200c\u200d")
 
@@ -162,18 +166,18 @@ def _check_slots(line: str, kind: PromptKind, where: str) -> None:
         raise PromptError(f"{where}: a slot that is not closed; a slot is {{{{name}}}}, on one line")
 
 
-OWN = "own"  # the origin of prompts from a folder that the user names
+OWN = "own"  # the origin of prompts from a folder of the user
 
 
 def load_prompts(
     kinds: Iterable[PromptKind], bundled: Path, chosen: Path | str | None = None, *, sets: Sequence[str] = ()
 ) -> dict[str, Prompt]:
-    """Each kind's prompt by name, from the file NAME.txt.
+    """The prompt of each kind by name, from the file NAME.txt.
 
-    `sets` are folders of `bundled`, the default first; without any, the prompts stand in `bundled` itself. `chosen` is
-    one of the sets, or a folder of the user's. What a set or that folder lacks comes from the default, then from the
-    other sets. Raises PromptError for a file that is not as it must be, for a .txt of the user's that is no prompt's,
-    and where there is none at all.
+    `sets` are folders of `bundled`, the default first; without any, `bundled` itself contains the prompts. `chosen` is
+    one of the sets, or a folder of the user. Prompts missing there come from the default set, then from the other
+    sets. Raises PromptError for a malformed file, for a .txt file of the user with an unknown name, and for a folder
+    without any prompt.
     """
     kind_of = {kind.name: kind for kind in kinds}
     folders = [(name, bundled / name) for name in sets] or [("", bundled)]
@@ -210,15 +214,16 @@ def _load(kind: PromptKind, folders: Sequence[tuple[str, Path]]) -> Prompt:
 
 
 def prompts_hash(prompts: Mapping[str, Prompt]) -> str:
-    """Hex SHA-256 over names and texts of prompts: what a signature says of them, its first eight letters."""
+    """The hex SHA-256 over names and texts of prompts; signatures contain its first eight digits."""
     lines = "".join(f"{name}\0{prompts[name].sha256}\n" for name in sorted(prompts))
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def hash_of(prompts: Mapping[str, Prompt], *kinds: PromptKind) -> str:
-    """What a signature says of some of the prompts: the sets that they are from and eight letters of their hash.
+    """The part of a signature for some of the prompts: their sets and eight digits of their hash, such as
+    "paper-1a2b3c4d".
 
-    For instance "paper-1a2b3c4d"; the hash alone where there are no sets.
+    The hash alone where there are no sets.
     """
     used = {kind.name: prompts[kind.name] for kind in kinds}
     origins = "+".join(sorted({prompt.origin for prompt in used.values()} - {""}))

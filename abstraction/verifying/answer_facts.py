@@ -1,4 +1,4 @@
-"""All that is known of the answer of a row whose tiers are judged: its entity, and what stands above it."""
+"""The facts on the answer of a row whose tiers are judged: its entity, and everything above it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from abstraction.rows import QARow, TieredRow
 from abstraction.tiers import Level, Tier
 from abstraction.verifying.neighbourhood import Above, Neighbourhoods
 
-# Links that the question's own entity or wording decided; any other may be to a namesake of what is meant.
+# Linking rules that use the question's own entity or wording; links by other rules may be to a namesake.
 DECIDED = frozenset({"given", "statement", "described", "place", "creator", "neighbours"})
 PEOPLE = frozenset({"person", "performer", "agent"})
 _PERSONS = frozenset({"person", "fictional"})
@@ -25,10 +25,10 @@ CLASSES = frozenset({"genre", "occupation", "language", "position"})
 
 @dataclass(slots=True)
 class AnswerFacts:
-    """One answer. `certain` is False where a namesake of the linked entity may be meant.
+    """The facts on one answer. `certain` is False where a namesake of the linked entity may be meant.
 
-    `words` are content words that description, classes and containers say of it. The last fields grow while its tiers
-    are judged, finest first.
+    `words` are the content words of its description, classes and containers. The last fields grow while its tiers are
+    judged, finest first.
     """
 
     row: TieredRow
@@ -46,18 +46,18 @@ class AnswerFacts:
     place: bool
     gold_level: Level
     subject: str | None
-    nothing_new: frozenset[str] = frozenset()  # ids and names of tiers that the question tells or most answers share
-    doubted: frozenset[str] = frozenset()  # ids of what statements lead to and what does not surely follow
-    above_classes: frozenset[str] = frozenset()  # of a class-valued answer: a genre above a genre
-    good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # of the last level that has any
+    nothing_new: frozenset[str] = frozenset()  # ids and names of tiers that the question states or most answers share
+    doubted: frozenset[str] = frozenset()  # ids that statements lead to without surely containing the answer
+    above_classes: frozenset[str] = frozenset()  # for an answer that is a class: a genre above a genre
+    good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # good tiers of the last level that has any
     earlier: list[Tier] = field(default_factory=list)  # every good tier
-    doubtful: list[str] = field(default_factory=list)  # would be wrong if the link is right
-    astray: bool = False  # whether the last name was that of another
-    true: list[Tier] = field(default_factory=list)  # good ones and those that merely say nothing new
+    doubtful: list[str] = field(default_factory=list)  # names that are wrong if the answer is linked rightly
+    astray: bool = False  # whether the last tier named another entity
+    true: list[Tier] = field(default_factory=list)  # good tiers, and those that are true but uninformative
 
 
 class CaseReader:
-    """Reads rows as cases, by one ladder maker and its snapshot."""
+    """Reads the facts on answers of rows, with one ladder maker and its snapshot."""
 
     def __init__(self, maker: LadderMaker) -> None:
         self.maker = maker
@@ -65,7 +65,7 @@ class CaseReader:
         self.near = Neighbourhoods(maker.graph, maker.gazetteer)
 
     def read(self, row: TieredRow) -> AnswerFacts:
-        """The case of a row: its answer linked as for a ladder, unless the row names the entity."""
+        """The facts on the answer of a row; the answer is linked as for a ladder, unless the row names its entity."""
         graph = self.graph
         asked = relation(row.relation) if row.relation else ANY
         whole = self.maker.made(self._question(row))
@@ -98,7 +98,7 @@ class CaseReader:
         )  # fmt: skip
 
     def _question(self, row: TieredRow) -> QARow:
-        """The row as a question, its answers linked as on level 1."""
+        """The row as a question row, its answers linked to the entities of level 1."""
         ids = {tier.text: tier.qid for tier in row.levels[0].tiers}
         return QARow(
             id=row.id, question=row.question, answers=row.answers, answer_qids=tuple(map(ids.get, row.answers)),
@@ -107,9 +107,9 @@ class CaseReader:
         )  # fmt: skip
 
     def _is_certain(self, row: TieredRow, our_row: TieredRow, known: Sequence[str], above: Above) -> bool:
-        """Whether the answer's entity was given or surely decided by more than its name, or is a state or division.
+        """Whether the entity of the answer was given, or linked by more than its name, or is a state or division.
 
-        Also where the question names a state or division that the entity lies in.
+        Also where the question names a state or division that contains the entity.
         """
         if any(tier.qid for tier in row.levels[0].tiers):
             return True
@@ -123,7 +123,7 @@ class CaseReader:
     def _words(
         self, our_row: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]
     ) -> frozenset[str]:
-        """The words that are said of the answer, by its description, its classes, its ladder and what holds it."""
+        """The words that describe the answer: from its description, its classes, its ladder and its containers."""
         words = content(description) | self.near.words([c for i in known for c in self.near.kinds(i)])
         words |= {w for name in above.names for w in content(name)}
         words |= {w for level in our_row.levels[1:] for tier in level.tiers for w in content(tier.text)}
@@ -132,34 +132,36 @@ class CaseReader:
         return frozenset(words)
 
     def asked_about(self, row: TieredRow) -> str | None:
-        """The name of what the question is about, given or read from its wording."""
+        """The name of the entity that the question is about, given or read from its wording."""
         name = (row.question_entity or {}).get("text")
         return name or (question_patterns().subject(row.question, row.relation) if row.relation else None)
 
     def demonyms(self, country: str) -> set[str]:
-        """The words of a country's adjectives."""
+        """The words of the adjectives of a country."""
         table = bundled_demonyms()
         return {w for d in (table.adjectives.get(country, ""), *table.variants.get(country, ())) for w in content(d)}
 
     def nation_names(self, word: str) -> set[str]:
-        """ "American" in a description says "United States" as well, "English" British."""
+        """The words of the countries that a nationality implies: "American" implies "United States", "English"
+        "British".
+        """
         countries = bundled_demonyms().countries.get(word, ())
         wholes = [t for c in countries[:1] for t in self.graph.targets(c, "P131")]
         return {w for c in (*countries[:1], *wholes) for w in self.demonyms(c) | self.near.words([c])}
 
     def is_called(self, qid: str, key: str) -> bool:
-        """Whether the bare text `key` is a name of the entity, plurals aside."""
+        """Whether the bare text `key` is a name of the entity, in singular or plural."""
         words = all_words(key)
         return any(bare(n) == key or all_words(n) == words for n in self.graph.names(qid))
 
 
 def _answers(row: TieredRow, our_row: TieredRow) -> tuple[str, ...]:
-    """The entities that the row gives for its answer, else those that the answer was linked to."""
+    """The entities that the row gives for its answer, else those to which the answer was linked."""
     ids_of_row = tuple(tier.qid for tier in row.levels[0].tiers if tier.qid)
     return ids_of_row or tuple(dict.fromkeys(str(link["qid"]) for link in our_row.links if link.get("qid")))
 
 
 def _without_stop(text: str) -> tuple[str, ...]:
-    """The text without the full stop that some files put behind their answers."""
+    """The text without a full stop at its end, which some files add to answers; () where it has none."""
     bare = text.rstrip(". ")
     return (bare,) if bare and bare != text else ()

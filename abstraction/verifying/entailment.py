@@ -1,9 +1,9 @@
-"""Does each tier follow from its own evidence? Steps replayed, the chain from the answer followed, words checked.
+"""Checks that each tier follows from its own evidence: replays steps, follows the chain from the answer, checks words.
 
-Nothing here is shared with the code that chooses the steps of ladders: a step counts for what the snapshot says, not
-for why it was chosen. Dates and amounts are read by the same readers, which the tests hold against another. A tier that
-is an entity follows where containment or class statements, or words of descriptions, lead from the answer (or a finer
-tier) to that entity; a phrase follows where each of its words is said of the answer.
+Nothing here is shared with the code that chooses the steps of ladders, so that an error there cannot hide itself. Only
+the readers of dates and amounts are the same; tests compare them with another implementation. A tier that is an entity
+follows where containment or class statements, or words of descriptions, lead from the answer (or a finer tier) to it;
+a phrase follows where a source supports each of its words.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ CLASSING = with_role("classing")
 NATIONAL = with_role("national")
 DATING = with_role("dating")
 STATES = frozenset({"Q3624078", "Q6256", "Q15634554"})
-# Words that what is asked already says of every answer.
+# Words that every answer of a kind supports without evidence.
 ASKED = {
     "position": {"position"}, "person": {"person"}, "performer": {"person", "performer"}, "agent": {"person"},
     "owner": {"person"}, "country": {"country"}, "school": {"school"}, "genre": {"genre"}, "language": {"language"},
@@ -63,16 +63,16 @@ _UNIT = re.compile(
 
 
 def _asked(row: TieredRow, language: str) -> str:
-    """What kind of entity the relation asks for, else the wording in a language."""
+    """The kind of entity that the relation asks for, else the one that the wording of the question asks for."""
     if row.relation:
         return relation(row.relation).asks
     told = (read_wording(row.question, language).kind or ANY).asks
-    return "any" if told in ("date", "quantity") else told  # values are known by their evidence
+    return "any" if told in ("date", "quantity") else told  # dates and amounts are recognised by their evidence
 
 
 @dataclass(frozen=True, slots=True)
 class _RowFacts:
-    """What holds of every tier of a row: the entities of its answers, the question's dates, what kind is asked for."""
+    """Facts for every tier of a row: the entities of its answers, the dates of the question, the kind it asks for."""
 
     row: TieredRow
     answers: tuple[str, ...]
@@ -82,17 +82,17 @@ class _RowFacts:
 
     @property
     def of_any_namesake(self) -> bool:
-        """Whether the tiers hold whichever of several namesakes is meant."""
+        """Whether the answer has several candidates, so that each tier must be true of all of them."""
         return len(self.answers) > 1 and not any(tier.qid for tier in self.row.levels[0].tiers)
 
 
 @dataclass(slots=True)
 class _Reached:
-    """What the steps of one tier lead to: `known` from the answer and finer tiers, `ids` beyond that."""
+    """The entities that the steps of one tier reach: `known` are the answer and finer tiers, `ids` further ones."""
 
     known: Set[str]
     ids: set[str]
-    used: dict[ReplayedStep, None] = field(default_factory=dict)  # in the order in which they are taken
+    used: dict[ReplayedStep, None] = field(default_factory=dict)  # in the order in which they are followed
 
     def holds(self, qid: str) -> bool:
         """Whether an entity is known or reached."""
@@ -101,7 +101,7 @@ class _Reached:
 
 @dataclass(frozen=True, slots=True)
 class _EntityNames:
-    """The names of an entity, split once: `forms` to compare, `words` of each."""
+    """The names of an entity, split once: `forms` for comparison, `words` of each form."""
 
     label: str
     forms: frozenset[str]
@@ -111,7 +111,7 @@ class _EntityNames:
 
 
 class EntailmentChecker:
-    """Checks rows against one snapshot. Results depend on the row and the snapshot alone."""
+    """Checks rows against one snapshot. Results depend on the row and the snapshot only."""
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
         labels = territory_labels(language)
@@ -121,7 +121,7 @@ class EntailmentChecker:
         self._entity_words = cache(self._read_words)
 
     def check(self, row: TieredRow) -> list[TierCheck]:
-        """One outcome a tier beyond the answer, in the order of the row."""
+        """One outcome per tier beyond the answer, in the order of the row."""
         facts = _RowFacts(
             row=row, answers=answers_of(row), dates=tuple(self._dates(row)), asked=_asked(row, self.graph.shown_in),
             values=AnswerValues(row.levels[0], str(row.extra.get("language") or "en")),
@@ -145,7 +145,7 @@ class EntailmentChecker:
 
     def _outcome(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> tuple[Status, list[Finding]]:
         if tier.evidence and all(e.kind == "model" for e in tier.evidence):
-            return "unchecked", []  # nothing to replay: judged by its words, or a dataset's own
+            return "unchecked", []  # nothing to replay: written by a model, or part of a dataset
         if facts.asked in ("date", "quantity") or _is_value(tier):
             return self._value(facts, tier)
         if not facts.answers:
@@ -161,7 +161,7 @@ class EntailmentChecker:
         return [value for value in values if isinstance(value, TimeValue)]
 
     def _value(self, facts: _RowFacts, tier: Tier) -> tuple[Status, list[Finding]]:
-        """A date or an amount: the statement as such, the rest by recomputing."""
+        """Check a date or an amount: replay the statement, recompute the rules."""
         row = facts.row
         subject = (row.question_entity or {}).get("qid")
         findings: list[Finding] = []
@@ -194,7 +194,7 @@ class EntailmentChecker:
             if step is not None:
                 replayed.append(step)
         ends = {tier.qid} if tier.qid else set()
-        if facts.of_any_namesake:  # what holds whoever is meant has to hold of each on its own
+        if facts.of_any_namesake:  # the tier has to follow from each candidate by itself
             for answer in facts.answers:
                 reached = self._follow(replayed, {answer}, ends)
                 if reached.used:
@@ -211,7 +211,7 @@ class EntailmentChecker:
         return [*findings, *self._concluded(tier, reached, facts.asked)]
 
     def _follow(self, steps: Sequence[ReplayedStep], known: Set[str], ends: Set[str]) -> _Reached:
-        """The steps that can be taken one after the other from what is known, and from the tier's own entity."""
+        """The steps that can be followed one after the other from known entities, and from the tier's own entity."""
         reached = _Reached(known=known, ids=set(ends))
         fresh = [step for step in steps if reached.holds(step.subject)]
         while fresh:
@@ -224,7 +224,9 @@ class EntailmentChecker:
         return reached
 
     def _leads_to(self, step: ReplayedStep, qid: str) -> bool:
-        """Whether a step leads to an entity or names it, a kind of it by its last words: a "television actor"."""
+        """Whether a step leads to an entity or names it, or a kind of it by its last words: a "television actor" is an
+        actor.
+        """
         if step.target is not None:
             label = self._names_of(qid).label
             names = (" ".join(all_words(name)) for name in self.graph.names(step.target))
@@ -234,7 +236,7 @@ class EntailmentChecker:
         return any(self._names_entity(text, qid) for text in texts)
 
     def _concluded(self, tier: Tier, reached: _Reached, asked: str) -> Iterator[Finding]:
-        """What is wrong with the tier as the conclusion of its steps, of which some are taken."""
+        """The flaws of the tier as the conclusion of its steps, at least one of which was followed."""
         if tier.qid is not None:
             yield from self._entity(tier, tier.qid, reached)
         else:
@@ -243,7 +245,7 @@ class EntailmentChecker:
             yield from self._misread(tier, reached)
 
     def _entity(self, tier: Tier, qid: str, reached: _Reached) -> Iterator[Finding]:
-        """A tier that is an entity: the last step leads to it, by properties that say in or of the kind."""
+        """The flaws of a tier that is an entity: the last step must lead to it, by containment, belonging or class."""
         last = {
             s: None
             for s in reached.used
@@ -261,17 +263,17 @@ class EntailmentChecker:
                 yield Finding(flaw=Flaw.FOREIGN_NAME, detail=f"{name!r} for {qid} ({self.graph.label(qid)})")
 
     def _words_of_steps(self, reached: _Reached, rules: Sequence[str], asked: str) -> set[str]:
-        """The words that steps, rules or the question say of the answer."""
+        """The words that steps, rules or the question support."""
         known = set(ASKED.get(asked, ())).union(*map(self._said_by, reached.used), *map(content, rules))
         if any(s.target in STATES for s in reached.used):
             known.add("country")
         years = [s.words.lstrip("+")[:4] for s in reached.used if s.property in DATING]
         if len({year[:3] for year in years}) == 1 and years[0].isdigit():
-            known.add(f"{years[0][:3]}0")  # the one decade that all of them lie in
+            known.add(f"{years[0][:3]}0")  # the decade that contains all of them
         return known
 
     def _unsupported(self, tier: Tier, reached: _Reached, known: set[str]) -> Iterator[Finding]:
-        """Words of a phrase, or of its aliases, that are neither known nor meant by a description."""
+        """Words of a phrase, or of its aliases, that nothing supports, nor an entity that a description names."""
         missing_of = {name: content(name) - known for name in dict.fromkeys(tier.names())}
         if not any(missing_of.values()):
             return
@@ -283,7 +285,7 @@ class EntailmentChecker:
                 yield Finding(flaw=Flaw.WORDS_UNSUPPORTED, detail=detail)
 
     def _misread(self, tier: Tier, reached: _Reached) -> Iterator[Finding]:
-        """Words before the span of a description that a phrase leaves out though they change what it means."""
+        """Words before the span of a description that change its meaning, but that the phrase leaves out."""
         words, written = content(tier.text), normalise(tier.text)
         says_in = re.search(r"\b(?:in|from)\b", tier.text) is not None
         stated = [self._entity_words(s.target) for s in reached.used if s.target]
@@ -312,7 +314,7 @@ class EntailmentChecker:
         return out
 
     def _meant_by(self, steps: Iterable[ReplayedStep]) -> set[str]:
-        """Words of the entities that descriptions name: "United States" for "U.S.", "actor" for "actress"."""
+        """Words of the names of entities in descriptions: "United States" for "U.S.", "actor" for "actress"."""
         out: set[str] = set()
         for step in steps:
             if not step.description:
@@ -320,19 +322,21 @@ class EntailmentChecker:
             for words in {step.words, *re.split(r"[,;/]| and ", step.words), *proper_names(step.words)}:
                 for match in self.graph.find(bare(words)):
                     out |= self._entity_words(match.id) | self._names_of(match.id).demonyms
-                for country in bundled_demonyms().names.get(bare(words), ()):  # by a name that it no longer bears
+                for country in bundled_demonyms().names.get(bare(words), ()):  # by a former name
                     out |= self._names_of(country).demonyms
                 for country in bundled_demonyms().countries.get(normalise(words.strip()), ()):
                     out |= self._entity_words(country) | self._names_of(country).demonyms
         return out
 
     def _is_person(self, reached: _Reached) -> bool:
-        """Whether one of the steps is of a person: of those alone, as a row may know any number of entities."""
+        """Whether an entity of the steps is a person; other entities of the row are not read, as there may be very
+        many.
+        """
         ids = {qid for step in reached.used for qid in (step.subject, step.target) if qid}
         return any("Q5" in self.graph.classes(i) or self.graph.statements(i, "P27") for i in ids)
 
     def _is_as_large(self, name: str, qid: str) -> bool:
-        """Whether the name is that of a place around the entity that is no larger: Greater London."""
+        """Whether the name is that of a surrounding place of the same extent: Greater London for London."""
         around = [m.id for m in self.graph.find(name) if m.id.startswith("Q")]
         self.graph.fetch(around)
         return any(same_extent(self.graph, qid, outer) for outer in around)
@@ -345,7 +349,7 @@ class EntailmentChecker:
         return bool(comma) and bare(label) in names and normalise(around) in self._gazetteer.above(qid)
 
     def _names_entity(self, words: str, qid: str) -> bool:
-        """Whether words of a description name the entity: a name of it, with no more than common nouns around it."""
+        """Whether words of a description name the entity: a name of it, with only common nouns around it."""
         if self._is_name(words, qid):
             return True
         mine = all_words(words)
@@ -357,13 +361,13 @@ class EntailmentChecker:
         for theirs in names.words:
             if stands_in(theirs, mine) and all(w in common or w in theirs for w in mine):
                 return True
-        if any(stands_in(core, mine) for core in names.cores):  # "DeKalb and Fulton counties": the kind once for both
+        if any(stands_in(core, mine) for core in names.cores):  # "DeKalb and Fulton counties": one kind for two
             return True
         said = names.demonyms.intersection(mine)
         return bare(words) in names.demonyms or (bool(said) and set(mine) <= said | common)
 
     def _read_names(self, qid: str) -> _EntityNames:
-        """The names of an entity, as written and with plurals undone."""
+        """The names of an entity, as written and in the singular."""
         names = {*self.graph.names(qid), *self.graph.shown_names(qid)}
         names |= {language_of(self.graph.shown_in).one_of(name) for name in names}
         forms = frozenset({bare(n) for n in names} | {" ".join(all_words(n)) for n in names})
@@ -388,7 +392,9 @@ class EntailmentChecker:
 
 
 def answers_of(row: TieredRow) -> tuple[str, ...]:
-    """The entities that the row's answers may mean: those of level 1, and every candidate of an answer without one."""
+    """The entities that the answers of the row may mean: those of level 1, and all candidates of an answer without
+    one.
+    """
     tiers = row.levels[0].tiers
     ids_of_tiers = [tier.qid for tier in tiers if tier.qid]
     candidates = [i for link in row.links for i in linked_ids(link)] if len(ids_of_tiers) < len(tiers) else []
@@ -396,7 +402,9 @@ def answers_of(row: TieredRow) -> tuple[str, ...]:
 
 
 def _astray(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[Finding]:
-    """Why a step leads to no entity above: neither in nor of the kind, beside a class, outside, or taken back."""
+    """The flaws of a step towards an entity: a wrong property, containment mixed with class, "outside", or words that
+    take it back.
+    """
     if step.property is not None and step.property not in CONTAINING | BELONGING | CLASSING:
         yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.subject} {step.property} {step.target}")
     elif step.property is not None and classing and step.property not in CLASSING:
@@ -409,6 +417,6 @@ def _astray(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[Findi
 
 
 def _is_value(tier: Tier) -> bool:
-    """Whether a tier rests on rules of the calendar or of arithmetic alone."""
+    """Whether a tier follows from rules of the calendar or of arithmetic only."""
     kinds = {e.kind for e in tier.evidence}
     return tier.qid is None and kinds == {"rule"}

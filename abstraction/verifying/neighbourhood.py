@@ -1,4 +1,4 @@
-"""What lies above an entity, as far as statements and descriptions tell: places, owners, classes, and their names."""
+"""Everything above an entity by statements and descriptions: places, owners, classes, and their names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kg.walks.graph import Graph
 
 FIRST_STEP = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")
 FURTHER_STEPS = ("P131", "P17", "P30", "P749", "P127")
-LOOSE = ("P361", "P706", "P206")  # regions and waters that may span states: they lead nowhere further
+LOOSE = ("P361", "P706", "P206")  # regions and waters may span states, so no step starts at them
 CLASSES = ("P31", "P106", "P136", "P641", "P39", "P452", "P413", "P97", "P101", "P279", "P1056", "P171")
 NATIONALITY = ("P27", "P17", "P495")
 DEPTH = 8
@@ -22,7 +22,7 @@ CONTINENT = "Q5107"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Above:
-    """Everything above one entity, itself left out: ids in order of distance, and names (bare) of all of it.
+    """Everything above one entity, without itself: ids in order of distance, and their names as bare text.
 
     `states` are sovereign states, `divisions` first-level divisions, `continents` continents among the ids.
     """
@@ -35,7 +35,7 @@ class Above:
 
 
 class Neighbourhoods:
-    """`Above` and class words of entities, each worked out once. Results depend on the snapshot alone."""
+    """Reads `Above` and classes of entities, each once. Results depend on the snapshot only."""
 
     def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
         self.graph = graph
@@ -45,11 +45,11 @@ class Neighbourhoods:
         self.classes_above = cache(self._read_classes_above)
 
     def _read_above(self, entity_id: str) -> Above:
-        """What contains or owns the entity, as far as DEPTH steps."""
+        """Containers and owners of the entity, up to DEPTH steps."""
         return self.above_all([entity_id], without={entity_id})
 
     def above_all(self, start: Iterable[str], *, without: Iterable[str] = ()) -> Above:
-        """What lies above several entities together, they themselves included but for those in `without`."""
+        """Everything above several entities together, including these entities except those in `without`."""
         out = set(without)
         layer = list(dict.fromkeys(start))
         seen: dict[str, None] = dict.fromkeys(layer)
@@ -75,7 +75,7 @@ class Neighbourhoods:
         )
 
     def _one_step_up(self, qid: str, names: set[str], *, first: bool) -> list[str]:
-        """What statements and description put right above the entity; the description's own words join `names`."""
+        """The entities one step above, by statements and description; names in the description are added to `names`."""
         if self._is_continent(qid):
             return []
         if not first and self.is_state(qid):
@@ -88,7 +88,7 @@ class Neighbourhoods:
         return upward
 
     def _loosely_around(self, qid: str) -> list[str]:
-        """The regions and waters that the entity is part of, nothing of a continent."""
+        """The regions and waters that the entity is part of; none for a continent."""
         around = [] if self._is_continent(qid) else [i for prop in LOOSE for i in self.graph.targets(qid, prop)]
         return [i for i in around if not self._is_organised(i)]
 
@@ -96,31 +96,32 @@ class Neighbourhoods:
         return CONTINENT in self.graph.classes(qid)
 
     def _is_organised(self, qid: str) -> bool:
-        """Whether the entity is an organisation: what is part of it lies where it lies."""
+        """Whether the entity is an organisation: its parts lie where it lies, so it is no region around them."""
         return PLACES.isdisjoint(self._gazetteer.classes(qid)) and bool(self._gazetteer.classes(qid))
 
     def _spans_states(self, qid: str) -> bool:
-        """Whether the entity is a part of the world that no single state holds."""
+        """Whether the entity is a part of the world that spans several states."""
         return bool(WORLD.search(self.graph.label(qid) or "")) or len(self.graph.targets(qid, "P17")) > 1
 
     def is_state(self, qid: str) -> bool:
-        """Whether the entity is a sovereign state of today."""
+        """Whether the entity is a sovereign state that exists today."""
         return not STATE.isdisjoint(self.graph.classes(qid)) and not self.graph.is_historical(qid)
 
     def is_division(self, qid: str) -> bool:
-        """Whether the entity is a first-level division of today, a federal state or a province."""
+        """Whether the entity is a first-level division that exists today, such as a federal state or a province."""
         return self.graph.is_instance(qid, FIRST_DIVISION) and not self.graph.is_historical(qid)
 
     def nations(self, qid: str) -> list[str]:
-        """The countries that a person is a citizen of, a work comes from, a place lies in."""
+        """The countries of an entity: citizenship of a person, origin of a work, location of a place."""
         return [i for prop in NATIONALITY for i in self.graph.targets(qid, prop)]
 
     def _read_kinds(self, entity_id: str) -> tuple[str, ...]:
-        """The classes, occupations, genres and the like of an entity and CLASS_STEPS of what they are kinds of."""
+        """The classes, occupations, genres and the like of an entity, and their superclasses up to CLASS_STEPS steps.
+        """
         return self.superclasses(t for prop in CLASSES for t in self.graph.targets(entity_id, prop))
 
     def _read_classes_above(self, entity_id: str) -> frozenset[str]:
-        """Everything that a class is a kind of, by P279 and P171 as far as DEPTH steps, and by its own P31."""
+        """All superclasses of a class, by its P31 and by P279 and P171 up to DEPTH steps."""
         layer = [t for prop in ("P279", "P31", "P171") for t in self.graph.targets(entity_id, prop)]
         seen = set(layer)
         for _ in range(DEPTH):
@@ -130,7 +131,7 @@ class Neighbourhoods:
         return frozenset(seen - {entity_id})
 
     def superclasses(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """The classes and what they are kinds of, CLASS_STEPS up."""
+        """The classes and their superclasses up to CLASS_STEPS steps."""
         layer = list(dict.fromkeys(classes))
         seen: dict[str, None] = dict.fromkeys(layer)
         for _ in range(CLASS_STEPS):

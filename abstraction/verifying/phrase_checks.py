@@ -1,4 +1,4 @@
-"""Is a phrase such as "a British sculptor" said of the answer, and how does it stand to the tiers before it?"""
+"""Judges phrases such as "a British sculptor": is it true of the answer, and coarser than the tiers before it?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from abstraction.verifying.verdicts import VerdictKind
 from kg.terms import normalise
 
 _BEHIND = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")
-LONGEST = 20  # words of a name that a phrase may end in
+LONGEST = 20  # most words of a name at the end of a phrase
 KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})
 
 
@@ -27,7 +27,7 @@ class Phrases:
         self.near = cases.near
 
     def is_phrase(self, text: str, linked: Sequence[str]) -> bool:
-        """Whether the text is a phrase and no name; `linked` are entities that it names."""
+        """Whether the text is a phrase rather than a name; `linked` are entities with that name."""
         first = normalise(text).split(" ")[0]
         if first in ("a", "an") or text[:1].islower() or (first == "the" and text.split()[1:2] and text[4:5].islower()):
             return True
@@ -36,7 +36,7 @@ class Phrases:
         return not linked and (national or (bool(further) and all(w[:1].islower() for w in further)))
 
     def verdict(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
-        """The verdict on a phrase and why."""
+        """The verdict on a phrase and its reason."""
         words = content(tier.text)
         if missing := self._unsaid(case, words):
             countries = bundled_demonyms().countries
@@ -52,7 +52,9 @@ class Phrases:
         return self._among(case, tier, true)
 
     def _among(self, case: AnswerFacts, tier: Tier, true: Sequence[Tier]) -> tuple[VerdictKind, str]:
-        """How a phrase that is said of the answer stands to the tiers before it; `true` are phrases."""
+        """The verdict on a phrase that is true of the answer, compared with the tiers before it; `true` are the
+        phrases among those.
+        """
         words = content(tier.text)
         earlier = [t for t in case.earlier if t in true]
         entailing = [t for t in case.earlier if (t in earlier or t.qid) and words <= self._widened(case, t)]
@@ -67,12 +69,12 @@ class Phrases:
         return VerdictKind.SIBLING, "neither follows from the tier before it nor the reverse"
 
     def _unsaid(self, case: AnswerFacts, words: Iterable[str]) -> list[str]:
-        """The words that nothing says of the answer, neither whole nor by their parts."""
+        """The words that no source says of the answer, neither whole nor by their hyphenated parts, sorted."""
         known = case.words | {"person", "man", "woman"} if case.person else case.words
         return sorted(w for w in words if w not in known and not known.issuperset(w.split("-")))
 
     def _told_apart(self, case: AnswerFacts, tier: Tier, before: Tier) -> bool:
-        """Whether the description lists the two as different things: "comedian, actor and composer"."""
+        """Whether the description lists the two tiers as different things: "comedian, actor and composer"."""
         items = [content(part) for part in re.split(r"[,;]|\band\b", case.description)]
 
         def among(text: str) -> set[int]:
@@ -85,7 +87,7 @@ class Phrases:
         return bool(items_of_tier and items_before) and not items_of_tier & items_before
 
     def _named_last(self, words: Sequence[str]) -> list[str]:
-        """What the longest name that the words end in names, by its label or else by an alias ("actress")."""
+        """The ids with the longest name at the end of `words`: two by label, else one by alias ("actress")."""
         for start in range(max(0, len(words) - LONGEST), len(words)):
             matches = [m for m in self.graph.find(" ".join(words[start:])) if m.id.startswith("Q")]
             if matches:
@@ -93,9 +95,11 @@ class Phrases:
         return []
 
     def _widened(self, case: AnswerFacts, tier: Tier) -> frozenset[str]:
-        """The words of a phrase, of the broader classes of what it names, and of the wider nationality."""
+        """The words of a phrase, of the broader classes of its noun, and of the wider nationality: all that it
+        entails.
+        """
         words = all_words(tier.text)
-        head = all_words(_BEHIND.split(tier.text)[0])  # "a baseball team in ...", too
+        head = all_words(_BEHIND.split(tier.text)[0])  # also "a baseball team" of "a baseball team in ..."
         kinds = [i for text in dict.fromkeys((words, head)) for i in self.near.superclasses(self._named_last(text))]
         stated = [e.value for e in tier.evidence if e.value and e.property in KINDS and e.value[:1] == "Q"]
         out = content(tier.text) | self.near.words([*kinds, *self.near.superclasses(stated)]) | {"person"}
@@ -108,7 +112,7 @@ class Phrases:
         )
 
     def _said_of_place(self, case: AnswerFacts, name: str) -> set[str]:
-        """The words of what lies around the places of the answer that are called so."""
+        """The words of names and demonyms around the places of the answer with this name."""
         out: set[str] = set()
         for qid in [i for i in (*case.above.ids, *sorted(case.nations)) if self.cases.is_called(i, name)][:3]:
             above = self.near.above(qid)

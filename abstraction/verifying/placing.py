@@ -1,4 +1,6 @@
-"""Does a name stand above the answer and above the tiers before it, or can no place of that name hold the answer?"""
+"""Compares a tier that is a name with the answer and finer tiers: does it lie above them, or can no place of that name
+contain the answer?
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 
 
 class PlaceRelation:
-    """Judges tiers that are names by what the snapshot puts above what."""
+    """Judges tiers that are names, by containment and classes in the snapshot."""
 
     def __init__(self, cases: CaseReader) -> None:
         self.cases = cases
@@ -24,7 +26,7 @@ class PlaceRelation:
         self.near = cases.near
 
     def meant(self, case: AnswerFacts, tier: Tier) -> frozenset[str]:
-        """The entities above the answer that the tier names, or a mark that only a description names it."""
+        """The entities above the answer that the tier names, or "text:NAME" where only a description names it."""
         key = bare(tier.text)
         if tier.qid is not None:
             known = tier.qid in case.above.ids or tier.qid in case.above_classes
@@ -35,7 +37,7 @@ class PlaceRelation:
         return frozenset(c for c in case.above_classes if self.cases.is_called(c, key))
 
     def _is_described(self, case: AnswerFacts, text: str) -> bool:
-        """Whether the answer's description tells the name as a place or owner of the answer: "in X", ", X", "of X"."""
+        """Whether the answer's description names the text as a place or owner of the answer: "in X", ", X", "of X"."""
         if not text[:1].isupper() or case.person:
             return False
         for match in re.finditer(re.escape(text), case.description):
@@ -47,7 +49,7 @@ class PlaceRelation:
         return False
 
     def ordered(self, case: AnswerFacts, meant: frozenset[str]) -> tuple[VerdictKind, str]:
-        """Whether an entity above the answer also stands above the tiers accepted before it."""
+        """The verdict on entities above the answer, compared with the good tiers before this one."""
         before = self._names_before(case, meant)
         if not before or _is_text(meant):
             return VerdictKind.ENTAILED, "lies above the answer"
@@ -68,7 +70,9 @@ class PlaceRelation:
         return VerdictKind.ENTAILED, "lies above the answer"
 
     def _names_before(self, case: AnswerFacts, meant: frozenset[str]) -> list[frozenset[str]]:
-        """The entities of each good name on the level before; of several answers, of those that share one with it."""
+        """The entities of each good name on the level before; where the row has several answers, only of those under a
+        shared answer.
+        """
         before = [ids for _, ids in case.good if ids and not _is_text(ids)]
         if len(case.answers) <= 1:
             return before
@@ -84,7 +88,9 @@ class PlaceRelation:
         return [label for k in sorted(kinds) if (label := self.graph.label(k))]
 
     def elsewhere(self, case: AnswerFacts, linked: Sequence[str]) -> str | None:
-        """Why no place of that name can hold the answer: another state, another first-level division."""
+        """The reason why no place of that name can contain the answer: another state, or another first-level division;
+        None where one can.
+        """
         if not case.place or not case.answers:
             return None
         places = [i for i in linked if not PLACES.isdisjoint(self.maker.classes(i)) and not self.graph.is_historical(i)]
@@ -92,19 +98,19 @@ class PlaceRelation:
         return reasons[0] if places and len(reasons) == len(places) else None
 
     def _conflict(self, case: AnswerFacts, place: str) -> str | None:
-        """Why a place cannot hold the answer."""
+        """The reason why a place cannot contain the answer, or None."""
         above = case.above
         label = self.graph.label(place) or ""
         is_continent = CONTINENT in self.graph.classes(place)
         if WORLD.search(label) and not is_continent:
-            return None  # the Caribbean is in no one state
+            return None  # the Caribbean spans states: no conflict can be shown
         if self.near.is_state(place):
             return self._answer_lies_in(above.states)
         if label and is_continent:
             return self._answer_lies_in(above.continents)
         around = self.near.above(place)
         if around.states and above.states and around.states.isdisjoint(above.states):
-            # Where the chain ends in the right state, the snapshot lacks the place that is meant.
+            # A chain that ends in the right state means another place, which the snapshot lacks.
             return None if self._is_told(case, above.states) else f"{label} lies in {self._list(around.states)}"
         divisions = {place} if self.near.is_division(place) else around.divisions
         if divisions.isdisjoint(above.divisions):
@@ -120,12 +126,12 @@ class PlaceRelation:
         return " and ".join(sorted(filter(None, map(self.graph.label, places))))
 
     def _is_told(self, case: AnswerFacts, places: Iterable[str]) -> bool:
-        """Whether a tier of the row is called after one of the places."""
+        """Whether a tier of the row is a name of one of the places."""
         texts = {bare(tier.text) for level in case.row.levels[1:] for tier in level.tiers}
         return any(self.cases.is_called(place, text) for place in places for text in texts)
 
     def namesake(self, case: AnswerFacts, tiers: Sequence[TierVerdict]) -> str | None:
-        """The namesake that the contradicted places of a chain belong to; see RowVerdict."""
+        """The namesake of the answer that lies in the contradicted places of a chain; see RowVerdict."""
         wrong = [bare(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + case.doubtful
         if not case.place or not wrong:
             return None
@@ -135,5 +141,5 @@ class PlaceRelation:
 
 
 def _is_text(ids: Iterable[str]) -> bool:
-    """Whether only words of a description are known of a name."""
+    """Whether a name is known from words of a description only."""
     return any(i.startswith("text:") for i in ids)

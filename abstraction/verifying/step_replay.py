@@ -1,5 +1,6 @@
-"""Replaying evidence: does the snapshot say what a step says, and does a rule (the calendar, arithmetic, "a king is a
-monarch") give what the step claims?"""
+"""Replays evidence: does the snapshot contain the statement or description of a step, and does a rule (the calendar,
+arithmetic, "a king is a monarch") give its conclusion?
+"""
 
 from __future__ import annotations
 
@@ -20,12 +21,15 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 from kg.walks.ranks import has_ended, valid_at
 
-# Replaying evidence: does the snapshot say what a step says, and may the statement be used today?
+# Statements and descriptions: does the snapshot contain them, and may the statement be used today?
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReplayedStep:
-    """What a replayed step says of `subject`: the entity `target`, or the `words` of a description or a literal."""
+    """A replayed step from `subject`: to the entity `target`, or to the `words` of a description or a literal.
+
+    `words` begin at offset `start` of `description`.
+    """
 
     subject: str
     property: str | None = None
@@ -38,10 +42,10 @@ class ReplayedStep:
 def replay(
     graph: Graph, evidence: Evidence, *, dates: Sequence[TimeValue] = (), own_words: str | None = None
 ) -> tuple[ReplayedStep | None, list[Finding]]:
-    """The step that a piece of evidence makes, None for a rule, a model's call or where nothing stands, and its flaws.
+    """The step of a piece of evidence, and its flaws; the step is None for a rule, a call of a model, or missing data.
 
-    `dates` are the question's own dates: an ended statement may be used for one that it covers. `own_words` is what
-    the row itself says of an answer that the snapshot describes otherwise or not at all.
+    `dates` are the question's own dates: an ended statement may be used for one that it covers. `own_words` is the
+    row's own description of an answer that the snapshot describes differently or not at all.
     """
     if evidence.kind in ("rule", "model"):
         return None, []
@@ -74,7 +78,7 @@ def _stated(
 
 
 def _statement(entity: Entity, evidence: Evidence) -> Statement | None:
-    """The entity's statement that the evidence names, or of evidence that names none the one with its value."""
+    """The statement that the evidence names; for evidence without a statement id, the one with its value."""
     held = [s for s in entity.statements if s.property == evidence.property]
     by_id = next((s for s in held if s.id == evidence.statement), None)
     if by_id is not None or evidence.statement is not None:
@@ -86,7 +90,7 @@ def _unusable(graph: Graph, statement: Statement, dates: Sequence[TimeValue]) ->
     if statement.rank is Rank.DEPRECATED:
         return [Flaw.STATEMENT_DEPRECATED]
     if any(valid_at(statement, at) for at in dates):
-        return []  # it held at the question's date, whatever holds today
+        return []  # it was true at the question's date, which is asked about
     if has_ended(statement):
         return [Flaw.STATEMENT_ENDED]
     if statement.rank is Rank.NORMAL and any(
@@ -117,7 +121,7 @@ def _described(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ruling:
-    """Whether a rule holds: `holds` True or, where nobody can tell, False; `wrong` says what does not hold."""
+    """The outcome of a rule: `holds` is False where undecided too; `wrong` is the contradiction in words, else ""."""
 
     holds: bool
     wrong: str = ""
@@ -125,7 +129,7 @@ class Ruling:
 
 @lru_cache(maxsize=1)
 def titles() -> Mapping[str, str]:
-    """Title -> what every holder is, from the table of offices."""
+    """Title -> what every holder of it is ("king" -> "monarch"), from the table of offices."""
     data = package_data("offices.json")
     out: dict[str, str] = {}
     for family in data["families"].values():
@@ -146,17 +150,18 @@ class AnswerValues:
         self._ranges = tuple(dict.fromkeys(found for name in names if (found := range_of_words(name, code))))
 
     def held_by(self, tier: Tier) -> Ruling:
-        """A date or an amount: each name of the tier, recomputed, must hold the answer under one of its own names.
+        """Whether a date or an amount contains the answer: each name of the tier must contain one of the answer's
+        names.
 
-        A coarser tier may hold the answer in one calendar or unit only, so one name of the answer is enough for each
-        name. A bare number may be a year or a count: one reading of a name is enough.
+        A coarser tier may contain the answer in one calendar or unit only, so one name of the answer is enough. A bare
+        number may be a year or a count: one reading of a name is enough.
         """
         amount = range_of_words(tier.text, self._code)
         rounded = amount is not None and amount.low < amount.high
         read = False
         for name in tier.names():
             if rounded and name != tier.text and _NUMBER_FIRST.match(bare(name)):
-                continue  # the rounded number itself, said without "about"
+                continue  # the rounded number itself, without "about", contains only itself
             readings = []
             outer, about = span_of_words(name, self._code), range_of_words(name, self._code)
             if outer is not None and self._spans:
@@ -170,9 +175,9 @@ class AnswerValues:
 
 
 def value_tier_holds(answer: Level, tier: Tier) -> Ruling:
-    """As `AnswerValues.held_by`, of one tier."""
+    """See `AnswerValues.held_by`; for one tier."""
     return AnswerValues(answer).held_by(tier)
 
 
-_NAMES = 64  # names of an answer that are read: more than any day or amount has
+_NAMES = 64  # most names of an answer that are read; no day or amount has as many
 _NUMBER_FIRST = re.compile(r"(?:[a-z]{1,3}\$|[a-z]{3}\s|[^\w\s])*\s*\d")

@@ -1,7 +1,8 @@
-"""Verdicts on tiers that come as mere text: entailed by the answer, another name of it, wrong, ...
+"""Verdicts on tiers that are plain text: entailed by the answer, another name of it, wrong, ...
 
-Made for files of others and for tiers that a language model phrased. The answer is linked as for a ladder; each tier
-is read in the neighbourhood of the answer and of the tiers before it. Where the graph does not know, it says so.
+For files by others and for tiers that a language model phrased. The answer is linked as for a ladder; each tier is
+compared with the neighbourhood of the answer and with the tiers before it. Where the graph lacks the data, the verdict
+is `unknown`.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ from abstraction.verifying.verdicts import (
 from kg.store.protocol import Store
 from kg.terms import normalise
 
-# Names of other things of the answer's kind: another label, a member of the group.
+# Names of other entities of the answer's kind: another label, a member of the group.
 
 ANOTHER = "the name of another"
 
 
 class Peers:
-    """Tells what stands beside the answer from what may stand above it."""
+    """Recognises names of the same level as the answer, which cannot be coarser tiers."""
 
     def __init__(self, cases: CaseReader) -> None:
         self.maker: LadderMaker = cases.maker
@@ -50,7 +51,9 @@ class Peers:
         self.near = cases.near
 
     def beside(self, case: AnswerFacts, linked: Sequence[str]) -> str | None:
-        """Another answer to the question, a member of a group that is the answer, or a person for what is none."""
+        """The reason why a name is a sibling of the answer: another answer to the question, a member of a group that
+        is the answer, or a person where the answer is none; None otherwise.
+        """
         others = set(self.graph.targets(case.subject, case.asked.id)) if case.subject else set()
         if others & set(linked) - set(case.answers):
             return ANOTHER_ANSWER
@@ -70,14 +73,14 @@ class Peers:
         return bool(kinds & telling_kinds) and not kinds & PLACES
 
 
-# Is a text another name of the answer, an invented one, or the name of someone else?
+# Names of the answer: is a text another one, an invented one, or the name of someone else?
 
 _LEGAL = """
     ltd limited inc incorporated corp corporation company co plc llc gmbh ag sa nv bv kk group holding records label
     fc f.c a.f.c afc cf club
 """
 LEGAL = frozenset(_LEGAL.split())
-# Said of one of several people of a name: no name has them by chance.
+# Suffixes that distinguish people of one name; an added one is never by chance.
 _SUFFIXES = "jr sr junior senior ii iii iv v ph.d phd m.d md esq"
 SUFFIXES = frozenset(_SUFFIXES.split())
 _SMALL = "de del della di da von van der den of the la le du al el bin ibn y e"
@@ -86,20 +89,21 @@ _AND = re.compile(r"\s(?:and|&|feat\.?|featuring|with)\s")
 
 
 class Naming(StrEnum):
-    """How a text stands to the names of the answer."""
+    """How a text relates to the names of the answer."""
 
     ALIAS = "alias"
-    INVENTED = "invented"  # the name with an addition that nothing attests
-    OTHER = "other"  # shares a part of the name and is someone else's
-    MORE = "more"  # the answer and something beside it
+    INVENTED = "invented"  # the name with an addition without any source
+    OTHER = "other"  # shares a part of the name, but is another's
+    MORE = "more"  # the answer and something else
     NONE = "none"
 
 
 def naming(text: str, names: Sequence[str], *, person: bool, attested: Collection[str] = ()) -> Naming:
-    """How `text` stands to `names`; `attested` are further words said of the answer (description, places, years).
+    """How `text` relates to `names`; `attested` are further words that sources use of the answer (description, places,
+    years).
 
-    For persons a part of the name with given name or initial and family name is an alias; words after the whole name
-    are attested ones, or make it an alias that nobody vouches for. For all others the whole name must stand in it.
+    For a person, given name or initial with family name is an alias, and so is the whole name with further words after
+    it. For all others, further words must be attested, numbers, or legal forms such as "Ltd".
     """
     words = _plain_words(re.sub(r"\([^()]*\)", " ", text))
     attested_words = {w.rstrip(".") for w in attested}
@@ -139,7 +143,7 @@ def _stands_for_part(word: str, name: Sequence[str]) -> bool:
 
 
 def _plain_words(text: str) -> list[str]:
-    """The words of a text without the full stop behind an abbreviation."""
+    """The words of a text, without the full stop after an abbreviation."""
     return [w.rstrip(".") for w in all_words(text)]
 
 
@@ -156,8 +160,8 @@ def _without(words: Sequence[str], part: Sequence[str]) -> list[str]:
 # The verdicts.
 
 
-MOST_ANSWERS = 40  # of a question that are judged one by one; more are judged as one
-# Of several verdicts on one tier, each by another answer, the one that stands is the first of these.
+MOST_ANSWERS = 40  # most answers of a row that are judged singly; more are judged together
+# Where the answers of a row give different verdicts on one tier, the first of these counts.
 _KINDEST = (
     VerdictKind.ENTAILED,
     VerdictKind.UNKNOWN,
@@ -171,21 +175,23 @@ _KINDEST = (
 )
 
 
-_Opinion = tuple[VerdictKind, str, frozenset[str]]  # the verdict, why, and what the tier was linked to
+_Opinion = tuple[VerdictKind, str, frozenset[str]]  # the verdict, its reason, and the entities that the tier names
 _TRUE = (VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE)
 _NOTHING: frozenset[str] = frozenset()
 _PHRASE = re.compile(r"(?:an?|A) |the [a-z]")
 
 
 class Judge:
-    """Gives verdicts on rows against one snapshot; the same row always gets the same."""
+    """Judges rows against one snapshot; the same row always gets the same verdicts."""
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self.maker = LadderMaker(store, language=language)
         self._begin()
 
     def start_afresh(self) -> None:
-        """Drop what was concluded so far, as after an error in the middle of a row; what was read is kept."""
+        """Forget conclusions so far, as after an error in the middle of a row; entities read from the snapshot are
+        kept.
+        """
         self.maker.start_afresh()
         self._begin()
 
@@ -217,7 +223,7 @@ class Judge:
         )
 
     def _judged(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
-        """The verdicts by the answers of `row`, which are all that `whole` has or some of them."""
+        """The verdicts by the answers of `row`, which are all or some of those of `whole`."""
         case = self.cases.read(row)
         seen: dict[str, str] = {bare(tier.text): "level 1" for tier in whole.levels[0].tiers}
         out: list[TierVerdict] = []
@@ -256,7 +262,7 @@ class Judge:
         )
 
     def _as_asked(self, case: AnswerFacts, tier: Tier) -> _Opinion:
-        """The verdict on a tier, given what the question tells already."""
+        """The verdict on a tier, taking into account what the question already states."""
         verdict, why, meant = self._tier(case, tier)
         if verdict is VerdictKind.ENTAILED and not case.nothing_new.isdisjoint(
             (*meant, normalise(tier.text), tier.qid or "?")
@@ -265,7 +271,9 @@ class Judge:
         return verdict, why, meant
 
     def _tier(self, case: AnswerFacts, tier: Tier) -> _Opinion:
-        """The verdict on a tier: as a value, by its own name, by places it names, else by who carries its name."""
+        """The verdict on a tier: as a value, as a name of the answer, as a name above it, else by the entities with
+        its name.
+        """
         open_value = not case.asked.id and is_value(tier.text) and any(is_value(t.text) for t in case.gold_level.tiers)
         if case.asked.asks in ("date", "quantity") or open_value:
             return (*self._value(case, tier), _NOTHING)
@@ -287,7 +295,7 @@ class Judge:
         return (*self._by_carriers(case, tier, how), _NOTHING)
 
     def _by_own_name(self, case: AnswerFacts, tier: Tier, meant: frozenset[str]) -> tuple[VerdictKind, str] | None:
-        """Where the tier is the answer under another name, or says no more than is asked."""
+        """The verdict on a tier that names the answer itself, or says no more than the question; None for others."""
         key = bare(tier.text)
         if key == bare(case.gold):
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "is the answer itself"
@@ -303,7 +311,7 @@ class Judge:
         return None
 
     def _by_carriers(self, case: AnswerFacts, tier: Tier, how: Naming) -> tuple[VerdictKind, str]:
-        """By the entities that carry the tier's name, or as a phrase where it is none."""
+        """The verdict by the entities with the name of the tier, or as a phrase where it is no name."""
         linked = self._carriers(case, tier)
         if beside := self.peers.beside(case, linked):
             return VerdictKind.SIBLING, beside
@@ -318,13 +326,14 @@ class Judge:
         return self._as_name(case, tier, how, linked)
 
     def _carriers(self, case: AnswerFacts, tier: Tier) -> list[str]:
-        """The entities that carry the tier's name; of a place only places: the region Lazio, not the club."""
+        """The entities with the name of the tier; only places where the answer is one: the region Lazio, not the club.
+        """
         linked = [tier.qid] if tier.qid else [m.id for m in self.graph.find(tier.text) if m.id.startswith("Q")]
         self.graph.fetch(linked)
         return [i for i in linked if not case.place or not PLACES.isdisjoint(self.maker.classes(i))]
 
     def _as_name(self, case: AnswerFacts, tier: Tier, how: Naming, linked: list[str]) -> tuple[VerdictKind, str]:
-        """By where those lie that carry the name, and whether the name is another's."""
+        """The verdict on a name: by the location of its entities, and whether it is the name of another."""
         if wrong := self.placing.elsewhere(case, linked):
             if case.certain:
                 return VerdictKind.CONTRADICTED, wrong
@@ -339,7 +348,7 @@ class Judge:
         return VerdictKind.UNKNOWN, "the snapshot does not tell"
 
     def _leaks(self, case: AnswerFacts, text: str) -> bool:
-        """Whether the text needs the question's entity to tell of the answer, or has no word beyond the question."""
+        """Whether the text describes the answer by the entity of the question, or has no word beyond the question."""
         subject = self.cases.asked_about(case.row)
         if subject and stands_in(all_words(subject), all_words(text)) and not case.place:
             return all_words(subject) != all_words(case.gold) and not stands_in(all_words(case.gold), all_words(text))
@@ -347,11 +356,11 @@ class Judge:
         return bool(words) and words <= content(case.row.question) and not case.place
 
     def _attested(self, case: AnswerFacts, text: str) -> set[str]:
-        """Words that may follow the answer's name: of its description, what holds it, and places after commas."""
+        """Words that may follow the answer's name: of its description, its containers, and places after commas."""
         parts = [part.strip() for part in text.split(",")[1:]]
         places = [part for part in parts if self.maker.gazetteer.known(part)]
         if not case.place and places and places[-1] == parts[-1]:
-            places = parts  # an address: what stands before its last place is a place as well
+            places = parts  # an address: the parts before its last place are places as well
         sources = (case.description, *case.above.names, *places)
         return {word for source in sources for word in all_words(source)}
 
@@ -372,9 +381,9 @@ class Judge:
 
 
 def _by_answer(row: TieredRow) -> list[TieredRow]:
-    """The row once for each tier of level 1, with the gold answers that are its names.
+    """One row per tier of level 1, with the gold answers that are its names.
 
-    A gold answer that no tier of level 1 is named like stands on a coarser level, as it follows from another.
+    A gold answer that is no name of a tier of level 1 is on a coarser level, as it follows from another answer.
     """
     first = row.levels[0].tiers
     golds = [
@@ -390,9 +399,9 @@ def _by_answer(row: TieredRow) -> list[TieredRow]:
 
 
 def _together(tier: Tier, verdicts: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
-    """The verdict on one tier by several answers: it must follow from each that it is said to be of, else from any.
+    """The verdict on one tier by several answers: it must follow from each answer that it is a tier of, else from any.
 
-    An answer that nothing is known of has no say about evidence that starts at another one.
+    An answer without an entity is ignored for evidence that starts at another answer.
     """
     pairs = list(zip(verdicts, row.levels[0].tiers, strict=True))
     texts_of_answers = {normalise(text) for text in tier.of}

@@ -1,4 +1,4 @@
-"""The days and amounts that wordings of values mean, so that it can be recomputed whether one holds another."""
+"""Reads wordings of dates and amounts as ranges, to recompute whether one contains another."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from abstraction.language.languages import folded, language
 from abstraction.language.units import MeasureUnit
 from kg.model import TimeValue
 
-YEAR = 12 * 31  # of day numbers
+YEAR = 12 * 31  # days of a year in `calendar_units.day_number`, which counts 31 days per month
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Span:
-    """From the first day to the last, both included, as numbers of `calendar_units.day_number`."""
+    """A span of days from `first` to `last`, inclusive, as numbers of `calendar_units.day_number`."""
 
     first: int
     last: int
     loose: bool = False  # "circa", "late", "early"
 
     def holds(self, other: Span) -> bool:
-        """Whether the other span lies inside; for an estimate whether they meet."""
+        """Whether the other span lies inside; where either is an estimate, whether they overlap."""
         if self.loose or other.loose:
             return self.first <= other.last and other.first <= self.last
         return self.first <= other.first and other.last <= self.last
 
 
-_SHORT = re.compile(r"(?:the )?(?P<year>\d{1,2})(?P<decade>'?s)?")  # an age is no date, and yet 41 lies in the 40s
+_SHORT = re.compile(r"(?:the )?(?P<year>\d{1,2})(?P<decade>'?s)?")  # an age is no date, but 41 lies in the 40s
 
 
 def span_of_words(text: str, code: str = "en") -> Span | None:
-    """The days that a wording in a language means; None where it is none that is read as a date."""
+    """The span of days of a wording in a language; None where it is not read as a date."""
     if short := _SHORT.fullmatch(text.strip()):
         year = int(short["year"])
         decade = unit_of(TimeValue(year=year, precision=8)) if short["decade"] else None
@@ -53,7 +53,9 @@ def span_of_words(text: str, code: str = "en") -> Span | None:
 
 
 def _days(value: TimeValue) -> tuple[int, int] | None:
-    """The first day and the last of a value. Most people count 2000 to the 21st century, the calendar to the 20th."""
+    """The first and the last day of a value. Centuries begin a year early: most people count 2000 to the 21st century,
+    the calendar to the 20th.
+    """
     unit = unit_of(value)
     if unit is None:
         return None
@@ -63,16 +65,16 @@ def _days(value: TimeValue) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Range:
-    """From `low` to `high`, both included. `unit` is None for counts and for units that no table knows."""
+    """A range from `low` to `high`, inclusive. `unit` is None for counts and for units that no table contains."""
 
     low: Decimal
     high: Decimal
     unit: MeasureUnit | None = None
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, as language codes may come from users
 def _bounds(code: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What "fewer than" and "between" look like in a language."""
+    """The patterns of "fewer than X" and "between X and Y" in a language."""
     words = language(code)
     between = re.escape(words.between) if words.between else "(?!)"
     return (
@@ -88,14 +90,15 @@ _NUMBER = re.compile(r"-?\d[\d,.]*+\Z")
 
 
 def range_of_words(text: str, code: str = "en") -> Range | None:
-    """The range that a wording means: a rounded number stands for one unit of its last digit on either side.
+    """The range of a wording; None where it is no amount. A rounded number means one unit of its last digit on either
+    side.
 
     "between 10 and 100 million" begins at ten million, unlike "between 100,000 and 1 million".
     """
     if not any(letter.isdigit() for letter in text):
         return None  # "Six Degrees of Separation" is no amount
     if any(language(code).patterns[key].fullmatch(folded(text)) for key in ("decade", "short_decade")):
-        return None  # "70er Jahre" are no 70 years
+        return None  # "70er Jahre" is a decade, not 70 years
     fewer, between = _bounds(code)
     if match := fewer.match(text):
         most = parse_quantity(match["number"], code=code)
@@ -121,18 +124,18 @@ def is_value(text: str) -> bool:
 
 
 def _in_words_of(number: str, text: str, code: str) -> Decimal | None:
-    """The number in what the text counts in: 10 of "100 million" are ten million."""
+    """The number with the magnitude of `text`: 10 with "100 million" is ten million."""
     counted = parse_quantity(re.sub(r"-?\d[\d,.]*", number, text, count=1), code=code)
     return counted.amount if counted else None
 
 
 def _last_place(amount: ParsedQuantity) -> Decimal:
-    """One unit of the last digit that is no zero."""
+    """One unit of the last digit that is not zero, such as 100 for 1,200."""
     return Decimal(1).scaleb(int(amount.amount.normalize().as_tuple().exponent)) if amount.amount else Decimal(1)
 
 
 def holds(outer: Range, inner: Range) -> bool:
-    """Whether the outer range holds the inner one, in its own unit; conversions may be rounded to a hundredth."""
+    """Whether the outer range contains the inner one, in its own unit; conversions may be off by a hundredth."""
     if outer.unit is not None and inner.unit is not None and outer.unit.qid != inner.unit.qid:
         if outer.unit.dimension != inner.unit.dimension:
             return False

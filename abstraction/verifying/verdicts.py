@@ -1,4 +1,4 @@
-"""Verdicts on a tier that comes as mere text: the kinds, their axes, and the record of a row's."""
+"""Verdicts on tiers that are plain text: the kinds of verdict, their axes, and the verdicts of a row."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from enum import StrEnum
 
 
 class VerdictKind(StrEnum):
-    """The verdict on one tier. Only `entailed` is a good tier; `unknown` says nothing against it."""
+    """The verdict on one tier. Only `entailed` tiers are good; `unknown` is no objection."""
 
     ENTAILED = "entailed"
     ALIAS = "alias"  # another name of the answer
-    DUPLICATE = "duplicate"  # of a finer tier
-    SIBLING = "sibling"  # true beside the tier before it, not above it
+    DUPLICATE = "duplicate"  # another name of a finer tier
+    SIBLING = "sibling"  # true, but not coarser than the tier before it
     FINER_THAN_PREVIOUS = "finer_than_previous"
     NOT_COARSER_THAN_ANSWER = "not_coarser_than_answer"
     CONTRADICTED = "contradicted"  # wrong
@@ -29,13 +29,13 @@ AXES = {
     VerdictKind.FINER_THAN_PREVIOUS: "granularity",
     VerdictKind.NOT_COARSER_THAN_ANSWER: "granularity",
 }
-# Reasons that readers of verdicts tell apart.
+# Reasons that other modules compare with: part of the output, so their wording is fixed.
 LEAKS = "tells of the answer by the question's own entity"
 NOT_ALL = "one of several places, or no larger than a finer one: nothing shows that it holds the answer"
 NOTHING_NEW = "the question tells it, or most answers share it"
 ANOTHER_ANSWER, MEMBER = "another answer to the question", "a member of the answer"
 A_PERSON = "a person, who stands beside the answer and never above it"
-# Say nothing of any answer.
+# Texts that are true of any answer, so uninformative.
 _GENERIC = """
     person|people|human|man|woman|someone|something|thing|entity|place|location|group|group of people|organization|
     organisation|individual|earth|world|planet|planet earth|universe|solar system|name|object|male|female|adult
@@ -45,9 +45,10 @@ GENERIC = frozenset(word.strip() for word in _GENERIC.split("|"))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TierVerdict:
-    """The verdict on one tier: level 2 is the first beyond level 1, tiers count from 1; `why` in words.
+    """The verdict on one tier: level 2 is the first beyond level 1, tiers are numbered from 1; `why` is the reason in
+    words.
 
-    `entities` are those above the answer that the tier names, as far as the snapshot tells.
+    `entities` are the entities above the answer that the tier names, as far as the snapshot contains them.
     """
 
     row: str
@@ -71,11 +72,11 @@ class TierVerdict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowVerdict:
-    """The verdicts of one row, the entity its answer was taken for, and its classes.
+    """The verdicts of one row, the entity to which its answer was linked, and the classes of that entity.
 
-    `namesake` is set where places of a chain belong elsewhere: the id of the namesake of the answer that they do
-    belong to, or "" where the snapshot has none that fits; None where nothing points to one. Where the link of the
-    answer itself may be to a namesake (`certain` False) those tiers stay "unknown".
+    `namesake` is set where places of a chain lie elsewhere: the id of the namesake of the answer that lies in them, or
+    "" where the snapshot has no such namesake; None where nothing suggests one. Where the answer itself may be linked
+    to a namesake (`certain` False) those tiers stay "unknown".
     """
 
     row: str

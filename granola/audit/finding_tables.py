@@ -1,4 +1,4 @@
-"""What an audit counted, as tables."""
+"""The counts of an audit, as tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from granola.audit.offences import UNCHECKED, AuditKind, FindingCounts, FindingT
 from granola.terminal_lines import Part, TextTable
 
 _BY_AXIS = {axis: [verdict for verdict, own in AXES.items() if own == axis] for axis in dict.fromkeys(AXES.values())}
-# The outcomes that each column counts.
+# For each kind of audit, the columns of its tables and the outcomes that each column counts.
 COLUMNS: Mapping[AuditKind, Mapping[str, Sequence[str]]] = {
     AuditKind.AXES: {"entailed": [VerdictKind.ENTAILED], **_BY_AXIS, "unknown": [VerdictKind.UNKNOWN]},
     AuditKind.EVIDENCE: {name: [name] for name in ("entailed", "flawed", "unchecked")},
@@ -22,7 +22,8 @@ COLUMNS: Mapping[AuditKind, Mapping[str, Sequence[str]]] = {
 
 
 def finding_tables(tally: FindingTally, kind: AuditKind) -> Iterator[Part]:
-    """Per relation, then per class of answers: rows, tiers, and how many tiers each column counts, with their share."""
+    """A table per relation, then one per answer class: rows, tiers, and the number and share of tiers in each column.
+    """
     for heading, groups in (("relation", tally.relations), ("answer class", tally.classes)):
         ordered = sorted(groups, key=lambda one: (one[:1] != "P", int(one[1:]) if one[1:].isdigit() else 0, one))
         rows = [(titled(name), *_cells(groups[name], COLUMNS[kind])) for name in ordered]

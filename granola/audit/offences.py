@@ -1,4 +1,4 @@
-"""What an audit finds, tier by tier, and the counts of it by relation and by answer class."""
+"""The findings of an audit, tier by tier, and their counts by relation and answer class."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from granola.attribution.categories import Category
 from granola.attribution.tier_checks import TierAttribution, TierAttributor
 from kg.store.protocol import Store
 
-# The answer's class in tables: the first of these that it has.
+# Answer classes in tables; an answer with several classes counts in the first of these.
 CLASS_ORDER = (
     "person", "fictional", "group", "country", "place", "building", "school", "label", "club", "company",
     "organisation", "work", "genre", "occupation", "language", "position",
@@ -29,7 +29,7 @@ UNCHECKED = "unchecked"
 
 
 class AuditKind(StrEnum):
-    """What tiers are audited by: the paper's three axes, their evidence replayed, or their evidence as citations."""
+    """The kind of audit: by the three axes of the paper, by replaying evidence, or by evidence as citations."""
 
     AXES = "axes"
     EVIDENCE = "evidence"
@@ -38,9 +38,9 @@ class AuditKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offence:
-    """A tier that an audit objects to: on which axis (or "evidence"), by which verdict or flaw, and why.
+    """A tier that fails an audit: the axis (or "evidence"), the verdict or flaw, and the reason.
 
-    `level` 2 is the first beyond the answer; tiers of a level count from 1.
+    `level` 2 is the first beyond the answer; tiers of a level are numbered from 1.
     """
 
     row: str
@@ -60,7 +60,7 @@ class Offence:
 
 @dataclass(slots=True)
 class FindingCounts:
-    """Tiers by outcome; rows counts those that were audited, with or without tiers."""
+    """Numbers of tiers by outcome; `rows` is the number of audited rows, with or without tiers."""
 
     rows: int = 0
     tiers: int = 0
@@ -69,7 +69,9 @@ class FindingCounts:
 
 @dataclass(slots=True)
 class FindingTally:
-    """Counts by relation, by answer class, and in all; `namesakes` are rows whose chain belongs to a namesake."""
+    """Counts by relation, by answer class, and in total; `namesakes` are rows whose chain belongs to a namesake of the
+    answer.
+    """
 
     total: FindingCounts = field(default_factory=FindingCounts)
     relations: dict[str, FindingCounts] = field(default_factory=dict)
@@ -77,7 +79,7 @@ class FindingTally:
     namesakes: list[dict[str, Any]] = field(default_factory=list)
 
     def count(self, relation: str, answer_class: str, outcomes: Sequence[str]) -> None:
-        """One row with the outcomes of its tiers."""
+        """Count one row with the outcomes of its tiers."""
         for counts in (
             self.total,
             self.relations.setdefault(relation, FindingCounts()),
@@ -90,7 +92,7 @@ class FindingTally:
 
 @dataclass(kw_only=True, slots=True)
 class _AuditedRow:
-    """What an audit says of one row: the outcome of each tier, and the offences."""
+    """The audit of one row: the outcome of each tier, and the offences."""
 
     relation: str
     answer_class: str
@@ -117,12 +119,12 @@ def audit(
     language: str = "en",
     on_reject: OnReject | None = None,
 ) -> Iterator[Offence]:
-    """The tiers that an audit objects to, in the order of the rows; `tally` is filled meanwhile.
+    """The tiers that fail an audit, in the order of the rows; `tally` is filled meanwhile.
 
-    By axes: those that break one of the paper's three; a tier that the graph cannot judge from its words, but that
-    follows from evidence of its own, is entailed. By evidence: those that do not follow from it, one offence a flaw.
-    By attribution: those whose evidence, as citations, is not supportive. A row with which the program is at fault goes
-    to `on_reject` and is not counted; without it the error is raised.
+    By axes: tiers that break one of the three axes of Yona et al. 2024; a tier on which the graph gives no verdict,
+    but which follows from its own evidence, is entailed. By evidence: tiers that do not follow from it, one offence
+    per flaw. By attribution: tiers whose evidence, as citations, is not supportive. A row on which the program fails
+    goes to `on_reject` and is not counted; without `on_reject` the error is raised.
     """
     judge = Judge(store, language=language)
     audit_row = _auditor(kind, judge, store, language)
@@ -140,11 +142,11 @@ def audit(
 
 
 def _auditor(kind: AuditKind, judge: Judge, store: Store, language: str) -> Callable[[TieredRow], _AuditedRow]:
-    """What audits a row, in one of the three ways."""
+    """The function that audits a row, for a kind of audit."""
     checker, attributor = EntailmentChecker(store, language=language), TierAttributor(store, language=language)
 
     def begun(row: TieredRow, classes: Iterable[str] | None = None) -> _AuditedRow:
-        if classes is None:  # those of the entity that the row gives for its answer
+        if classes is None:  # take the classes of the entity that the row gives for its answer
             own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
             classes = judge.maker.classes(own) if own else ()
         return _AuditedRow(relation=row.relation or NO_RELATION, answer_class=class_of(row, classes))
@@ -187,7 +189,9 @@ def _auditor(kind: AuditKind, judge: Judge, store: Store, language: str) -> Call
 
 
 def class_of(row: TieredRow, classes: Iterable[str]) -> str:
-    """The answer's class as tables name it: a value that is asked for, else the first of CLASS_ORDER, else any."""
+    """The answer's class in tables: date or quantity where the relation asks for one, else the first of CLASS_ORDER
+    among its `classes`, else the first of them by name.
+    """
     asked = relation_row(row.relation).asks if row.relation else ""
     if asked in ("date", "quantity"):
         return asked
@@ -196,7 +200,7 @@ def class_of(row: TieredRow, classes: Iterable[str]) -> str:
 
 
 def _proven(row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker) -> set[tuple[int, int]]:
-    """The tiers that follow from evidence of their own, looked at only where their words left a doubt."""
+    """The (level, position) of tiers that follow from their own evidence; replayed only where a verdict is unknown."""
     is_doubted = any(tier.verdict is VerdictKind.UNKNOWN for tier in verdict.tiers)
     if not is_doubted or not any(tier.evidence for level in row.levels[1:] for tier in level.tiers):
         return set()

@@ -1,4 +1,6 @@
-"""Sheets on which people judge tiers, one a line and blind to relation, level and maker; filled ones as error rates."""
+"""Sheets on which people judge tiers, one per line, blind to relation, level and maker; error rates from filled
+sheets.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ MEANINGS = {
     "informative_template": "it says something that could not be said from the template",
     "granularity": "it is coarser than everything before; with nothing there, it is the answer itself",
 }
-# Yona et al. 2024, Table 2, of 358 answers to 124 questions, the 124 first answers among them. Whether the shares are
-# of the answers or of the questions is not stated; informative is read there from the question's template.
+# Yona et al. 2024, Table 2: 358 answers to 124 questions, including the 124 first answers. It does not state whether
+# shares are of answers or of questions; its informativeness is judged from the question's template.
 PAPER: Mapping[str, str] = {"correct": "< 1 %", "informative_template": "6 %", "granularity": "9 %"}
 COMPARABLE = (
     "paper: Yona et al. 2024, Table 2, of 358 answers with the 124 first ones among them; of coarser tiers alone its "
@@ -34,9 +36,10 @@ COMPARABLE = (
 
 
 def tier_items(rows: Iterable[TieredRow], *, with_first: bool = False) -> Iterator[dict[str, Any]]:
-    """The tiers beyond the answers, as items of a sheet; `with_first`: also one of each row's answers, as in the paper.
+    """The tiers beyond the answers, as items of a sheet; `with_first`: also the first answer of each row, as in the
+    paper.
 
-    `before` has all finer levels in words, finest first, and is empty for the answer itself.
+    `before` contains all finer levels in words, finest first; it is empty for the answer itself.
     """
     for row in rows:
         for number, level in enumerate(row.levels, 1):
@@ -51,7 +54,7 @@ def tier_items(rows: Iterable[TieredRow], *, with_first: bool = False) -> Iterat
 
 
 def _template(row: TieredRow) -> str:
-    """The question without the name of the entity asked about; empty where the name is not known or not in it."""
+    """The question with [X] for the entity asked about; empty where its name is unknown or not in the question."""
     name = str((row.question_entity or {}).get("text") or "")
     at = row.question.casefold().find(name.casefold()) if name.strip() else -1
     if at < 0 or len(row.question.casefold()) != len(row.question):
@@ -80,9 +83,10 @@ TIERS = SheetForm(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rate:
-    """Errors on one axis: `errors` of `n` decided items, in [0, 1], lower is better, with its 95 % Wilson interval.
+    """The error rate on one axis: `errors` among `n` decided items, in [0, 1], lower is better, with its 95 % Wilson
+    interval.
 
-    An item is an error where more annotators say no than yes; `open` items were left undecided, or divide them evenly.
+    An item is an error where more annotators say no than yes; `open` items are undecided, or divide them evenly.
     """
 
     axis: str
@@ -92,7 +96,9 @@ class Rate:
     interval: Interval
 
     def to_json(self) -> dict[str, Any]:
-        """No rate, null, where nothing was decided; `paper` is its share in words, null where it has none."""
+        """The rate as a JSON object; null where nothing was decided. `paper` is its share in words, null where it has
+        none.
+        """
         return {
             "axis": self.axis, "errors": self.errors, "n": self.n, "open": self.open,
             "rate": self.errors / self.n if self.n else None, "low": _finite(self.interval.low),
@@ -105,7 +111,9 @@ def _finite(value: float) -> float | None:
 
 
 def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: bool = True) -> list[Rate]:
-    """The error rate of each axis that somebody marked, over the items on a sheet; `first` False leaves answers out."""
+    """The error rate on each axis with a mark, over the items on a sheet; `first` False leaves out the answers
+    themselves.
+    """
     numbers = sorted({number for sheet in sheets for number in sheet.labels if first or items[number - 1]["before"]})
     return [rate for axis in MEANINGS if (rate := _rate(axis, sheets, numbers)).n]
 
@@ -123,7 +131,7 @@ def _rate(axis: str, sheets: Sequence[FilledSheet], numbers: Sequence[int]) -> R
 
 
 def rates_table(rates: Sequence[Rate]) -> TextTable:
-    """Errors, n, rate and interval, with the paper's share beside."""
+    """A table of errors, n, rate and interval, next to the paper's share."""
 
     def percent(*shares: float) -> str:
         return f"{'–'.join(f'{100 * share:.1f}' for share in shares)} %"

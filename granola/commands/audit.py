@@ -29,7 +29,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Audited:
-    """What an audit found."""
+    """The result of an audit."""
 
     findings: Sequence[Offence]
     tally: FindingTally
@@ -38,11 +38,11 @@ class Audited:
 
     @property
     def by_verdict(self) -> dict[str, int]:
-        """How many findings there are of each verdict or flaw."""
+        """The number of findings by verdict or flaw."""
         return dict(sorted(Counter(finding.verdict for finding in self.findings).items()))
 
     def to_json(self) -> dict[str, Any]:
-        """The figures."""
+        """The counts as a JSON object."""
 
         def group(counts: Any) -> dict[str, object]:
             return {"rows": counts.rows, "tiers": counts.tiers, **dict(sorted(counts.by.items()))}
@@ -85,7 +85,7 @@ class Audit(Command[Audited]):
     force: Force = False
 
     def run(self) -> Audited:
-        """Audit. Raises UsageError for settings that do not go together, and where there is no row."""
+        """Run the audit. Raises UsageError for settings that exclude each other, and for a file without rows."""
         if self.entailment and self.attribution:
             raise UsageError("--entailment names flaws, --attribution categories: give one of them")
         check_language(self.language)
@@ -117,11 +117,11 @@ class Audit(Command[Audited]):
         return Audited(findings=findings, tally=tally, snapshot=about, rejected=rejected)
 
     def failed(self, result: Audited) -> bool:
-        """Whether anything was found, or rejected."""
+        """Whether there is a finding or a rejected row."""
         return bool(result.findings or result.rejected)
 
     def show(self, result: Audited) -> None:
-        """The tables and the findings."""
+        """Print the tables and the findings."""
         verdicts = ", ".join(f"{name} {number:,}" for name, number in result.by_verdict.items())
         show_lines(
             *finding_tables(result.tally, self._kind),
@@ -130,7 +130,7 @@ class Audit(Command[Audited]):
         )
 
     def tell(self, result: Audited) -> None:
-        """The rejected rows."""
+        """Report the rejected rows."""
         report_rejects(self.file, result.rejected)
 
 

@@ -1,4 +1,4 @@
-"""`granola grounding judge`: what judges say of long answers from passages."""
+"""`granola grounding judge`: verdicts on long answers from passages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from granola.grounding.answer_judging import AnswerJudge
     from granola.grounding.grounded_samples import GroundedSample
 
-CHAT, WORDS = "chat", "words=0.6"  # what `--sentences` takes beside other evaluators
+CHAT, WORDS = "chat", "words=0.6"  # values of `--sentences`; 0.6: least share of shared words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class GroundingJudge(RowsCommand):
     force: Force = False
 
     def run(self) -> RowsOutput:
-        """Judge and write. Raises UsageError for settings that do not go together."""
+        """Judge the answers and write the items. Raises UsageError for settings that contradict each other."""
         from abstraction.language.languages import is_known, notice
 
         kind = self.sentences or (WORDS if self.model is None else CHAT)
@@ -95,7 +95,7 @@ class GroundingJudge(RowsCommand):
             return output.ended(told, Verbatim(f"judge {judge.signature()}"), source=str(self.given))
 
     def _samples(self, output: RowsOutput) -> dict[str, GroundedSample]:
-        """The questions by id; those whose signs of a deflection disagree are told."""
+        """The questions by id; a note lists those whose signs of a deflection disagree."""
         from granola.grounding.grounded_rows import read_grounded
 
         read = read_grounded(self.questions, on_reject=output.rejected.append)
@@ -108,7 +108,7 @@ class GroundingJudge(RowsCommand):
     def _pairs(
         self, output: RowsOutput, samples: Mapping[str, GroundedSample]
     ) -> tuple[list[tuple[GroundedSample, str]], dict[str, str]]:
-        """The questions with their answers, and what the system of each is called."""
+        """The questions with their answers, and the name of the system behind each answer, by id."""
         from abstraction.files.records import Record, read_records
         from abstraction.files.row_reading import accepted, each_once
         from granola.errors import SampleError
@@ -173,7 +173,7 @@ class GroundingJudge(RowsCommand):
 
 
 def _note_unknown_citations(pairs: Sequence[tuple[GroundedSample, str]]) -> None:
-    """Say how many citations name no passage: often ids are not those that answers use."""
+    """Note how many citations name no passage: usually because answers use other ids than the passages."""
     from granola.grounding.citation_markers import cited_passages
 
     unknown = Counter[str]()

@@ -1,4 +1,4 @@
-"""`granola knowledge judge`: texts scored from six sides."""
+"""`granola knowledge judge`: scores of knowledge texts on six dimensions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SCORES_SUFFIX = ".scores.sqlite"
 EMBEDDINGS = "embeddings"
 REFERENCE = "reference"
-_TOGETHER = 1024  # texts that are judged at a time: enough for full batches on a card
+_TOGETHER = 1024  # texts judged at a time: enough for full batches on a GPU
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,9 @@ class KnowledgeJudge(RowsCommand):
     force: Force = False
 
     def run(self) -> RowsOutput:
-        """Judge and write. Raises UsageError where there is no model, ModelSpecError for one that is misnamed."""
+        """Judge the texts and write the rows. Raises UsageError where there is no model, ModelSpecError for a bad
+        model spec.
+        """
         from granola.knowledge.knowledge_items import read_items
 
         words = self._words()
@@ -124,7 +126,7 @@ class KnowledgeJudge(RowsCommand):
             )  # fmt: skip
 
     def _words(self) -> dict[str, str]:
-        """The word of each part's model. Raises UsageError for a part that is none, or stands there twice."""
+        """The model spec of each part. Raises UsageError for an unknown or repeated part."""
         words: dict[str, str] = {}
         for given in self.model:
             part, equals, word = given.partition("=")
@@ -176,7 +178,7 @@ class KnowledgeJudge(RowsCommand):
         )  # fmt: skip
 
     def _evidence(self, encoder: Any) -> ItemPieces:
-        """The item's own, then each file that is named."""
+        """The sources of evidence: the item's own, then each file of --evidence."""
         from granola.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex, read_passages
 
         files = (read_passages(source) for source in self.evidence if source != REFERENCE)

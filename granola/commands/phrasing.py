@@ -1,4 +1,4 @@
-"""`--phrase` and what goes with it: a model that words ladders, its answers kept, what was decided listed."""
+"""`--phrase` and its settings: a model that phrases ladders, a cache of its replies, a log of decisions."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from abstraction.rows import TieredRow
 
 LOG_SUFFIX = ".phrasing.jsonl"
-ASKED = 10  # samples of a score
+ASKED = 10  # replies sampled per row for --consistency, as in Yona et al. 2024, appendix B
 
 
 class PhrasingMode(StrEnum):
-    """What `--phrase-mode` takes."""
+    """The values of `--phrase-mode`."""
 
     FREE = "free"
     STRICT = "strict"
@@ -39,7 +39,7 @@ class PhrasingMode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class PhrasingSettings:
-    """How a model words ladders; `phrase` None where nothing is to be phrased. A run has them among its own."""
+    """How a model phrases ladders; `phrase` is None where nothing is phrased. Other commands inherit these settings."""
 
     phrase: Annotated[
         str | None,
@@ -70,9 +70,9 @@ class PhrasingSettings:
     ] = None
 
     def check_phrasing(self, *, scored: bool = False) -> None:
-        """Raise before anything is read or asked: UsageError, ModelSpecError or PromptError.
+        """Check the settings before anything is read or asked. Raises UsageError, ModelSpecError or PromptError.
 
-        Settings that do nothing without a model are refused; where one is `scored` with, prompts and answers are its.
+        Settings without effect, for lack of a model, are refused; where `scored` a scoring model uses the prompts.
         """
         from abstraction.models.spec import parse_model_spec
         from abstraction.phrasing.phrasing_prompts import read_prompts
@@ -95,11 +95,11 @@ class PhrasingSettings:
 
     @property
     def _as_paper(self) -> bool:
-        """Whether what the model writes is the ladder, as in the paper."""
+        """Whether the model's reply is the ladder, unchecked, as in the paper."""
         return str(self.prompts) == "paper"
 
     def phraser(self, model: ChatModel, store: Store, language: str) -> ModelPhraser:
-        """The phraser of a model that was opened for these settings."""
+        """The phraser with these settings, for an open model."""
         from abstraction.phrasing.phraser import ModelPhraser
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
@@ -116,7 +116,7 @@ class PhrasingSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetModels(PhrasingSettings):
-    """The models that take part in building a dataset: one that words ladders, one that scores descriptions."""
+    """The models for building a dataset: one phrases ladders, one scores descriptions."""
 
     consistency: Annotated[
         str | None,
@@ -130,7 +130,7 @@ class DatasetModels(PhrasingSettings):
     ] = ASKED
 
     def check_models(self) -> None:
-        """As `check_phrasing`, of both."""
+        """Check the settings of both models, see `check_phrasing`."""
         from abstraction.models.spec import parse_model_spec
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
@@ -142,7 +142,7 @@ class DatasetModels(PhrasingSettings):
             read_prompts(self.prompts)
 
     def asked_of_models(self) -> dict[str, Any]:
-        """What a run record says of them: nothing of a model that takes no part."""
+        """The settings of the models for the run record, without those of unused models."""
         said = recorded(self, DatasetModels)
         scored = {name: said.pop(name) for name in ("consistency", "samples")}
         return {**(said if self.phrase else {}), **(scored if self.consistency else {})}
@@ -150,7 +150,7 @@ class DatasetModels(PhrasingSettings):
     def open_models(
         self, stack: ExitStack, store: Store, out: Path, inputs: Sequence[Path | str], language: str
     ) -> tuple[ModelPhraser | None, ConsistencyScorer | None]:
-        """The phraser and the scorer, each None where it is not asked for; one model where both name the same."""
+        """The phraser and the scorer, each None where not requested; they share a model where both name the same."""
         from abstraction.phrasing.consistency import ConsistencyScorer
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
@@ -167,7 +167,7 @@ class DatasetModels(PhrasingSettings):
 
 
 class PhrasingRun:
-    """Phrases rows on their way to a file and lists every decision beside it, whole or not at all."""
+    """Phrases rows as they are written, and writes a log of all decisions, which appears whole or not at all."""
 
     def __init__(self, phraser: ModelPhraser, out: Path | str | None) -> None:
         from abstraction.phrasing.decisions import DecisionCounts
@@ -177,7 +177,7 @@ class PhrasingRun:
         self._log = None if out is None else Path(f"{out}{LOG_SUFFIX}")
 
     def rows(self, ladders: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
-        """The rows phrased; the log is in place when they are used up. `on_reject` as in `ModelPhraser.stream`."""
+        """The phrased rows; the log appears when all have been read. `on_reject`: see `ModelPhraser.stream`."""
         from abstraction.phrasing.decisions import log_lines, shortened
 
         with ExitStack() as stack:
@@ -197,12 +197,12 @@ class PhrasingRun:
             stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
     def warn(self) -> None:
-        """Say on standard error what another run would ask again."""
+        """Note on standard error how many rows another run would ask for again."""
         if self.counts.unanswered:
             asked = count(self.counts.unanswered, "row")
             where = f"; {self._log} tells why" if self._log else ""
             note(f"{asked} without an answer of the model's {self.counts.left_with}{where}; another run asks again")
 
     def record(self) -> dict[str, Any]:
-        """What the run record has of it."""
+        """The entry in the run record: settings, fingerprint and counts."""
         return {**self.phraser.settings, "fingerprint": self.phraser.fingerprint, "counts": self.counts.to_json()}

@@ -1,4 +1,4 @@
-"""From answers to judged items: verdicts on their sentences, eligibility, deflection, citations."""
+"""Judges answers: verdicts on their sentences, eligibility, deflection, citations."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from granola.grounding.sentence_judges import (
 )
 from granola.replies.reply import said
 
-_BATCH = 64  # answers judged together
+_BATCH = 64  # answers judged per batch; a larger one delays the rows written, a smaller one leaves a server idle
 Pair = tuple[GroundedSample, str]
 
 
 class GivenAnswer(RowModel):
-    """An answer, as `granola generate` or others wrote it; `system` is who answered."""
+    """An answer to judge, from `granola generate` or elsewhere; `system` names who answered."""
 
     id: NeededId = Field(description="a text")
     answer: Annotated[str, Field(strict=True, description="a text")]
@@ -44,13 +44,15 @@ class GivenAnswer(RowModel):
 
     @property
     def shown(self) -> str:
-        """The text that a reader sees, without a model's thoughts."""
+        """The text that a reader sees, without a reasoning model's thoughts."""
         return said(self.answer)
 
 
 @dataclass(kw_only=True)
 class AnswerJudge:
-    """Judges answers. `chat` says whether they are eligible and, with `asks_deflection`, whether they deflect."""
+    """Judges answers. `chat` judges eligibility and, with `asks_deflection`, deflection; rules decide deflection
+    otherwise.
+    """
 
     sentences: SentenceJudge
     chat: ChatModel | None = None
@@ -75,7 +77,7 @@ class AnswerJudge:
         return "|".join(parts)
 
     def judged(self, pairs: Iterable[Pair]) -> Iterator[GroundingItem]:
-        """One item a pair, in order; what a judge does not say is None and told in `unjudged`."""
+        """One item per pair, in order; a missing verdict is None, its reason in `unjudged`."""
         source = iter(pairs)
         while batch := list(islice(source, _BATCH)):
             parted = [
@@ -111,7 +113,9 @@ class AnswerJudge:
         return list(self.sentences.verdicts(asked))
 
     def _asked(self, batch: Sequence[Pair], kind: str) -> list[tuple[str | None, str]]:
-        """A word for each answer, or why there is none; nothing is asked without a model, reference or answer."""
+        """For each answer the verdict, or None and the reason; without a model, reference or answer no request is
+        made.
+        """
         if self.chat is None:
             return [(None, "")] * len(batch)
 
@@ -172,25 +176,26 @@ class AnswerJudge:
         )
 
     def _grade(self, answer: str, grade: str | None) -> AnswerVerdict | None:
-        """An empty answer, or one of citations alone, answers nothing, whoever would judge it."""
+        """The grade; MAJOR for an empty answer or one of citations only, which no judge needs to see."""
         if not answer.strip() and self.chat is not None:
             return AnswerVerdict.MAJOR
         return None if grade is None else AnswerVerdict(grade)
 
     def _deflecting_rule(self, sample: GroundedSample, answer: str, judged: str | None) -> str | None:
-        """What says that an answer deflects: a rule or "judge"; "" where it does not, None where the judge failed."""
+        """The rule by which an answer deflects, or "judge"; "" where it does not deflect, None where the judge failed.
+        """
         if not self.asks_deflection or not _without_names(sample, answer).strip():
             return deflects(answer, [passage.id for passage in sample.passages], language=self.language) or ""
         return None if judged is None else "judge" if judged == "deflects" else ""
 
 
 def _without_names(sample: GroundedSample, text: str) -> str:
-    """As much of a text as is judged, without its citations: the same whatever passages are called."""
+    """The text without its citations, so that the names of passages do not influence its verdict."""
     return without_markers(text, [passage.id for passage in sample.passages])
 
 
 def _ordered(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ...]:
-    """By their texts, then dates: how passages stand in a file, and what they are called, changes nothing."""
+    """The passages sorted by text, then date, so that their order and names do not influence verdicts."""
     return tuple(sorted(passages, key=lambda one: (one.text, one.date or "", one.age or "", one.provider or "")))
 
 

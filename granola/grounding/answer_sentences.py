@@ -1,4 +1,5 @@
-"""Sentences of long answers: by `sentencex`, lists cut into items, citations kept with what they are of."""
+"""Splits long answers into sentences: with `sentencex`, list items apart, each citation with the sentence it supports.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ _ITEM = re.compile(
 _BULLET = re.compile(r"[ \t]{0,10}[•‣▪][ \t]{0,10}")  # items of a list that came without line breaks
 _EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=[\w.!?])__")
 _MARKUP = re.compile(r"</?s>|<br ?/?>|<\|[a-z_]{1,20}\|>")
-# A heading above a list of what was cited; what follows states nothing.
+# A heading above a list of sources; the text after it states nothing.
 _REFERENCES = re.compile(
     r"[#*_ \t]{0,8}(?:sources?|references?|citations?|bibliography|works cited|quellen|quellenangaben|références?"
     r"|fuentes|referencias)[*_ \t]{0,4}:?[*_ \t]{0,4}",
     re.IGNORECASE,
 )
-# What is left of "Sources: [1], [2]" without its markers.
+# The rest of "Sources: [1], [2]" without its markers.
 _SOURCES = re.compile(
     r"[#*_>( \t-]{0,8}(?:(?:all|cited|used|the) ){0,2}(?:sources?|references?|citations?|bibliography|works cited"
     r"|passages?|documents?|quellen?|quellenangaben?|referenzen|références?|fuentes?|referencias?)(?: (?:used|cited))?"
@@ -33,23 +34,23 @@ _SECOND = re.compile(r"(?:^|\s)2[.)](?=\s)")
 _ENDED = re.compile(r"[.!?:;。！？…][\"'”’)\]*_]{0,4}\s*$")
 _WORD = re.compile(r"\w")
 _DIGIT = re.compile(r"\d")
-_TAIL = 80  # characters at the end of a sentence that tell whether it ends there
+_TAIL = 80  # characters at the end of a sentence that are searched for its full stop or the next number
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
 class _AnswerPart:
-    """A sentence; `opens` where it is the first of a line or of an item."""
+    """A sentence; `opens`: whether it is the first of a line or of a list item."""
 
     text: str
     opens: bool
 
 
 def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en") -> list[str]:
-    """The sentences in order. Items of a list are cut apart, also where they follow on one line.
+    """The sentences in order. List items are split, also where they follow each other on one line.
 
-    A citation alone, or with the number of a list's item, goes to the sentence before it. A list of sources at the end,
-    and a heading with nothing but citations behind it, state nothing.
+    A citation alone, or with the number of a list item, is added to the sentence before it. A list of sources at the
+    end, and a heading followed only by citations, state nothing and are left out.
     """
     parts: list[list[str]] = []
     for piece in _parts(text, ids, language):
@@ -62,7 +63,7 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
             lead = _leading(sentence, ids)
             behind = sentence[lead:].strip()
             if lead and parts and not piece.opens and not behind[:1].islower():
-                # "... in 1999. [3] It then ..." : the citation is of what stands before it.
+                # "... in 1999. [3] It then ..." : the citation belongs to the sentence before it.
                 parts[-1].append(sentence[:lead].strip())
                 sentence = behind
             parts.append([sentence])
@@ -86,7 +87,7 @@ def _lists_sources(sentence: str, ids: Sequence[str]) -> bool:
 
 
 def _leading(sentence: str, ids: Sequence[str]) -> int:
-    """Where the citations that a sentence begins with end."""
+    """The offset at which the citations at the beginning of a sentence end; 0 where it begins with none."""
     end = 0
     for marker in markers(sentence, ids):
         if sentence[end : marker.start].strip(" ,;"):
@@ -96,7 +97,9 @@ def _leading(sentence: str, ids: Sequence[str]) -> int:
 
 
 def _led(sentences_cut: list[str], ids: Sequence[str]) -> list[str]:
-    """Sentences with the citations that are their subject: "It rose. [2]", "says it fell." are cut behind "rose."."""
+    """The sentences, with a citation moved to the one whose subject it is: "It rose. [2]", "says it fell." becomes "It
+    rose.", "[2] says it fell.".
+    """
     out: list[str] = []
     for sentence in sentences_cut:
         if out and sentence[:1].islower() and (start := _trailing(out[-1], ids)) is not None:
@@ -106,7 +109,7 @@ def _led(sentences_cut: list[str], ids: Sequence[str]) -> list[str]:
 
 
 def _trailing(sentence: str, ids: Sequence[str]) -> int | None:
-    """Where the citations begin that stand apart behind a sentence's end; None where there are none."""
+    """The offset of the citations after the end of a sentence, separated by a space; None where there are none."""
     end, start, apart = len(sentence), None, True
     for marker in reversed(markers(sentence, ids)):
         if sentence[marker.end : end].strip(" ,;"):
@@ -139,7 +142,7 @@ def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart
 
 
 def _lines(text: str) -> list[str]:
-    """The lines that state something; those that were only broken for their length are joined."""
+    """The lines that state something; lines that were only broken for their length are joined."""
     kept: list[list[str]] = []
     joins = False
     for line in _MARKUP.sub("\n", _EMPHASIS.sub("", text)).splitlines():

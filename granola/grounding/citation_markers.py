@@ -1,7 +1,7 @@
 """Citations in long answers: [3], [1, 2], [1][2], (source 4), [doc-7], ranges, superscripts, other markups.
 
-A number names the passage whose id it is, else the only one whose id ends in it: [1] is cite_1. Prose that names a
-passage without brackets is no citation: of 2,524 texts by models and people that are at hand none does so.
+A number names the passage with that id, else the only one whose id ends in it: [1] is cite_1. Prose that names a
+passage without brackets is no citation: none of the 2,524 texts by models and people that we examined contains one.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])[ _:#.-]{1,2}(?=\d)")  # "web 7" and 
 
 
 class PassageNames:
-    """The ids of passages as markers may write them: letter by letter, in another case, by their number.
+    """Looks passages up by the ways in which markers write their ids: exactly, in another case, by their number.
 
-    What fits two ids alike names neither.
+    A form that fits two ids names neither.
     """
 
     def __init__(self, ids: Iterable[str]) -> None:
@@ -39,19 +39,19 @@ class PassageNames:
         return self._exact.get(text) or self._folded.get(text.casefold()) or self._closed.get(_closed(text))
 
     def numbered(self, digits: str) -> str | None:
-        """The passage that a number names: that of this id, else the only one whose id ends in the number."""
+        """The passage of a number: the one with this id, else the only one whose id ends in the number."""
         plain = str(int(digits))
         return self[digits] or self[plain] or self._by_number.get(plain)
 
 
-@lru_cache(maxsize=2)  # of one question: its answer is read a dozen times, and another question has other ids
+@lru_cache(maxsize=2)  # an answer is read a dozen times with the same ids; the next question has others
 def names_of_passages(ids: tuple[str, ...]) -> PassageNames:
-    """The names of the passages with these ids."""
+    """The names of the passages with these ids, cached."""
     return PassageNames(ids)
 
 
 def _clear(named: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Those forms that belong to one id alone."""
+    """The forms that belong to one id only."""
     ids: dict[str, set[str]] = {}
     for form, passage_id in named:
         ids.setdefault(form, set()).add(passage_id)
@@ -62,19 +62,19 @@ def _closed(form: str) -> str:
     return _BEFORE_NUMBER.sub("", form.casefold())
 
 
-WIDEST = 50  # passages of a range
+WIDEST = 50  # most passages of a range such as [1-50]; a longer one is no citation
 _NOUN = (
     r"(?:sources?|passages?|documents?|snippets?|quellen?|passagen?|dokumente?|fuentes?|pasajes?|documentos?"
     r"|fragmentos?|extraits?)"
 )
 _WORD = rf"(?:{_NOUN}|docs?|refs?|references?|citations?|cites?|evidence|ids?|chunks?|web|no|nr)"
 _DASH = r"(?:-|–|—|‑|−|to|through|thru|bis|à|\.\.)"
-# Behind a digit, a word of one or two letters or a function it is an exponent: 10⁶, m², mc², sin²; not behind a year.
+# After a digit, a word of one or two letters or a function it is an exponent: 10⁶, m², mc², sin²; not after a year.
 _NO_EXPONENT = (
     r"(?:(?<=\b[12]\d\d\d)|(?<![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\b\w)(?<!\b\w\w)(?<!\bsin)(?<!\bcos)(?<!\btan)(?<!\blog)"
     r"(?<!\bexp))"
 )
-# Brackets of every kind, and what other markups have in their place: HTML, LaTeX, Pandoc's ^3^.
+# Brackets of every kind, and their equivalents in other markups: HTML, LaTeX, Pandoc's ^3^.
 _BRACKETS = re.compile(
     r"\\(?:[a-z]{0,10}cite[a-z]{0,10}\*?(?:\[[^\]\n]{0,60}\]){0,2}|textsuperscript)\{(?P<latex>[^{}\n]{1,200})\}"
     r"|\\?\[(?P<square>[^\[\]\n]{1,200})\]|\((?P<round>[^()\[\]\n]{1,200})\)"
@@ -84,7 +84,7 @@ _BRACKETS = re.compile(
     r"|<(?:cite|ref|citation|source|doc)\b[^<>\n]{0,40}?= {0,2}[\"']?#?(?P<attribute>[\w.:-]{1,60})[\"']? {0,2}/>"
     rf"|{_NO_EXPONENT}\^(?P<caret>\d[\d, –-]{{0,30}})\^"
 )
-# What is no citation: rows of a matrix, a place in a sequence (a[3], my_list[3]), a vector behind an equals sign.
+# Brackets that are no citation: rows of a matrix, an index (a[3], my_list[3]), a vector after an equals sign.
 _ROW = r"\[[^\[\]\n]{0,60}\d {0,3}[, ] {0,3}-?\d[^\[\]\n]{0,60}\]"
 _MATRIX = re.compile(
     rf"\[ {{0,3}}{_ROW}(?:[,;]? {{0,3}}{_ROW}){{1,50}} {{0,3}}\]"
@@ -99,7 +99,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _RANGE = re.compile(rf"(\d{{1,6}}) {{0,4}}{_DASH} {{0,4}}(\d{{1,6}})\Z")
-# What may stand behind a number: "1: NYT", "1 (web)", "1†source"; and what is no citation beside one: pages, dates.
+# Text that may follow a number: "1: NYT", "1 (web)", "1†source"; then parts next to a citation: pages, dates.
 _NUMBER = re.compile(r"(\d{1,4})(?: {0,2}(?:†|:|\(|\||–|—| - )[^,;]{0,120})?\Z")
 _BESIDE = re.compile(
     r"(?:pp?\.? ?\d[\d-]{0,9}|p\.|page \d{1,6}|lines? \d[\d-]{0,9}|see also|\d{4}-\d{2}-\d{2}"
@@ -109,10 +109,10 @@ _BESIDE = re.compile(
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+\Z")
 _SUPERSCRIPT = re.compile(rf"{_NO_EXPONENT}[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,6}}")
 _SEE = re.compile(r"(?:see also|see|cf\.?) ", re.IGNORECASE)
-_LINK = re.compile(r"\((?:https?:|#|/)[^()\s]{0,300}\)")  # behind a marker, in Markdown
+_LINK = re.compile(r"\((?:https?:|#|/)[^()\s]{0,300}\)")  # after a marker, in Markdown
 _OPENED = re.compile(rf"\((?:[ ,;&]|see\b|and\b|{_WORD}\b){{0,12}}\Z", re.IGNORECASE)
 _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-# What is left of "([3], [4])", "(Sources [1] and [2])" and "[[3]]".
+# The rest of "([3], [4])", "(Sources [1] and [2])" and "[[3]]".
 _EMPTY = re.compile(
     rf" ?(?:\((?:[ ,;&]|see\b|and\b|{_WORD}\b){{0,12}}\)|\[[ ,;]{{0,12}}\]"
     r"|<(?:sup|a)\b[^<>\n]{0,80}>[ ,;]{0,12}</(?:sup|a)>)",
@@ -128,7 +128,7 @@ AS_WORD = "the source"
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """Where a marker stands, [start, end), and the ids that it names, known or not."""
+    """A citation marker: its place [start, end) in the text, and the ids that it names, known or not."""
 
     start: int
     end: int
@@ -136,9 +136,10 @@ class Marker:
 
 
 def markers(text: str, ids: Iterable[str]) -> list[Marker]:
-    """The citation markers of a text. `ids` are the passages': in round brackets only they, or what a word leads in.
+    """The citation markers of a text, in order. `ids` are the passages'.
 
-    A bracket whose parts are neither known ids nor numbers is no marker: "[sic]", "(1999)".
+    Round brackets need such an id, or a word such as "source". A bracket whose parts are neither known ids nor numbers
+    is no marker: "[sic]", "(1999)".
     """
     known = names_of_passages(tuple(ids))
     joined = []
@@ -163,21 +164,21 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
 
 
 class _Spans:
-    """Where parts of a text stand; those that begin first hide what begins inside them."""
+    """Spans [start, end) of a text that do not overlap, searched by position."""
 
     def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
         self._spans = sorted(spans)
 
     def covers(self, at: int) -> bool:
-        """Whether a marker begins at `at` or before it, and ends behind it."""
+        """Whether a span contains the position `at`."""
         before = bisect(self._spans, at, key=lambda span: span[0])
         return before > 0 and at < self._spans[before - 1][1]
 
 
 def _brackets(text: str) -> Iterator[re.Match[str]]:
-    """What may be markers in brackets, without rows of matrices, places in sequences and vectors."""
+    """Brackets that may be markers: without rows of matrices, indices of sequences, and vectors."""
     matrices, code = (_Spans(match.span() for match in one.finditer(text)) for one in (_MATRIX, _CODE))
-    indexed = -1  # where a place in a sequence ends: x[1][2]
+    indexed = -1  # where the last index ends, for x[1][2]
     for match in _BRACKETS.finditer(text):
         start, before = match.start(), text[max(0, match.start() - 42) : match.start()]
         if match["square"] is not None and not before.endswith("\\"):
@@ -191,7 +192,7 @@ def _brackets(text: str) -> Iterator[re.Match[str]]:
 
 
 def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(ids cited, in order and once each; names cited that are no passage's)."""
+    """(cited ids, in order of first citation, each once; cited names that are no passage's id, likewise)."""
     known = set(ids)
     names = list(dict.fromkeys(name for marker in markers(text, ids) for name in marker.names))
     return tuple(one for one in names if one in known), tuple(one for one in names if one not in known)
@@ -200,7 +201,7 @@ def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tupl
 def deflects(answer: str, ids: Sequence[str] = (), *, language: str = "en") -> str | None:
     """The rule by which an answer deflects (`granola.replies.deflections`), or None.
 
-    `ids` are the passages', by which citations are known; without them numbers are.
+    `ids` are the passages', to recognise citations; without them numbers are taken as citations.
     """
     out, at, text = [], 0, answer[: 4 * DEFLECTING].replace("\x01", " ")
     for marker in markers(text, ids or _NUMBERS):
@@ -210,13 +211,13 @@ def deflects(answer: str, ids: Sequence[str] = (), *, language: str = "en") -> s
     return deflection("".join([*out, text[at:]]), language=language)
 
 
-_NUMBERS = tuple(map(str, range(100)))  # ids of passages that nobody told
+_NUMBERS = tuple(map(str, range(100)))  # ids assumed where the passages are unknown
 
 
 def without_markers(text: str, ids: Sequence[str]) -> str:
-    """The text without its citations, for judging what it says: it is the same whatever passages are called.
+    """The text without its citations, to be judged independently of the names of passages.
 
-    Where a citation is a word of the sentence, `AS_WORD` stands.
+    A citation that the sentence needs as a word is replaced by `AS_WORD`.
     """
     out: list[str] = []
     at, so_far = 0, ""
@@ -262,7 +263,9 @@ def _named(inner: str, known: PassageNames, *, strict: bool) -> tuple[str, ...]:
 def _of_part(
     part: str, known: PassageNames, strict: bool, led: bool, is_first: bool
 ) -> tuple[Sequence[str] | None, bool]:
-    """The passages that a part names, None where it is no citation; and whether a word such as "source" led to it."""
+    """The passages that a part of a marker names, None where it is no citation; and whether a word such as "source"
+    came before it.
+    """
     if (between := _id_range(part, known)) is not None:
         return between, led
     passage_id = known[part]
@@ -281,13 +284,13 @@ def _of_part(
 
 
 def _behind_lead(part: str) -> str:
-    """What follows a word such as "source"; "" where none leads, or nothing follows."""
+    """The text after a word such as "source"; "" where there is no such word, or no text after it."""
     lead = _LEAD.match(part)
     return part[lead.end() :].strip() if lead is not None and lead.end() < len(part) else ""
 
 
 def _numbered(part: str, known: PassageNames) -> Sequence[str] | None:
-    """The passages of a number or a range, whether known or not; None where it is neither."""
+    """The passages of a number or a range, known or not; None where the text is neither."""
     if (span := _RANGE.match(part)) is not None and (between := _range(int(span[1]), int(span[2]), known)):
         return between
     if (number := _NUMBER.match(part)) is None:
@@ -305,7 +308,7 @@ def _range(low: int, high: int, known: PassageNames) -> list[str]:
 
 
 def _id_range(part: str, known: PassageNames) -> list[str] | None:
-    """doc_2-doc_4 and cite_1-3, where all between are known."""
+    """The passages of a range of ids, such as doc_2-doc_4 and cite_1-3; None unless all ids between exist."""
     match = re.fullmatch(rf"(\D{{1,40}})(\d{{1,4}}) {{0,2}}{_DASH} {{0,2}}(?:\1)?(\d{{1,4}})", part)
     if match is None:
         return None

@@ -1,7 +1,8 @@
-"""Is a question of GaRAGe's to be declined? Told by its human answer, with second signs that may say otherwise.
+"""Whether a good answer to a GaRAGe question deflects: decided by the human answer, with further signs to compare.
 
-Sorodoc et al. 2025: an annotator who found the passages insufficient wrote one printed sentence and no answer. So the
-human answer decides. Who validates answers left such rows aside; they have no relevant passage, and nothing is cited.
+Sorodoc et al. 2025: an annotator who found the passages insufficient wrote one fixed sentence and no answer, so the
+human answer decides. Such rows were not validated, have no relevant passage, and their answer cites nothing: these are
+the further signs.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ PRINTED = "There is not enough grounding for an answer."
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeflectionSigns:
-    """`by`: "printed sentence", "empty answer" or the rule by which the human answer deflects, "" where it answers.
+    """`by`: "printed sentence", "empty answer" or the name of the rule by which the human answer deflects; "" where it
+    answers.
 
-    `others` say whether the question is to be declined by each sign that a row has: "not validated", "no relevant
-    passage" (wide reading), "no citation".
+    `others`: for each further sign of the row ("not validated", "no relevant passage" in the wide reading, "no
+    citation"), whether it suggests deflection.
     """
 
     by: str
@@ -28,19 +30,19 @@ class DeflectionSigns:
 
     @property
     def deflects(self) -> bool:
-        """What the human answer says."""
+        """Whether the human answer deflects."""
         return bool(self.by)
 
     @property
     def contradicting(self) -> tuple[str, ...]:
-        """The signs that say otherwise than the human answer."""
+        """The further signs that disagree with the human answer."""
         return tuple(sign for sign, told in self.others.items() if told is not self.deflects)
 
 
 def deflection_signs(
     answer: str, passages: Sequence[GroundingPassage], *, validated: bool | None, cited: bool | None
 ) -> DeflectionSigns:
-    """The signs of a row. `validated` and `cited` are None where a row does not tell."""
+    """The signs of a row. `validated` and `cited` are None where the row lacks that field."""
     ids = [passage.id for passage in passages]
     if not answer.strip():
         by = "empty answer"

@@ -1,8 +1,8 @@
-"""Reads questions with passages: GaRAGe's rows as they are published, and rows of one's own.
+"""Reads questions with passages: GaRAGe's rows as published, and rows of the user's own.
 
-One's own rows have `id`, `question`, `passages` (each a text, or the fields of `GroundingPassage`), and where there are
-any `question_date`, `reference`, `reference_citations`, `deflection`, `tags`. A passage of a published row is
-{"cite_3": text, "age", "date", "provider"}; lists of labels are as long as the passages.
+The user's rows have `id`, `question`, `passages` (each a text, or the fields of `GroundingPassage`), and optionally
+`question_date`, `reference`, `reference_citations`, `deflection`, `tags`. A passage of a published row is {"cite_3":
+text, "age", "date", "provider"}; each list of labels has one entry per passage.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from granola.errors import SampleError
 from granola.grounding.deflection_signs import deflection_signs
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, SecondStep, Told, label_of
 
-KNOWLEDGE_BASES = frozenset({"web", "arxiv", "sec", "devops", "enron"})  # what questions were made from
+KNOWLEDGE_BASES = frozenset({"web", "arxiv", "sec", "devops", "enron"})  # sources that GaRAGe wrote its questions from
 MOST_PASSAGES = 500
 
 
 def _cell(value: object) -> object:
-    """A list or an object, also as JSON in a cell."""
+    """A list or an object, parsed from JSON where a CSV cell contains it as text."""
     return parsed(value) if isinstance(value, str) else value
 
 
 def _mark(value: object) -> object:
-    """YES or NO, also said by true and false."""
+    """YES or NO, also from true and false."""
     return label_of("YES" if value is True else "NO" if value is False else value)
 
 
@@ -68,9 +68,9 @@ class _PlainRow(_Question):
 
 
 def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[GroundedSample]:
-    """The questions of a file, GaRAGe's or one's own, told row by row.
+    """The questions of a file, in order; each row may be GaRAGe's or the user's own.
 
-    Bad and repeated rows go to `on_reject`, else they raise.
+    Bad and repeated rows go to `on_reject`; without it they raise.
     """
 
     def read(record: Record) -> GroundedSample:
@@ -80,7 +80,7 @@ def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Ite
 
 
 def _garage_sample(record: Record) -> GroundedSample:
-    """The question of a published row; `granola.grounding.deflection_signs` tells whether it is to be declined."""
+    """The question of a published row; `granola.grounding.deflection_signs` decides whether it expects a deflection."""
     row = _GarageRow.of(record)
     n = len(row.grounding)
     for name in ("evidence_relevant", "evidence_correct", "evidence_cited"):
@@ -125,14 +125,18 @@ def _plain_sample(record: Record) -> GroundedSample:
 
 
 def _identified(passages: Iterator[GroundingPassage] | list[GroundingPassage]) -> tuple[GroundingPassage, ...]:
-    """The passages, those without an id called by their number."""
+    """The passages; those without an id get their number, from 1."""
     return tuple(
         one if one.id else one.model_copy(update={"id": str(number)}) for number, one in enumerate(passages, 1)
     )
 
 
 def _tags(data: Mapping[str, Any]) -> dict[str, str]:
-    """What a published row tells of its question: fields without "question_", the two tags and what follows of them."""
+    """The tags of a published row: its question fields without the prefix "question_", its two tags, and two derived
+    ones.
+
+    Derived are `time_sensitivity` and, where a tag names one, `knowledge_base`.
+    """
     tags = {
         name if name.endswith("_tag") else name.removeprefix("question_"): str(value)
         for name, value in data.items()

@@ -1,4 +1,4 @@
-"""Questions with passages of which some are relevant (Sorodoc et al. 2025, GaRAGe)."""
+"""Questions with passages, some of which are relevant (Sorodoc et al. 2025, GaRAGe)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ RELEVANT_SHARE = "relevant_share"
 
 
 class Relevance(StrEnum):
-    """Which passages count as relevant. STRICT: those that answer or are related; WIDE: outdated and undated ones too.
+    """How to decide which passages are relevant. STRICT: those that answer or are related; WIDE: also outdated and
+    undated ones.
 
-    The paper's text does not settle which of the two its scores are of.
+    The paper's text does not state which of the two its scores use.
     """
 
     STRICT = "strict"
@@ -29,7 +30,7 @@ class Relevance(StrEnum):
 
     @property
     def share_tag(self) -> str:
-        """The tag of judged answers that has the share of passages that are relevant in this reading."""
+        """The tag of judged answers for the share of passages that are relevant in this reading."""
         return f"{RELEVANT_SHARE}_{self}"
 
 
@@ -43,7 +44,7 @@ def label_of(value: object) -> object:
 
 
 def _told(value: object) -> object:
-    """A text, None for what says that it is not told: "not defined", "Published date: N/A"."""
+    """A text; None for placeholders such as "not defined" and "Published date: N/A"."""
     return None if isinstance(value, str) and _UNTOLD.fullmatch(value.strip()) else _text(value)
 
 
@@ -59,10 +60,10 @@ SecondStep = Annotated[
 
 
 class GroundingPassage(BaseModel, frozen=True):
-    """A passage, as a row has it: a text, these fields, or GaRAGe's {"cite_3": text, ...}.
+    """A passage, read from a text, from these fields, or from GaRAGe's {"cite_3": text, ...}.
 
-    `relevant` by the first step of labelling, `label` by the second; None where nobody labelled. `private` says whether
-    it is from somebody's own documents, where `provider` does not say "web" or "ent".
+    `relevant` is the label of the first step of labelling, `label` of the second; None where nobody labelled.
+    `private`: whether it is from private documents; derived from a `provider` "web" or "ent" where it is missing.
     """
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -90,9 +91,9 @@ class GroundingPassage(BaseModel, frozen=True):
         return fields
 
     def is_relevant(self, reading: Relevance) -> bool | None:
-        """Whether it counts; a relevant passage without a second label counts in both readings.
+        """Whether the passage counts as relevant; one without a second label counts in both readings.
 
-        One whose second label contradicts the first step counts in the wide reading alone.
+        A passage whose second label contradicts the first step counts in the wide reading only.
         """
         if self.relevant is False or self.label is None:
             return self.relevant
@@ -103,11 +104,11 @@ class GroundingPassage(BaseModel, frozen=True):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroundedSample:
-    """One question. `deflection`: whether a good answer says that the passages do not suffice.
+    """One question. `deflection`: whether a good answer states that the passages do not suffice.
 
-    `cited`: ids of the passages that the reference answer cites, None where nobody told. `tags` hold `time_sensitivity`
-    (fast-changing, slow-changing or static), `complexity`, `popularity`, `category` and whatever else a row tells.
-    `signs` are what told of a published row whether it deflects.
+    `cited`: ids of the passages that the reference answer cites, None where unknown. `tags` contain `time_sensitivity`
+    (fast-changing, slow-changing or static), `complexity`, `popularity`, `category` and further labels of the row.
+    `signs`: the evidence for `deflection` in a published row.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What is found of one long answer: verdicts on sentences, eligibility, whether it deflects, what it cites."""
+"""The judged long answer: verdicts on sentences, eligibility, whether it deflects, its citations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from granola.grounding.grounded_samples import Relevance
 
 
 class AnswerVerdict(StrEnum):
-    """How an answer stands to the reference answer."""
+    """The grade of an answer, compared with the reference answer."""
 
     NO_ISSUES = "no issues"
     MINOR = "minor issues"
@@ -21,7 +21,7 @@ class AnswerVerdict(StrEnum):
 
 
 class SentenceVerdict(StrEnum):
-    """What passages are to a sentence."""
+    """The verdict on a sentence, given passages."""
 
     SUPPORTED = "supported"
     UNSUPPORTED = "unsupported"
@@ -35,7 +35,9 @@ Whole = Annotated[int, Field(ge=0, strict=True)]
 
 
 class CitationCounts(NamedTuple):
-    """Of one answer: passages cited rightly, cited at all (those that do not exist among them), and to be cited."""
+    """Counts of one answer: `right` citations, all passages `cited` (citations of no passage included), and passages
+    `wanted`, which it should cite.
+    """
 
     right: Whole
     cited: Whole
@@ -43,15 +45,15 @@ class CitationCounts(NamedTuple):
 
     @classmethod
     def of(cls, cited: Iterable[str], wanted: Iterable[str], *, strange: int = 0) -> CitationCounts:
-        """The counts of an answer; `strange` citations are of no passage, and wrong."""
+        """The counts of an answer; `strange` is the number of citations of no passage, which count as wrong."""
         said, right = set(cited), set(wanted)
         return cls(right=len(said & right), cited=len(said) + strange, wanted=len(right))
 
 
 class AnsweredSentence(BaseModel, frozen=True):
-    """A sentence with its verdict against all passages, and against the relevant ones in readings that were judged.
+    """A sentence with its verdict against all passages, and against the relevant ones in each judged reading.
 
-    None where a judge gave none.
+    None where a judge gave no verdict.
     """
 
     text: StrictStr
@@ -61,11 +63,12 @@ class AnsweredSentence(BaseModel, frozen=True):
 
 
 class GroundingItem(RowModel):
-    """One answer, as a line of a file has it.
+    """One judged answer, as a line of a file contains it.
 
-    `unjudged` says what verdict is lacking and why. `deflects` names the rule, "" of an answer that does not deflect,
-    None where the judge that was asked did not say. `readings` are those in which anybody labelled passages.
-    `citations` are None where nobody told what to cite. `system` wrote the answer, `judge` judged it.
+    `unjudged` maps each missing verdict to the reason. `deflects` names the rule by which the answer deflects; it is
+    "" where it does not, None where the judge gave no verdict. `readings` are the readings for which passages are
+    labelled. `citations` are None where the passages to cite are unknown. `system` wrote the answer, `judge` judged
+    it.
     """
 
     id: Annotated[StrictStr, Field(min_length=1)]
@@ -83,20 +86,21 @@ class GroundingItem(RowModel):
 
     @field_serializer("sentences")
     def _as_judged(self, sentences: tuple[AnsweredSentence, ...]) -> list[dict[str, Any]]:
-        """A reading that was not judged is no field of the line."""
+        """The sentences as JSON; the field of a reading that was not judged is left out."""
         return [one.model_dump(mode="json", exclude_unset=True) for one in sentences]
 
     @property
     def eligible(self) -> bool | None:
-        """Without major issues; None where nobody judged."""
+        """Whether the answer has no major issues; None where it was not judged."""
         return None if self.eligibility is None else self.eligibility is not AnswerVerdict.MAJOR
 
     def verdicts(self, reading: Relevance | None = None) -> Verdicts:
-        """Of the sentences in order, against all passages or the relevant ones."""
+        """The verdicts on the sentences, in order, against all passages or the relevant ones."""
         return tuple(getattr(one, reading or "all") for one in self.sentences)
 
     def factual(self, reading: Relevance | None = None) -> bool | None:
-        """Every sentence supported or in no need, against all passages or the relevant ones; None where it is open.
+        """Whether every sentence is supported or needs no attribution, by all passages or the relevant ones; None
+        where undecided.
 
         An answer without sentences states nothing and is not factual.
         """
@@ -109,5 +113,5 @@ class GroundingItem(RowModel):
 
     @property
     def deflecting(self) -> float | None:
-        """1 where it deflects, 0 where it does not, None where nobody said."""
+        """1 where it deflects, 0 where it does not, None where no judge decided."""
         return None if self.deflects is None else float(bool(self.deflects))

@@ -1,8 +1,8 @@
-"""Eligibility, factuality, relevance-aware factuality, deflection, citations: over which answers, worth what.
+"""Scores of grounded answers: eligibility, factuality, relevance-aware factuality, deflection, citations.
 
-Sorodoc et al. 2025 (GaRAGe), section 5. E: share of eligible answers; uF, uRAF: share of factual ones, against all
-passages or the relevant ones; F, RAF: share of answers both eligible and factual. The paper says neither over which
-questions these run nor what a deflecting answer is worth: both are settings, printed with every score.
+Sorodoc et al. 2025 (GaRAGe), section 5. E: share of eligible answers; uF, uRAF: share of factual answers, against all
+passages or the relevant ones; F, RAF: share of answers both eligible and factual. The paper defines neither the set of
+questions behind these scores nor the score of a deflecting answer: both are settings, printed with every score.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SHARES = frozenset(reading.share_tag for reading in Relevance)  # tags whose slices are bands
-THIRDS = (1 / 3, 2 / 3)  # where bands of these end; the paper's limits are missing in its text
+SHARES = frozenset(reading.share_tag for reading in Relevance)  # tags with a share, which slices cut into bands
+THIRDS = (1 / 3, 2 / 3)  # upper ends of all bands but the last; the paper's text does not give its own
 
 
 class Over(StrEnum):
-    """Which questions the five scores run over."""
+    """The questions that enter the five scores."""
 
     ALL = "all"
-    ANSWERABLE = "answerable"  # those whose passages suffice
+    ANSWERABLE = "answerable"  # questions whose passages suffice
 
 
 class Deflecting(StrEnum):
-    """What an answer that deflects is worth in the five scores."""
+    """How the five scores count an answer that deflects."""
 
     AS_JUDGED = "as-judged"
     FAILS = "fails"
@@ -49,9 +49,9 @@ class Deflecting(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroundingSettings:
-    """How scores are formed; all of it stands in the signature.
+    """How scores are formed; the signature contains all of it.
 
-    `bands`: where bands of the share of relevant passages end, each in (0, 1).
+    `bands`: the ends of bands of the share of relevant passages, each in (0, 1).
     """
 
     over: Over = Over.ANSWERABLE
@@ -75,7 +75,7 @@ RULES = "over=all|answerable, deflecting=as-judged|fails|left-out, bands=0.3,0.7
 
 @lru_cache(maxsize=8)
 def settings_of(forming: Forming) -> GroundingSettings:
-    """The settings that rules such as over=all and deflecting=fails make. Raises UsageError for another rule."""
+    """The settings from rules such as over=all and deflecting=fails. Raises UsageError for another rule."""
     told: dict[str, Any] = {}
     for rule in forming.rules:
         name, _, word = rule.partition("=")
@@ -95,7 +95,9 @@ def _limits(word: str) -> tuple[float, ...]:
 
 
 def both(first: bool | None, second: bool | None) -> bool | None:
-    """And; None where one is unknown, also where the other is False: to count those alone would lower the score."""
+    """Logical and; None where one is unknown, even where the other is False: counting only those would lower the
+    score.
+    """
     return None if first is None or second is None else first and second
 
 
@@ -106,7 +108,7 @@ def _worths(reading: Relevance) -> dict[str, Callable[[GroundingItem], bool | No
     }
 
 
-# The five scores of an item by name; those against relevant passages in both readings.
+# The five scores of an item by name; those against relevant passages once per reading.
 WORTHS: Mapping[str, Callable[[GroundingItem], bool | None]] = {
     "E": lambda item: item.eligible,
     "uF": lambda item: item.factual(),
@@ -114,16 +116,17 @@ WORTHS: Mapping[str, Callable[[GroundingItem], bool | None]] = {
     **_worths(Relevance.STRICT),
     **_worths(Relevance.WIDE),
 }
-DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # whether the question is to be declined
+DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # by score: whether its questions expect a deflection
 
 
 def reading_of(score: str) -> Relevance | None:
-    """Which passages a score takes as relevant; None for one that asks of all passages, or of none."""
+    """The reading of relevance in a score; None for a score over all passages, or over none."""
     return next((reading for reading in Relevance if score.endswith(f" {reading}")), None)
 
 
 def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float | None:
-    """What an item adds to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count."""
+    """The contribution of an item to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count.
+    """
     if score in DEFLECTIONS:
         return item.deflecting if item.expected_deflection is DEFLECTIONS[score] else None
     if settings.over is Over.ANSWERABLE and item.expected_deflection:
@@ -131,7 +134,7 @@ def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float
     worth = WORTHS[score](item)
     if settings.deflecting is not Deflecting.AS_JUDGED:
         if item.deflects is None:
-            worth = None  # nobody said whether it deflects
+            worth = None  # no judge decided whether it deflects
         elif item.deflects:
             return None if settings.deflecting is Deflecting.LEFT_OUT else 0.0
     return None if worth is None else float(worth)
@@ -140,8 +143,8 @@ def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float
 def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings | None = None) -> dict[str, Estimate]:
     """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
 
-    An answer of which no judge said whether it deflects is in neither `deflection` score. Citations are scored against
-    the reference's, where it tells them, over answerable questions, whatever `over` is.
+    An answer without a verdict on deflection is in neither `deflection` score. Citations are compared with those of
+    the reference, where it has any, over answerable questions, whatever `over` is.
     """
     how = settings or GroundingSettings()
     report = {name: share_estimate([value(item, name, how) for item in items]) for name in (*WORTHS, *DEFLECTIONS)}
@@ -160,10 +163,11 @@ CITATIONS = (
 def citation_scores(
     counts: Sequence[CitationCounts], *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Estimate]:
-    """The scores of CITATIONS, each over the answers that have it.
+    """The scores of CITATIONS, each over the answers for which it is defined.
 
-    An answer that cites nothing has no precision, one that should cite nothing no recall: they leave those means, and
-    stay in the pooled ones. `f1_of_means` is 0 where no citation is right. A score that no answer has is NaN, n 0.
+    An answer that cites nothing has no precision, one that should cite nothing no recall: they are left out of those
+    means, but count in the pooled scores. `f1_of_means` is 0 where no citation is right. A score that no answer
+    defines is NaN with n 0.
     """
     without = {
         "mean_precision": sum(not one.cited for one in counts),
@@ -182,7 +186,7 @@ def citation_scores(
 
 
 def _citation_score(name: str, kinds: Sequence[CitationCounts], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """A score of CITATIONS, by how often each kind of answer occurs: [resamples, kinds]."""
+    """A score of CITATIONS for each resample. `numbers`: how often each kind of answer occurs, [resamples, kinds]."""
     import numpy as np
 
     if name == "f1_of_means":
@@ -199,13 +203,14 @@ def _citation_score(name: str, kinds: Sequence[CitationCounts], numbers: NDArray
 
 
 def bands_stated(tags: Iterable[str], bands: Sequence[float]) -> str:
-    """`bands of TAG:LIMITS` for the signature, of the tags that are cut into bands; "" where there is none."""
+    """The part `bands of TAG:LIMITS` of the signature, for each tag that is cut into bands; "" where there is none."""
     limits = ",".join(f"{limit:g}" for limit in bands)
     return "|".join(f"bands of {tag}:{limits}" for tag in tags if tag in SHARES)
 
 
 def band_of(share: float, bands: Sequence[float] = THIRDS) -> str:
-    """The band of a share of relevant passages; a limit is of the band below."""
+    """The band of a share of relevant passages, such as "0.33-0.67"; a share equal to a limit is in the band below it.
+    """
     limits = (0.0, *bands, 1.0)
     at = sum(share > limit for limit in bands)
     return f"{limits[at]:.2f}-{limits[at + 1]:.2f}"

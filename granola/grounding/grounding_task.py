@@ -71,7 +71,7 @@ def _value(row: Row, score: str, forming: Forming) -> float | None:
 
 
 def _cells(row: Row, along: str, score: str, forming: Forming) -> Cells | None:
-    """Shares of relevant passages are cut into bands."""
+    """The cell of a row along a share of relevant passages, which is cut into bands; None along other fields."""
     if along not in SHARES:
         return None
     share, worth = row.get("tags", {}).get(along), _value(row, score, forming)
@@ -79,7 +79,7 @@ def _cells(row: Row, along: str, score: str, forming: Forming) -> Cells | None:
 
 
 def _along(field: str, score: str) -> str:
-    """`relevant_share` is that of the score's reading, strict where it has none."""
+    """The tag behind a field: `relevant_share` means the share in the score's own reading, strict where it has none."""
     return (reading_of(score) or Relevance.STRICT).share_tag if field == RELEVANT_SHARE else field
 
 

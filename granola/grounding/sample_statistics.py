@@ -1,4 +1,4 @@
-"""What questions with passages consist of: labels, passages by provider, deflections; as counts and figures."""
+"""Statistics of questions with passages: labels, passages by provider, deflections; as counts and as figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from granola.grounding.grounded_samples import GroundedSample, Relevance
 from granola.scoring.aggregation import Estimate
 from granola.scoring.statistics import mean_estimate, share_estimate
 
-_RELEVANT = {True: "RELEVANT", False: "IRRELEVANT", None: "not labelled"}  # of passages without a second label
+_RELEVANT = {True: "RELEVANT", False: "IRRELEVANT", None: "not labelled"}  # label without second step
 # Sorodoc et al. 2025 (GaRAGe): labels of questions; sources of passages with their relevance, also by knowledge base.
 QUESTION_FIGURES = ("garage-3", "garage-4")
 _LABELS = ("time_sensitivity", "complexity", "popularity", "category", "knowledge_base")
@@ -27,7 +27,7 @@ def has_questions(path: Path) -> bool:
 
 
 def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
-    """Counts over questions as JSON has them, most frequent values first, and shares of relevant passages.
+    """Counts over questions as a JSON object, most frequent values first, and shares of relevant passages.
 
     `contradicting` lists published rows whose signs of a deflection disagree with the human answer.
     """
@@ -62,7 +62,7 @@ def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
 
 
 def question_panels(given: Iterable[GroundedSample], figure: str) -> list[Panel]:
-    """What a figure of QUESTION_FIGURES shows: shares of questions, or of passages, with their intervals."""
+    """The panels of a figure of QUESTION_FIGURES: shares of questions, or of passages, with their intervals."""
     samples = list(given)
     if figure == "garage-3":
         told = {tag: [sample.tags[tag] for sample in samples if tag in sample.tags] for tag in _LABELS}
@@ -96,13 +96,15 @@ def _labels_by_provider(samples: Iterable[GroundedSample]) -> dict[str, list[str
 def _relevance(
     samples: Iterable[GroundedSample], reading: Relevance, place_of: Callable[[GroundedSample], str]
 ) -> dict[str, Estimate]:
-    """The mean share of relevant passages of the questions at each place, "" being none."""
+    """For each place, the mean over its questions of the share of relevant passages; questions at the place "" are
+    left out.
+    """
     shares = ((place_of(sample), sample.relevant_share(reading)) for sample in samples)
     return by_slice(((place, share) for place, share in shares if place and share is not None), mean_estimate)
 
 
 def _base_of(sample: GroundedSample) -> str:
-    """What a question was made from: the knowledge base, else the tag of one's own rows."""
+    """The knowledge base that a question was written from, else the tag of the user's own rows."""
     return sample.tags.get("knowledge_base") or sample.tags.get("question_tag") or ""
 
 

@@ -1,4 +1,4 @@
-"""Who says what passages are to sentences: a chat model, or any evaluator of attribution; and prompts."""
+"""Judges of sentences against passages: a chat model, or any evaluator of attribution; and their prompts."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ SENTENCES = PromptKind(
 DEFLECTION = PromptKind(name="deflection", required=frozenset({"question", "answer"}))
 AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
 KINDS = (ANSWER, ELIGIBILITY, SENTENCES, DEFLECTION, AGAIN)
-TEMPERATURE = 0.2  # of a chat model that judges, as in the paper
-APART = ("words", "nli", "autois")  # evaluators that compare two short texts: a passage each
+TEMPERATURE = 0.2  # sampling temperature of judging chat models, as in Sorodoc et al. 2025
+APART = ("words", "nli", "autois")  # evaluators that compare two short texts: they get one passage at a time
 
-# What judges reply.
+# Accepted wordings of each verdict in replies of judges.
 GRADES = {
     AnswerVerdict.NO_ISSUES: ("no issues", "no issue", "no issue(s)"),
     AnswerVerdict.MINOR: ("minor issues", "minor issue", "minor issue(s)"),
@@ -53,7 +53,7 @@ DEFLECTING = {"answers": ("answers", "answer"), "deflects": ("deflects", "deflec
 
 
 def read_grade(reply: str) -> AnswerVerdict:
-    """The grade that a reply gives. Raises ReplyError for none, or one in doubt."""
+    """The grade in a reply. Raises ReplyError where there is none or an ambiguous one."""
     verdict = read_verdict(reply, GRADES, affirming=(AnswerVerdict.NO_ISSUES,))
     if verdict is None:
         raise ReplyError(f"expected one of {', '.join(map(str, AnswerVerdict))}")
@@ -69,7 +69,7 @@ def read_deflection(reply: str) -> str:
 
 
 def read_verdicts(reply: str, n: int) -> Verdicts:
-    """A verdict for each of n sentences, from lines with their numbers. Raises ReplyError where one is lacking."""
+    """The verdicts on n sentences, read from numbered lines. Raises ReplyError where one is missing."""
     verdicts = read_numbered_verdicts(reply, OF_SENTENCES, n, affirming=(SentenceVerdict.SUPPORTED,))
     if None in verdicts:
         lacking = verdicts.index(None) + 1
@@ -79,7 +79,7 @@ def read_verdicts(reply: str, n: int) -> Verdicts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentencesAsked:
-    """Sentences of one answer, citations taken out, and the passages that they are held against."""
+    """The sentences of one answer, without their citations, and the passages to judge them against."""
 
     id: str
     question: str
@@ -91,20 +91,24 @@ class SentenceJudge(Protocol):
     """Gives each sentence a verdict."""
 
     def signature(self) -> str:
-        """All that its verdicts depend on."""
+        """Everything that the verdicts depend on, as a text."""
 
     def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
-        """The verdicts of each, in order, and why some are lacking, "" where none is."""
+        """For each answer, in order, the verdicts on its sentences and the reason for missing ones, "" where none is
+        missing.
+        """
 
 
 def read_grounding_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
-    """All prompts of this room, those of the folder `replacing` before the bundled ones. Raises PromptError."""
+    """All prompts of grounding; files of the folder `replacing` override the bundled ones. Raises PromptError."""
     with as_file(files("granola") / "grounding" / "prompts") as bundled:
         return load_prompts(KINDS, bundled, replacing)
 
 
 def passage_lines(passages: Sequence[GroundingPassage], *, named: bool = True) -> list[str]:
-    """Passages as lines of a prompt: date, age, provider and text, behind the id where they are to be cited."""
+    """Passages as lines of a prompt: date, age, provider and text; with `named` after the id, for prompts that ask for
+    citations.
+    """
     lines = []
     for passage in passages:
         age = f"{passage.age} old" if passage.age and passage.age[-1:].isalpha() else passage.age
@@ -115,7 +119,7 @@ def passage_lines(passages: Sequence[GroundingPassage], *, named: bool = True) -
 
 @dataclass(kw_only=True)
 class ChatSentences:
-    """A chat model that judges all sentences of an answer at once."""
+    """Judges all sentences of an answer with one request to a chat model."""
 
     model: ChatModel
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
@@ -132,7 +136,7 @@ class ChatSentences:
         )
 
     def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
-        """As `SentenceJudge.verdicts`; of an answer without sentences nothing is asked."""
+        """See `SentenceJudge.verdicts`. An answer without sentences needs no request."""
         form: RequestForm[SentencesAsked, Verdicts] = RequestForm(
             model=self.model, ask=self._request, again=self.prompts[AGAIN.name],
             read=lambda answer, reply: read_verdicts(reply, len(answer.sentences)),
@@ -155,27 +159,27 @@ class ChatSentences:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluatorSentences:
-    """Any evaluator of attribution: a sentence is the statement, the passages are its citations.
+    """Judges sentences with any evaluator of attribution: a sentence is the statement, the passages are its citations.
 
-    `apart`: of an evaluator that compares two short texts, each passage is asked by itself; a sentence is supported
-    where one supports it, contradictory where none does and one contradicts it, else unsupported. A sentence without a
-    word of four letters needs no attribution.
+    `apart`: for an evaluator that compares two short texts, each passage is judged by itself; a sentence is supported
+    where one passage supports it, contradictory where none does and one contradicts it, else unsupported. A sentence
+    without a word of four letters needs no attribution.
     """
 
     evaluator: AttributionEvaluator
     apart: bool = False
 
     def signature(self) -> str:
-        """`apart|` or `together|`, and the evaluator's."""
+        """`apart|` or `together|`, followed by the evaluator's signature."""
         return f"{'apart' if self.apart else 'together'}|{self.evaluator.signature()}"
 
     def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
-        """As `SentenceJudge.verdicts`."""
+        """See `SentenceJudge.verdicts`."""
         for one in asked:
             try:
                 yield self._verdicts(one)
             except (ForeseenError, OSError, ValueError) as error:
-                # A server that is gone loses this answer's verdicts, no row.
+                # Where a server fails, this answer lacks its verdicts; its row and all others stay.
                 yield (None,) * len(one.sentences), str(error)[:300]
 
     def _verdicts(self, one: SentencesAsked) -> tuple[Verdicts, str]:
@@ -196,7 +200,9 @@ class EvaluatorSentences:
 
 
 def _together(judged: Sequence[AttributionJudgement]) -> SentenceVerdict | None:
-    """The verdict of all that were asked about a sentence; None where one did not say, and none supports it."""
+    """The verdict on a sentence from judgements by single passages; None where one is missing and no other supports
+    it.
+    """
     if any(one.supported for one in judged):
         return SentenceVerdict.SUPPORTED
     if any(one.supported is None for one in judged):

@@ -1,4 +1,4 @@
-"""Texts chosen by Q, and scores held against ratings: sections 5 and 6 of Chen et al. 2023."""
+"""Chooses texts by their quality Q, and compares scores with ratings: sections 5 and 6 of Chen et al. 2023."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from granola.scoring.aggregation import Estimate
 from granola.scoring.statistics import mean_estimate
 from kg.extras import install_hint
 
-# One number of a text, Q_know: equation 9.
+# The quality of a text as one number, Q_know: equation 9.
 
 PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")
-EQUAL = (0.25, 0.25, 0.25, 0.25)  # the paper states no values
+EQUAL = (0.25, 0.25, 0.25, 0.25)  # coefficients gamma; the paper states no values
 
 
 def coefficients(told: str | None) -> tuple[float, ...]:
-    """gamma, in the order of PARTS: `EQUAL`, or four numbers parted by commas. Raises UsageError for another text."""
+    """The coefficients gamma, in the order of PARTS: `EQUAL`, or four numbers separated by commas. Raises UsageError
+    otherwise.
+    """
     if told is None:
         return EQUAL
     try:
@@ -36,7 +38,7 @@ def coefficients(told: str | None) -> tuple[float, ...]:
 
 
 def quality(scores: Mapping[str, Any], gamma: Sequence[float]) -> float:
-    """gamma . scores. Raises UsageError for a score that is lacking."""
+    """The weighted sum of the scores in PARTS. Raises UsageError for a missing score."""
     lacking = [name for name in PARTS if not isinstance(scores.get(name), int | float)]
     if lacking:
         raise UsageError(f"no score {', '.join(lacking)}: Q needs {', '.join(PARTS)}; judge with models for all")
@@ -45,9 +47,9 @@ def quality(scores: Mapping[str, Any], gamma: Sequence[float]) -> float:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chosen:
-    """The texts that were chosen, each with its `quality`, and for each score what choosing gained.
+    """The chosen texts, each with its `quality`, and for each score the gain by choosing.
 
-    A gain is a score less its mean under a random choice among the same texts, over those chosen.
+    A gain is a score minus the mean score of a random choice among the same texts, averaged over the chosen texts.
     """
 
     rows: Sequence[dict[str, Any]]
@@ -56,9 +58,10 @@ class Chosen:
 
 
 def chosen(rows: Sequence[Row], best: str, gamma: Sequence[float], forming: Forming) -> Chosen:
-    """`each`: the best candidate of each id; `8`: the best texts of all; `8/30`: of so many, drawn by the seed.
+    """`best`: "each" chooses the best candidate of each id, "8" the best eight texts, "8/30" the best eight of 30 that
+    the seed draws.
 
-    Raises UsageError for another choice, and for scores that are lacking.
+    Raises UsageError for another choice, and for missing scores.
     """
     taken: list[dict[str, Any]] = []
     gains: dict[str, list[float]] = {}
@@ -82,7 +85,7 @@ def chosen(rows: Sequence[Row], best: str, gamma: Sequence[float], forming: Form
 
 
 def _groups(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequence[Row]]]:
-    """How many are chosen of each group of texts, and the groups."""
+    """The number of texts to choose from each group, and the groups."""
     if best == "each":
         groups: dict[Any, list[Row]] = {}
         for row in rows:
@@ -97,7 +100,7 @@ def _groups(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequen
     return int(number), [ordered]
 
 
-# Which scores are held against the ratings of an axis: the metric's own first, then the baselines (Tables 9, 10, 18).
+# The scores that are compared with the ratings of an axis: the metric's own first, then baselines (Tables 9, 10, 18).
 OF_AXIS: Mapping[str, tuple[str, ...]] = {
     "factuality": ("factuality", "he_negated", "entailment_ratio", "nli_decompose"),
     "relevance": ("relevance", "knowledge_f1"),
@@ -108,16 +111,16 @@ OF_AXIS: Mapping[str, tuple[str, ...]] = {
 }
 INTRINSIC = ("factuality", "relevance", "coherence_sentence", "coherence_paragraph", "informativeness")
 EXTRINSIC = ("helpfulness", "validity")
-RATED = "rated "  # before the axis in the scores of a person
+RATED = "rated "  # prefix of an axis in the scores of a person
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Association:
-    """Somers' D of a score given another, or given a rating: of a system, or of all.
+    """Somers' D of a score given another score or a rating, over the texts of one system, or of all.
 
-    `d`, in [-1, 1]: of the pairs of texts that differ in the independent variable, the share that the dependent one
-    orders alike less the share that it orders the other way round. `p` is two-sided, of the normal approximation, which
-    knows no error where |D| is 1. `n` texts have both.
+    `d`, in [-1, 1]: among the pairs of texts that differ in the independent variable, the share that the dependent
+    variable orders alike minus the share that it orders the other way round. `p` is two-sided, by the normal
+    approximation, whose standard error is 0 where |D| is 1. `n` texts have both values.
     """
 
     system: str
@@ -128,14 +131,14 @@ class Association:
     n: int
 
     def to_json(self) -> dict[str, Any]:
-        """NaN as null."""
+        """The fields as a JSON object, NaN as null."""
         return {name: None if value != value else value for name, value in asdict(self).items()}
 
 
 def somers_d(independent: Sequence[float], dependent: Sequence[float]) -> tuple[float, float]:
     """D(dependent | independent) and its p-value; in meta-evaluation the rating is the independent variable.
 
-    NaN where that does not vary. Raises UsageError where scipy is missing.
+    NaN where the independent variable does not vary. Raises UsageError where scipy is missing.
     """
     try:
         from scipy.stats import somersd
@@ -150,10 +153,10 @@ def somers_d(independent: Sequence[float], dependent: Sequence[float]) -> tuple[
 
 
 def associations(rows: Sequence[Row]) -> list[Association]:
-    """Somers' D over all systems and of each: of scores with people's ratings where rows of people are among these.
+    """Somers' D over all systems and for each: of scores with ratings, where the rows contain ratings by people.
 
-    Else of intrinsic scores with helpfulness and validity (Tables 5, 6). The rating, or the extrinsic score, is the
-    independent variable: pairs that are tied in it do not count.
+    Otherwise of intrinsic scores with helpfulness and validity (Tables 5, 6). The rating, or the extrinsic score, is
+    the independent variable: pairs that are tied in it do not count.
     """
     ratings: dict[tuple[Any, ...], dict[str, list[float]]] = {}
     texts: list[Row] = []

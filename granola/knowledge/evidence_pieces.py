@@ -1,4 +1,4 @@
-"""Where pieces of evidence for a text come from: passages of one's own, looked up by words or vectors; the item."""
+"""Finds pieces of evidence for a text: among the item's own, and in files of passages, by words or by vectors."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from kg.extras import install_hint
 
 BM25_NEEDED = f"passages found by words need bm25s: {install_hint('evidence')}"
 PIECES = 10
-_BLOCK = 512  # passages that are embedded at a time
+_BLOCK = 512  # passages embedded at a time: full batches of the model, without all vectors twice in memory
 
 
 class EvidenceSource(Protocol):
-    """Finds pieces of evidence; `identity` is what its answers depend on besides the question."""
+    """A source of evidence; its pieces depend on `identity` and the sentence only."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What tells this source from every other."""
+        """The identity: kind of index, hash of the passages, and model."""
 
     def pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
         """For each sentence up to `most` pieces, best first."""
@@ -43,9 +43,10 @@ class _Passage(RowModel):
 
 
 def read_passages(path: Path | str) -> list[str]:
-    """The "text" of each record, after its "title" where it has one; a file of lines has one passage on each.
+    """The passages of a file: the "text" of each record, after its "title" where it has one; in a .txt file one per
+    line.
 
-    Empty ones are left out. Raises RowError for a record without a text, and where there is none at all.
+    Empty ones are left out. Raises RowError for a record without a text, and for a file without any passage.
     """
     if str(path).endswith(".txt"):
         texts = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
@@ -58,12 +59,14 @@ def read_passages(path: Path | str) -> list[str]:
 
 
 def _sha256(texts: Sequence[str]) -> str:
-    """Of all passages in order."""
+    """The hex SHA-256 of all passages, in order."""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 class WordIndex:
-    """Passages found by their words: BM25 (Robertson and Zaragoza 2009) as `bm25s` has it, k1 1.5 and b 0.75."""
+    """Finds passages by their words: BM25 (Robertson and Zaragoza 2009) as implemented in `bm25s`, with k1 1.5 and b
+    0.75.
+    """
 
     def __init__(self, texts: Sequence[str]) -> None:
         """Raises UsageError where bm25s is missing."""
@@ -79,11 +82,11 @@ class WordIndex:
             self._index.index(self._words.tokenize(texts, show_progress=False), show_progress=False)
 
     def pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
-        """A passage that shares no word with a sentence is no piece of it."""
+        """See `EvidenceSource.pieces`. A passage that shares no word with a sentence is no piece of it."""
         pieces: list[list[str]] = [[] for _ in sentences]
         with _quietly():
             asked = self._words.tokenize(list(sentences), update_vocab=False, show_progress=False) if sentences else []
-            # A sentence without a word that the passages have would be an empty question.
+            # bm25s cannot search for a sentence whose words occur in no passage.
             known = [at for at, words in enumerate(asked) if len(words)]
             if known:
                 most = min(most, len(self._texts))
@@ -95,7 +98,7 @@ class WordIndex:
 
 
 class VectorIndex:
-    """Passages found by the angle of their vectors, compared with all of them."""
+    """Finds passages by the cosine of their vectors, compared with every passage."""
 
     def __init__(self, texts: Sequence[str], model: EmbeddingModel) -> None:
         import numpy as np
@@ -109,7 +112,7 @@ class VectorIndex:
         self._vectors = np.array(rows, dtype=np.float32)
 
     def pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
-        """The nearest ones, whatever they share with the sentence."""
+        """See `EvidenceSource.pieces`. The nearest passages, however far from the sentence."""
         import numpy as np
 
         if not sentences:
@@ -122,19 +125,21 @@ class VectorIndex:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ItemPieces:
-    """What an item brings itself, before it the right knowledge where `reference` says so; then what `sources` find."""
+    """All evidence for an item: with `reference` the right knowledge, then its own `evidence`, then pieces from
+    `sources`.
+    """
 
     reference: bool = False
     sources: tuple[EvidenceSource, ...] = ()
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Whether the reference counts, and those of the sources."""
+        """Whether the reference is a piece, and the identities of the sources."""
         own = {"kind": "own", "reference": self.reference}
         return own if not self.sources else own | {"sources": [dict(one.identity) for one in self.sources]}
 
     def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
-        """For each sentence up to `most` pieces of all together, each once."""
+        """For each sentence up to `most` pieces, each once, in the order of the class."""
         references = [item.reference] if self.reference and item.reference.strip() else []
         found = [source.pieces(sentences, most) for source in self.sources]
         return [
@@ -145,7 +150,7 @@ class ItemPieces:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without the library's own lines in the log."""
+    """Silence the log lines of bm25s."""
     logger = logging.getLogger("bm25s")
     before = logger.level
     logger.setLevel(logging.ERROR)

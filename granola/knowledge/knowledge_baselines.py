@@ -1,4 +1,4 @@
-"""What the six scores are compared with: simpler measures of the same texts (Chen et al. 2023, Table 10)."""
+"""Baselines of the six scores: simpler measures of the same texts (Chen et al. 2023, Table 10)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from granola.matching.squad import normalise
 
-# A run of words in capitals or with digits; a sentence's first word alone counts only where it begins with a digit.
-# Repeats are bounded: no text makes this slow.
+# A named entity is a run of capitalised words or numbers; a sentence's first word alone is one only if it is a number.
+# Repeats are bounded, so that the pattern takes linear time on every text.
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+){0,4}")
 
 
 def named_entities(sentences: Sequence[str]) -> set[str]:
-    """The named entities of sentences by this rule, in lower case: runs of words that begin with a capital or digit."""
+    """The named entities of sentences, in lower case: runs of words that begin with a capital or digit."""
     entities: set[str] = set()
     for sentence in sentences:
         words = _WORD.findall(sentence)
@@ -29,7 +29,9 @@ def named_entities(sentences: Sequence[str]) -> set[str]:
 
 
 def hallucinated_entities(knowledge: Sequence[str], reference: str) -> float:
-    """HE, negated: minus the share of the text's named entities that the reference lacks, in [-1, 0]; 0 without any."""
+    """Hallucinated entities (HE), negated: minus the share of the text's named entities that are missing in the
+    reference, in [-1, 0], higher is better; 0 for a text without any.
+    """
     names = named_entities(knowledge)
     held = f" {normalise(reference)} "
     lacking = sum(f" {normalise(name)} " not in held for name in names)

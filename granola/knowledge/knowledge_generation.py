@@ -1,4 +1,4 @@
-"""Knowledge texts and answers by a chat model, with or without examples before the question."""
+"""Generates knowledge texts and answers with a chat model, with or without examples before the question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from granola.replies.reply import said
 
 
 class Generated(StrEnum):
-    """What is asked for: a knowledge text, a short answer from one, a turn of a dialogue; also the prompt's name."""
+    """The kind of text to generate: a knowledge text, a short answer from one, a turn of a dialogue. Its value is the
+    name of the prompt.
+    """
 
     KNOWLEDGE = "knowledge"
     ANSWER = "answer"
@@ -24,7 +26,9 @@ class Generated(StrEnum):
 def messages_for(
     item: KnowledgeItem, what: Generated, prompt: Prompt, examples: Sequence[KnowledgeItem] = ()
 ) -> tuple[Message, ...]:
-    """The item's prompt behind those of the examples with what is right there; an item is no example for itself."""
+    """The messages: each example's prompt with its right text as reply, then the item's prompt. An item is no example
+    for itself.
+    """
     turns: list[Message] = []
     for example in examples:
         target = (
@@ -52,9 +56,9 @@ def generated(
     sampling: Sampling,
     examples: Sequence[KnowledgeItem] = (),
 ) -> Iterator[KnowledgeItem | RejectedRow]:
-    """Each item with the text in its place, one for each sample, `candidate` from 0; in their order.
+    """The items with their generated texts, in order, one per sample with `candidate` from 0.
 
-    What the model did not answer is rejected. Raises ModelError where asking on is no use.
+    An item without an answer is rejected. Raises ModelError where all further requests would fail.
     """
     waiting: list[KnowledgeItem] = []
     prompt = prompts[what]

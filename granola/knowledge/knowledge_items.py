@@ -1,7 +1,7 @@
-"""What is judged: a knowledge text with the query that it is to help with; and files of such items.
+"""Items to judge: a knowledge text with the query that it should help with; and files of such items.
 
-JSONL, CSV or Parquet of one's own, or CONNER's four columns: topic, query, knowledge, response, parted by tabs, one
-item a line; turns of a dialogue are parted by [SEP].
+JSONL, CSV or Parquet of the user's own, or CONNER's four columns separated by tabs: topic, query, knowledge, response,
+one item per line; turns of a dialogue are separated by [SEP].
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TURN = "[SEP]"
 
 
 def _texts(value: object) -> object:
-    """One text or several, without empty ones."""
+    """One text or several as a tuple, without empty ones; other values unchanged, for pydantic to refuse."""
     several = [value] if isinstance(value, str) else value or []
     if not isinstance(several, list | tuple) or not all(isinstance(text, str) for text in several):
         return value
@@ -36,12 +36,13 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 
 
 class KnowledgeItem(RowModel):
-    """One text, as a row has it; further fields are handed on. Chen et al. 2023, section 3: query q, knowledge k, ...
+    """One knowledge text with its query; further fields of its row are kept. Chen et al. 2023, section 3: query q,
+    knowledge k.
 
-    `answer` is what a model answered from the knowledge, `gold` the right answers, `reference` the right knowledge,
-    `evidence` passages found for the item, `context` the turns of a dialogue before the query. `system` names who
-    wrote the text, `candidate` its number among several for one id, from 0. `views`: how popular the topic is, page
-    views or any other count; None where it is not known. `read_from` is the item's place in its file.
+    `answer` is a model's answer from the knowledge, `gold` the right answers, `reference` the right knowledge,
+    `evidence` passages found for the item, `context` the turns of a dialogue before the query. `system` names the
+    author of the text, `candidate` its number among several for one id, from 0. `views`: popularity of the topic, as
+    page views or another count; None where unknown. `read_from` is the item's place in its file.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -62,20 +63,20 @@ class KnowledgeItem(RowModel):
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What tells a text from every other of a file: system, id, candidate."""
+        """The key of a text in its file: system, id, candidate."""
         return self.system, self.id, self.candidate
 
     def with_changes(self, **changes: Any) -> KnowledgeItem:
-        """The item with other values in these fields."""
+        """A copy of the item with other values in these fields."""
         return self.model_copy(update=changes)
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object without the fields that are empty, `knowledge` always."""
+        """The item as a JSON object without empty fields except `knowledge`."""
         return {**self.model_dump(mode="json", exclude_defaults=True), "knowledge": self.knowledge}
 
 
 def read_items(path: Path | str, *, on_reject: OnReject, limit: int | None = None) -> Iterator[KnowledgeItem]:
-    """The items of a file in order, each id with its system and candidate once; damaged rows go to `on_reject`.
+    """The items of a file, in order; damaged rows, and a repeated system, id and candidate, go to `on_reject`.
 
     Raises RowError for a file that cannot be read as a whole.
     """
@@ -89,7 +90,7 @@ def read_items(path: Path | str, *, on_reject: OnReject, limit: int | None = Non
 
 
 def item_of(record: Record) -> KnowledgeItem:
-    """An item of a JSON object; "question" is read as "query". Raises RowError with what is wrong."""
+    """The item of a JSON object; "question" is read as "query". Raises RowError with the reason."""
     handed_on = record.data.keys() - {"schema_version", "question" if "query" in record.data else ""}
     data = {name: value for name, value in record.data.items() if name in handed_on}
     item = KnowledgeItem.of(Record(source=record.source, data=data))

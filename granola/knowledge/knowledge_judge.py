@@ -1,4 +1,4 @@
-"""The six scores of knowledge texts, with whichever models there are: what has no model is not scored."""
+"""Computes the six scores of knowledge texts with the available models; a score without its model is left out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from granola.matching.squad import best_f1, token_f1
 
 
 class AnswerForm(StrEnum):
-    """How validity is judged: short answers by the gold answer, open ones by evidence."""
+    """How validity is judged: short answers (span) by the gold answer, open ones by evidence."""
 
     SPAN = "span"
     OPEN = "open"
@@ -49,7 +49,8 @@ class AnswerForm(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JudgeSettings:
-    """`pieces` of evidence a sentence; `randoms` is u, the number of random texts; `baselines`: those too.
+    """`pieces`: of evidence per sentence. `randoms`: u in the paper, the number of random texts. `baselines`: whether
+    to score those too.
 
     `perplexity_cut`: see `sentence_coherence`.
     """
@@ -69,7 +70,7 @@ PARTS_OF_MODELS = ("entailment", "relevance", "causal", "reader", "coherence")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JudgeModels:
-    """`causal` gives coherence of sentences and informativeness, `reader` helpfulness."""
+    """The models; `causal` scores coherence of sentences and informativeness, `reader` helpfulness."""
 
     entailment: EntailmentModel | None = None
     relevance: RelevanceModel | None = None
@@ -79,16 +80,17 @@ class JudgeModels:
 
     @property
     def identities(self) -> dict[str, Any]:
-        """Those that there are, by their parts."""
+        """The identities of the models that are given, by part."""
         return {name: dict(one.identity) for name in PARTS_OF_MODELS if (one := getattr(self, name)) is not None}
 
 
 @dataclass(kw_only=True, slots=True)
 class ScoredKnowledge:
-    """An item with its scores by name; None where a score is not defined for it, as helpfulness without a gold answer.
+    """An item with its scores by name; None where a score is undefined for it, such as helpfulness without a gold
+    answer.
 
-    `sentences` are those of its text, `judged` the same with their vectors where factuality is scored. `notes` say what
-    the scores alone do not: that a text is empty, that a model gave no number.
+    `sentences` are those of its text, `judged` the same with their vectors where factuality is scored. `notes` explain
+    scores: an empty text, a model without a number.
     """
 
     item: KnowledgeItem
@@ -99,13 +101,15 @@ class ScoredKnowledge:
     notes: list[str] = field(default_factory=list)
 
     def score(self, name: str, value: float) -> None:
-        """A number that a model did not give is the worst score, 0: the item stays in the denominator."""
+        """Set a score; NaN, where the model returned no number, becomes 0, the worst, so that the item stays in the
+        denominator.
+        """
         if math.isnan(value):
             self.notes.append(f"{name}: the model gave no number")
         self.scores[name] = 0.0 if math.isnan(value) else value
 
     def to_json(self, judge: str) -> dict[str, Any]:
-        """The item's own fields, the scores, who judged, and each sentence with its vector."""
+        """The item's own fields, the scores, the name of the judge, and each sentence with its vector."""
         record = {**self.item.to_json(), "scores": self.scores, "judge": judge}
         if self.label is not None:
             record["factuality_label"] = self.label
@@ -117,7 +121,7 @@ class ScoredKnowledge:
 
 
 class KnowledgeJudge:
-    """Judges items by models, evidence and settings; a score depends on its item and the pool alone."""
+    """Judges items with models and evidence; a score depends only on its item, the pool and the settings."""
 
     def __init__(
         self,
@@ -130,11 +134,11 @@ class KnowledgeJudge:
         examples: Sequence[KnowledgeItem] = (),
         answered: bool = True,
     ) -> None:
-        """`pool` are the items whose texts random ones are drawn from: as a rule all.
+        """`pool` are the items from whose texts random ones are drawn, usually all items.
 
-        `examples` stand before each item where a model continues a text: with the right knowledge for informativeness,
-        with the gold answer for helpfulness; an item is no example for itself. `answered`: answers are judged too, a
-        lacking one as the worst; False where no item has any.
+        `examples` are put before each item where a model continues a text: with the right knowledge for
+        informativeness, with the gold answer for helpfulness; an item is no example for itself. `answered`: whether to
+        judge answers, a missing one as the worst; False where no item has an answer.
         """
         self.models, self.settings = models, settings or JudgeSettings()
         self._prompts = prompts
@@ -145,7 +149,7 @@ class KnowledgeJudge:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that scores depend on besides the items."""
+        """Everything that scores depend on besides the items."""
         settings = self.settings
         return {
             "models": self.models.identities,
@@ -159,11 +163,11 @@ class KnowledgeJudge:
 
     @property
     def name(self) -> str:
-        """What rows call the judge: a hash of its identity."""
+        """The name of the judge in rows: a hash of its identity."""
         return identity_name({"kind": "conner", **self.identity})
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
-        """Each item with its scores, in their order. Raises ModelError where a model cannot be used."""
+        """The items with their scores, in order. Raises ModelError where a model cannot be used."""
         work = [ScoredKnowledge(item=one, sentences=parted(one.knowledge, self.settings.language)) for one in items]
         for task in work:
             if not task.item.knowledge.strip():
@@ -252,7 +256,7 @@ class KnowledgeJudge:
             task.scores |= {"helpfulness": gain.score, "helpfulness_raw": gain.raw}
 
     def _with_texts(self, item: KnowledgeItem) -> list[Continuation]:
-        """The gold answer behind the item's own text, then behind random ones; nothing without a gold answer."""
+        """The gold answer as continuation of the item's own text, then of random ones; [] without a gold answer."""
         if not item.gold:
             return []
         prompt = self._prompts[GIVEN_KNOWLEDGE.name]
@@ -275,7 +279,9 @@ class KnowledgeJudge:
             task.scores["validity"] = max(shares, default=0.0)
 
     def _answer_pairs(self, item: KnowledgeItem) -> list[TextPair]:
-        """Equation 7: question and gold answer entail question and answer; equation 8: evidence entails the answer."""
+        """The premise and hypothesis pairs of validity: question and gold answer entail question and answer (Chen et
+        al. 2023, equation 7), or a piece of evidence entails the answer (equation 8).
+        """
         if not item.answer.strip():
             return []
         if self.settings.validity is AnswerForm.SPAN:
@@ -306,18 +312,18 @@ class KnowledgeJudge:
 
 
 def _scored(model: Any, asked: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """The scores of what is asked about each item, all of it asked at once."""
+    """The scores of each item's inputs, from one call of the model with the inputs of all items."""
     every = [one for own in asked for one in own]
     source = iter(model.scores(every) if every else [])
     return [[next(source) for _ in own] for own in asked]
 
 
 def _given(item: KnowledgeItem, knowledge: str | None = None) -> dict[str, str]:
-    """What fills the prompts of an item, with its own text or another."""
+    """The values of prompt slots for an item, with its own text or another."""
     text = (item.reference or item.knowledge) if knowledge is None else knowledge
     return {"topic": item.topic, "query": item.query, "knowledge": text}
 
 
 def _before(item: KnowledgeItem, shown: Sequence[tuple[KnowledgeItem, str]]) -> list[tuple[dict[str, str], str]]:
-    """Demonstrations before an item, without itself and those that have no text or answer."""
+    """The demonstrations before an item, without itself and those without text or answer."""
     return [(_given(one), target) for one, target in shown if one.id != item.id and target.strip()]

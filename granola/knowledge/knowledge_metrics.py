@@ -17,9 +17,11 @@ from granola.knowledge.knowledge_items import KnowledgeItem
 
 
 def sentence_coherence(scores: Sequence[TokenScores], *, perplexity_cut: float | None = None) -> float:
-    """The mean of 1 / PPL over the sentences, in [0, 1]; 0 for no sentence, and for one without tokens or numbers.
+    """The mean of 1 / PPL over the sentences, in [0, 1]; 0 without sentences. A sentence without tokens or numbers
+    counts as 0.
 
-    `perplexity_cut`: no perplexity counts as greater, as in the authors' own values (100); the paper's text has none.
+    `perplexity_cut`: greater perplexities are replaced by it, as in the authors' own values (100); the paper's text
+    has no cut.
     """
     least = 0.0 if perplexity_cut is None else 1.0 / perplexity_cut
     shares = [max(least, mean) if not math.isnan(mean := one.geometric_mean) else math.nan for one in scores]
@@ -34,7 +36,7 @@ def informativeness(scores: TokenScores) -> float:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Helpfulness:
-    """`score` in [0, 1]; `raw` is not cut off at 0, None where it is no number."""
+    """`score` in [0, 1]; `raw` may be negative, None where undefined."""
 
     score: float
     raw: float | None
@@ -43,8 +45,9 @@ class Helpfulness:
 def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> Helpfulness:
     """max(0, 1 - L(q, k, a) / mean of L(q, k_i-, a)): the first form of equation 6.
 
-    L is the mean negative log-probability of the gold answer's tokens. 0 where it is no better than with random texts,
-    also where both are 0; no number, and 0, where there is no random text, no token, or no number of the model's.
+    L is the mean negative log-probability of the gold answer's tokens. The score is 0 where it is no better than with
+    random texts, also where both losses are 0. `raw` is None, and the score 0, without a random text or a token, or
+    where the model returns no number.
     """
     loss = -with_own.mean
     losses = [-scores.mean for scores in with_random]
@@ -58,9 +61,10 @@ def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> He
 
 
 class RandomTexts:
-    """Knowledge texts to compare an item's own with: never one of the same item, whatever its system or candidate.
+    """Draws random knowledge texts to compare an item's own with: never one of the same id, whatever its system or
+    candidate.
 
-    A draw depends on the seed, the item's key and the texts, not on their order.
+    A draw depends on the seed, the item's key and the set of texts, not on their order.
     """
 
     def __init__(self, pool: Iterable[KnowledgeItem], *, seed: int = 0) -> None:
@@ -72,7 +76,7 @@ class RandomTexts:
         self._texts_of = Counter(id_ for ids in ids_of.values() for id_ in ids)
 
     def drawn(self, item: KnowledgeItem, number: int) -> list[str]:
-        """`number` different texts; all of other items where there are fewer."""
+        """`number` different texts of other items; all of them where there are fewer."""
         source = random.Random(f"{self._seed}\0{item.key!r}")
         enough = min(len(self._texts), number + self._texts_of[item.id] + 1)
         texts = (self._texts[at] for at in source.sample(range(len(self._texts)), enough))
@@ -83,12 +87,12 @@ class RandomTexts:
 # Factuality of a text by its sentences: equation 1 of Chen et al. 2023.
 
 
-UNVERIFIED = Entailment(0.0, 1.0, 0.0)  # a sentence without evidence, and a text without a sentence
+UNVERIFIED = Entailment(0.0, 1.0, 0.0)  # vector of a sentence without evidence, and of a text without a sentence
 LABELS = ("consistent", "non-verified", "inconsistent")
 
 
 class Aggregation(StrEnum):
-    """How the sentences of a text make its vector."""
+    """How the vector of a text is formed from those of its sentences."""
 
     MIN = "min"
     MEAN = "mean"
@@ -97,7 +101,9 @@ class Aggregation(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JudgedSentence:
-    """A sentence with the vector of the piece that entails it most; `piece` is its place, None without evidence."""
+    """A sentence with the vector of the piece that entails it most; `piece` is the index of that piece, None without
+    evidence.
+    """
 
     text: str
     vector: Entailment
@@ -105,15 +111,16 @@ class JudgedSentence:
 
 
 def is_number(vector: Entailment) -> bool:
-    """Whether the model gave numbers."""
+    """Whether all three shares are numbers."""
     return not any(math.isnan(share) for share in (vector.entailed, vector.neutral, vector.refuted))
 
 
 def judged(sentences: Sequence[str], pieces: Sequence[Sequence[str]], model: EntailmentModel) -> list[JudgedSentence]:
-    """f(s_i, E_i): over the pieces of each sentence the vector with the greatest entailment, the first of equal ones.
+    """f(s_i, E_i): for each sentence, the vector with the greatest entailment over its pieces, the first of equal
+    ones.
 
-    The premise is the piece, the hypothesis the sentence. A pair that the model has no number for is passed over; a
-    sentence without any is not verified.
+    The premise is the piece, the hypothesis the sentence. A pair for which the model returns no number is skipped; a
+    sentence without any vector is not verified.
     """
     pairs = [
         TextPair(piece, text) for text, of_sentence in zip(sentences, pieces, strict=True) for piece in of_sentence
@@ -132,7 +139,8 @@ def judged(sentences: Sequence[str], pieces: Sequence[Sequence[str]], model: Ent
 
 
 def aggregated(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
-    """The text's vector: that of the sentence with the least or greatest entailment, whole, or the mean of all.
+    """The vector of a text: that of the sentence with the least or greatest entailment, or the mean over all
+    sentences.
 
     Its three numbers add up to 1. A text without a sentence is not verified.
     """

@@ -1,4 +1,4 @@
-"""The prompts of this room: files with slots, for what is scored and for what is generated."""
+"""The prompts for knowledge texts: files with slots, to score and to generate them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ _SLOT = re.compile(r"\{\{([a-z ]{1,40})\}\}")
 
 
 def read_knowledge_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
-    """All prompts by name, those of a folder of one's own before ours. Raises PromptError."""
+    """All prompts by name; files of the folder `chosen` override the bundled ones. Raises PromptError."""
     with as_file(files("granola") / "knowledge" / "prompts") as bundled:
         return load_prompts(KNOWLEDGE_KINDS, bundled, chosen)
 
 
 def as_text(prompt: Prompt, values: Mapping[str, str], before: Sequence[tuple[Mapping[str, str], str]] = ()) -> str:
-    """The turns as one text for a model that continues texts, slots filled with texts as they are, all at once.
+    """The turns as one text, for a model that continues texts; slots are filled with unchanged texts, all at once.
 
-    A line whose slots are all empty is left out. `before` are demonstrations: the values of each, and what follows.
+    A line whose slots are all empty is left out. `before` are demonstrations: the values of each, and its
+    continuation.
     """
     shown = [f"{_filled(prompt, own)} {target}" for own, target in before]
     return "\n\n".join([*shown, _filled(prompt, values)])

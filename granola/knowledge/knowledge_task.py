@@ -1,4 +1,4 @@
-"""Knowledge as an evidence task: texts judged from six sides (Chen et al. 2023, CONNER)."""
+"""Knowledge as an evidence task: texts judged on six dimensions (Chen et al. 2023, CONNER)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LABEL = JudgedQuestion(
     labels={"consistent": "", "non-verified": "", "inconsistent": ""},
     against=("non-verified", "inconsistent"),
 )
-# What 2, 1 and 0 mean on each axis (Chen et al. 2023, appendix), in our words.
+# The meanings of 2, 1 and 0 on each axis (Chen et al. 2023, appendix), in our words.
 AXES = {
     "factuality": ("every sentence can be verified", "some cannot", "some is wrong"),
     "relevance": ("to topic and query", "to the topic alone", "to neither"),
@@ -47,20 +47,21 @@ SHOWN = ("topic", "query", "knowledge", "answer", "gold")
 
 
 class KnowledgeVerdict(RowModel):
-    """A row of `granola knowledge judge`, or of a person: scores, each a number or null."""
+    """A row by `granola knowledge judge`, or by a person: scores, each a number or null."""
 
     id: str = Field(min_length=1, description="a text")
     scores: dict[str, FiniteFloat | None] = Field(description="an object of numbers")
 
 
 def read_verdict_row(record: Record) -> dict[str, Any]:
-    """The row as it is, checked. Raises RowError."""
+    """The unchanged row, after a check. Raises RowError."""
     KnowledgeVerdict.of(record)
     return dict(record.data)
 
 
 def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
-    """Each score's mean over the texts that have it; the shares of labels as `label:consistent` and so on."""
+    """The mean of each score over the texts that have it, and the share of each label as `label:consistent` and so on.
+    """
 
     def mean(values: Sequence[float]) -> Estimate:
         return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
@@ -78,9 +79,10 @@ _OF_SENTENCES = {"factuality": "entailed", "non_verified": "neutral", "refuted":
 
 
 def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
-    """Figure 2: along `popularity` whole parts of log10 of views; along `sentences` how many a text has.
+    """The cells of a row (Chen et al. 2023, Figure 2): along `popularity`, log10 of page views rounded down; along
+    `sentences`, their number in the text.
 
-    By sentences the sentence is the unit: a share of its vector for factuality, non_verified and refuted.
+    Along `sentences` each sentence is a unit: its vector gives the value of factuality, non_verified and refuted.
     """
     if along == "sentences":
         sentences, share = row.get("sentences") or [], _OF_SENTENCES.get(score, "entailed")
