@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -13,6 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +26,7 @@ _ALONE = 2  # tasks that are done in this process: a small source is done before
 Handler = Callable[..., bytes]  # a task's own part -> its result
 Task = Callable[[], bytes]  # waits for the result; raises what the handler raised, or WorkerError
 
-_handler: Handler | None = None  # of a worker process
+_made: tuple[Path, Handler] | None = None  # of a worker process: its function, and what that was made of
 
 
 def cores() -> int:
@@ -62,7 +65,9 @@ class WorkerPool:
         self.workers = workers or cores()
         self.executor: ProcessPoolExecutor | None = None
         self._made: tuple[Any, ...] = ()
-        self._given = 0
+        self._file: Path | None = None  # what workers make their function of; other work has another file
+        self._folder = tempfile.TemporaryDirectory(prefix="granola-workers-")
+        self._given = self._setups = 0
         self._local: Handler | None = None
 
     @property
@@ -71,23 +76,24 @@ class WorkerPool:
         return 8 * self.workers if self.workers > 1 else 1
 
     def setup(self, factory: Callable[..., Handler], *arguments: Any) -> None:
-        """Say what is done from now on, by processes of its own. No task may be under way."""
-        self.close()
+        """Say what is done from now on. No task may be under way."""
         self._made = (factory, *arguments)
-        self._local = None
+        self._file = self._local = None
         self._given = 0
 
     def submit(self, given: Any) -> Task:
         """Have something done; its result is asked for later."""
         self._given += 1
         if self.executor is None and self.workers > 1 and self._given > _ALONE:
-            self.executor = ProcessPoolExecutor(
-                self.workers, mp_context=_Workers(), initializer=_begin, initargs=self._made
-            )
+            self.executor = ProcessPoolExecutor(self.workers, mp_context=_Workers(), initializer=_begin)
         if self.executor is None:
             return lambda: self.here(given)
+        if self._file is None:
+            self._setups += 1
+            self._file = Path(self._folder.name) / str(self._setups)
+            self._file.write_bytes(pickle.dumps(self._made))
         with _telling_ends():
-            future = self.executor.submit(_call, given)
+            future = self.executor.submit(_call, self._file, given)
 
         def result() -> bytes:
             with _telling_ends():
@@ -107,6 +113,7 @@ class WorkerPool:
         if self.executor is not None:
             self.executor.shutdown(cancel_futures=True)
             self.executor = None
+        self._folder.cleanup()
 
     def __enter__(self) -> WorkerPool:
         return self
@@ -125,10 +132,8 @@ def _telling_ends() -> Iterator[None]:
         ) from error
 
 
-def _begin(factory: Callable[..., Handler], *arguments: Any) -> None:
+def _begin() -> None:
     """The beginning of a worker's life."""
-    global _handler
-    _handler = factory(*arguments)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is for the caller alone
     os.dup2(2, 1)  # whatever prints must not print into the output of the build
     gc.disable()  # what is made for a block is dropped with it; there are no cycles
@@ -142,6 +147,9 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _call(given: Any) -> bytes:
-    assert _handler is not None  # made at the beginning
-    return _handler(given)
+def _call(file: Path, given: Any) -> bytes:
+    global _made
+    if _made is None or _made[0] != file:
+        factory, *arguments = pickle.loads(file.read_bytes())
+        _made = file, factory(*arguments)
+    return _made[1](given)
