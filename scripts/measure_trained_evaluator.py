@@ -32,14 +32,12 @@ def main() -> None:
         tell(f"{name}, trained on the other", _judged(other, own))
         groups = [sample.question or sample.statement for sample in own]
         parts = GroupKFold(given.folds).split(own, groups=groups)
-        cross = [
-            row for train, test in parts for row in _judged([own[at] for at in train], [own[at] for at in test])
-        ]
+        cross = [row for train, test in parts for row in _judged([own[at] for at in train], [own[at] for at in test])]
         tell(f"{name}, cross-validated", cross)
 
 
 def _judged(train: Samples, test: Samples) -> list[dict[str, Any]]:
-    judged = TrainedEvaluator.trained(train).judged(test)
+    judged = TrainedEvaluator.train(train).judge(test)
     return [verdict_row("trained", sample, one) for sample, one in zip(test, judged, strict=True)]
 
 

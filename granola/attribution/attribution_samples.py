@@ -83,7 +83,7 @@ class AttributionSample(RowModel):
 
     @field_validator("cited")
     @classmethod
-    def _is_of_evidence(
+    def _cited_within_evidence(
         cls, cited: tuple[tuple[int, ...], ...] | None, told: ValidationInfo
     ) -> tuple[tuple[int, ...], ...] | None:
         known, citations = len(told.data.get("evidence", ())), told.data.get("citations", ())
@@ -165,7 +165,7 @@ class _TripleRow(RowModel):
         )  # fmt: skip
 
 
-_ROWS: Mapping[str, type[_AttributionBenchRow | _StanceRow | _TripleRow]] = {
+_ROW_MODELS: Mapping[str, type[_AttributionBenchRow | _StanceRow | _TripleRow]] = {
     "attribution_label": _AttributionBenchRow, "stance": _StanceRow, "triplet": _TripleRow
 }  # fmt: skip
 _CATEGORIES = {
@@ -177,15 +177,15 @@ _CATEGORIES = {
 
 def read_any_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[AttributionSample]:
     """Samples of ours, of AttributionBench, FactcheckGPT's stances or RefChecker. Bad rows as in `read_samples`."""
-    return accepted(each_once(_with_claims_apart(read_records(path)), _any_sample), on_reject)
+    return accepted(each_once(_one_record_per_claim(read_records(path)), _any_sample), on_reject)
 
 
 def _any_sample(record: Record) -> AttributionSample:
-    kind = next((row for field, row in _ROWS.items() if field in record.data), None)
+    kind = next((row for field, row in _ROW_MODELS.items() if field in record.data), None)
     return AttributionSample.of(record) if kind is None else kind.of(record).sample(Path(record.source).name)
 
 
-def _with_claims_apart(records: Iterable[Record | RejectedRow]) -> Iterator[Record | RejectedRow]:
+def _one_record_per_claim(records: Iterable[Record | RejectedRow]) -> Iterator[Record | RejectedRow]:
     """Rows of RefChecker as one row a claim; all others as they are."""
     for record in records:
         claims = None if isinstance(record, RejectedRow) else record.data.get("claims")

@@ -78,7 +78,7 @@ def _sheet_lines(item: Row) -> Iterator[SheetLine]:
     yield SheetLine(cells={**shown, "citations": citations})
 
 
-def _of_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
+def _people_verdict(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
     label = labels.get(0, {}).get(CATEGORY.field)
     category = item.get("category")
     return {
@@ -104,6 +104,6 @@ ATTRIBUTION = EvidenceTask(
     cells=_cells,
     estimate=_estimate,
     sheet=SheetForm(
-        shown=("question", "statement", "citations"), questions=(CATEGORY,), lines=_sheet_lines, verdict=_of_people
+        shown=("question", "statement", "citations"), questions=(CATEGORY,), lines=_sheet_lines, verdict=_people_verdict
     ),
 )

@@ -13,7 +13,7 @@ from granola.attribution.attribution_samples import AttributionSample, CitedFact
 from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
 from granola.attribution.evidence_edits import EditError, EvidenceEditor, Groups, branch_facts, facts_of
 from granola.attribution.fact_wording import FactWording, WordingError
-from granola.attribution.label_proofs import unproven
+from granola.attribution.label_proofs import why_unproven
 from granola.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.attribution.relation_table import CLASS, RelationValues, wording
 from granola.attribution.text_checks import states_name
@@ -41,7 +41,7 @@ class CategoryShares(StrEnum):
 
 
 LEFT_OUT, DROPPED = "query left out: ", "sample dropped: "  # before reasons
-_RATHER_PARTIAL = 1.3  # with this, and with _BARE of the edits, no count of names or words tells the category
+_PARTIAL_FACTOR = 1.3  # with this, and with _BARE of the edits, no count of names or words tells the category
 WITHIN = 0.015  # of all samples: how far a share may be from Table 4's
 
 
@@ -92,42 +92,46 @@ class SampleMaker:
         source = iter(queries)
         while batch := list(islice(source, _BATCH)):
             self.counts["queries"] += len(batch)
-            ready = self._grounded([(sourced, sourced.query, Extension.NONE) for sourced in batch])
+            ready = self._ground_each([(sourced, sourced.query, Extension.NONE) for sourced in batch])
             if self.settings.extend:
-                ready = self._extended(ready)
+                ready = self._extend_each(ready)
             for sourced, grounding, extension in ready:
                 yield from self._samples_of(sourced, grounding, extension)
 
-    def _extended(self, ready: Sequence[_Ready]) -> list[_Ready]:
+    def _extend_each(self, ready: Sequence[_Ready]) -> list[_Ready]:
         """The queries after their extension, grounded anew where it changed them."""
-        drawn = [self._extender.extended(grounding, self._drawing(one, "extend")) for one, grounding, _ in ready]
+        drawn = [self._extender.extend(grounding, self._random_for(one, "extend")) for one, grounding, _ in ready]
         for option, query in drawn:
             impossible = query is None and option is not Extension.NONE
             self.counts[f"extension {option}{', impossible' if impossible else ''}"] += 1
         pairs = list(zip(ready, drawn, strict=True))
-        changed = self._grounded([(one, query, option) for (one, _, _), (option, query) in pairs if query is not None])
+        changed = self._ground_each(
+            [(one, query, option) for (one, _, _), (option, query) in pairs if query is not None]
+        )
         anew = {sourced.id: (sourced, grounding, extension) for sourced, grounding, extension in changed}
         stays = {before[0].id: before for before, (_, query) in pairs if query is None}
         found = {**anew, **stays}
         return [found[before[0].id] for before in ready if before[0].id in found]
 
-    def _drawing(self, sourced: SourcedQuery, purpose: str) -> random.Random:
+    def _random_for(self, sourced: SourcedQuery, purpose: str) -> random.Random:
         return random.Random(f"{self.settings.seed} {purpose} {sourced.id}")
 
-    def _grounded(self, asked: Sequence[tuple[SourcedQuery, LogicalQuery, Extension]]) -> list[_Ready]:
+    def _ground_each(self, asked: Sequence[tuple[SourcedQuery, LogicalQuery, Extension]]) -> list[_Ready]:
         """Those whose answers are few enough and have names."""
         out: list[_Ready] = []
         for (sourced, _, extension), (_, grounding) in zip(
             asked, ground_all((query for _, query, _ in asked), self._facts), strict=True
         ):
-            reason = self._fault(sourced, grounding, extension)
+            reason = self._reason_to_leave_out(sourced, grounding, extension)
             if reason is None and not isinstance(grounding, GroundingError):
                 out.append((sourced, grounding, extension))
             elif reason is not None:
                 self.counts[f"{LEFT_OUT}{reason}"] += 1
         return out
 
-    def _fault(self, sourced: SourcedQuery, grounding: Grounding | GroundingError, extension: Extension) -> str | None:
+    def _reason_to_leave_out(
+        self, sourced: SourcedQuery, grounding: Grounding | GroundingError, extension: Extension
+    ) -> str | None:
         if isinstance(grounding, GroundingError):
             return "it leads to too many entities"
         if not grounding.answers:
@@ -153,12 +157,12 @@ class SampleMaker:
         except WordingError as error:
             self.counts[f"{LEFT_OUT}{error.reason}"] += 1
             return
-        shape, drawing = grounding.query.shape, self._drawing(sourced, "category")
+        shape, drawing = grounding.query.shape, self._random_for(sourced, "category")
         several = len(grounding.answers) > 1
-        for category in self._categories(shape, drawing, several=several):
+        for category in self._categories_to_try(shape, drawing, several=several):
             try:
-                groups = self._editor.edited(category, grounding, drawing)
-                reason = unproven(category, grounding, groups, self._facts)
+                groups = self._editor.edit(category, grounding, drawing)
+                reason = why_unproven(category, grounding, groups, self._facts)
                 if reason is not None:
                     raise EditError(reason)
                 sample = self._sample(sourced, grounding, extension, category, groups, texts)
@@ -171,7 +175,7 @@ class SampleMaker:
             if self.settings.shares is not CategoryShares.ALL:
                 return
 
-    def _categories(self, shape: Shape, drawing: random.Random, *, several: bool) -> list[Category]:
+    def _categories_to_try(self, shape: Shape, drawing: random.Random, *, several: bool) -> list[Category]:
         """Those that are possible, in the order in which they are tried: what is lacking most first.
 
         Paths to several answers are rather partial, for what is cut at its end there tells nothing by its names.
@@ -180,9 +184,9 @@ class SampleMaker:
         if self.settings.shares is CategoryShares.ALL:
             return possible
         drawing.shuffle(possible)
-        weights = {one: _weight(one, COMPLEXITY[shape]) for one in possible}
+        weights = {one: _paper_share_of(one, COMPLEXITY[shape]) for one in possible}
         if several and shape is Shape.PATH:
-            weights[Category.PARTIAL] *= _RATHER_PARTIAL
+            weights[Category.PARTIAL] *= _PARTIAL_FACTOR
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
     def _texts(self, sourced: SourcedQuery, grounding: Grounding) -> _Texts:
@@ -192,7 +196,7 @@ class SampleMaker:
         if query.shape is Shape.UNION:
             starts = [branch.start for branch in query.branches]
             if len({words.name(start) for start in starts}) == 1:
-                called = words.apart(starts)
+                called = words.distinct_names(starts)
         if sourced.question is None and any(words.name(start)[:1].islower() for start in query.given):
             raise WordingError("a common noun in the place of a name")
         for branch in query.branches:
@@ -206,7 +210,7 @@ class SampleMaker:
             raise WordingError("two entities of a sample have one name")
         question = None
         if sourced.question is not None:
-            question = words.extended(sourced.question, sourced.query, grounding, called)
+            question = words.extend_question(sourced.question, sourced.query, grounding, called)
         question = question or words.question(grounding, called)
         if any(states_name(question, words.name(answer)) for answer in grounding.answers):
             raise WordingError("the question names the answer")
@@ -214,7 +218,7 @@ class SampleMaker:
             question=question,
             statement=words.statement(grounding, called),
             called=called,
-            subgraph=tuple(words.cited(fact, called) for fact in facts),
+            subgraph=tuple(words.cite(fact, called) for fact in facts),
         )
 
     def _sample(
@@ -226,9 +230,9 @@ class SampleMaker:
         groups: Groups,
         texts: _Texts,
     ) -> AttributionSample:
-        stated = tuple(self._words.cited(fact, texts.called) for fact in facts_of(groups))
+        stated = tuple(self._words.cite(fact, texts.called) for fact in facts_of(groups))
         order = list(range(len(stated)))
-        self._drawing(sourced, "order").shuffle(order)  # the first citation is not always that of the first subject
+        self._random_for(sourced, "order").shuffle(order)  # the first citation is not always that of the first subject
         citations = tuple(stated[at].text for at in order)
         answers = tuple(self._words.name(answer) for answer in grounding.answers)
         # "York" stands in "New York": a reader would find the answer where the label says that it is not.
@@ -240,7 +244,7 @@ class SampleMaker:
             "original_question": sourced.question,
         }  # fmt: skip
         return AttributionSample(
-            id=f"{sourced.id}-{_LETTERS[category]}",
+            id=f"{sourced.id}-{_ID_ENDINGS[category]}",
             question=texts.question,
             statement=texts.statement,
             citations=citations,
@@ -264,12 +268,12 @@ class _Texts:
     subgraph: tuple[CitedFact, ...]
 
 
-_LETTERS = {
+_ID_ENDINGS = {
     Category.SUPPORTIVE: "sup", Category.PARTIAL: "par", Category.CONTRADICTORY: "con", Category.IRRELEVANT: "irr"
 }  # fmt: skip
 
 
-def _weight(category: Category, complexity: Complexity) -> float:
+def _paper_share_of(category: Category, complexity: Complexity) -> float:
     """The share of a category among samples of a complexity, where all partially supportive ones are of others."""
     shares = _paper_shares()
     others = 1 - shares[Category.PARTIAL]
@@ -295,7 +299,7 @@ def in_paper_shares(samples: Sequence[AttributionSample], *, seed: int = 0) -> l
     for at, sample in enumerate(samples):
         if sample.category is not None and sample.complexity is not None:
             cells.setdefault((sample.category, sample.complexity), []).append(at)
-    wanted = {(a, b): shares[b] * _weight(a, b) for a in Category for b in Complexity}
+    wanted = {(a, b): shares[b] * _paper_share_of(a, b) for a in Category for b in Complexity}
     number = len(samples)
     while True:
         kept = {cell: min(len(cells.get(cell, ())), round(number * share)) for cell, share in wanted.items()}

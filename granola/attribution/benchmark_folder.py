@@ -136,10 +136,10 @@ def write_benchmark(
         summary = statistics(sides, facts)
         card = (files("granola") / "attribution" / "data" / "card.md").read_text(encoding="utf-8")
         text = card.format(
-            name=json.dumps(out.name, ensure_ascii=False), title=out.name, wording=wording, table=_table(sides),
+            name=json.dumps(out.name, ensure_ascii=False), title=out.name, wording=wording, table=_counts_table(sides),
             files="\n".join(f"  - split: {side}\n    path: data/{side}.jsonl" for side in sides),
-            built=_rows(("number", "what"), [(n, what) for what, n in built.items()]),
-            made=_rows(("", ""), [(key, f"`{value}`") for key, value in made.items()]),
+            built=_markdown_table(("number", "what"), [(n, what) for what, n in built.items()]),
+            made=_markdown_table(("", ""), [(key, f"`{value}`") for key, value in made.items()]),
         )  # fmt: skip
         (final / "README.md").write_text(text, encoding="utf-8")
         if rejected:
@@ -152,7 +152,7 @@ def write_benchmark(
     return summary
 
 
-def _table(sides: Sides) -> str:
+def _counts_table(sides: Sides) -> str:
     """Table 4's layout, the paper's shares beside."""
     tallies = {name: counts(samples) for name, samples in sides.items()}
     whole = {str(key): sum(tally[str(key)] for tally in tallies.values()) for key in PAPER_COUNTS}
@@ -161,9 +161,9 @@ def _table(sides: Sides) -> str:
          f"{whole[str(key)] / (whole['all'] or 1):.1%}", f"{theirs / PAPER_COUNTS['all'][2]:.1%}")
         for key, (_, _, theirs) in PAPER_COUNTS.items()
     ]  # fmt: skip
-    return _rows(("", *tallies, "all", "share", "in the paper"), rows)
+    return _markdown_table(("", *tallies, "all", "share", "in the paper"), rows)
 
 
-def _rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
     return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])

@@ -22,7 +22,7 @@ from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category, read_category
-from granola.attribution.evaluators import AttributionJudgement, in_pieces, of_category
+from granola.attribution.evaluators import AttributionJudgement, category_judgement, prompt_lines
 from granola.code_hash import hash_of_modules
 from granola.evidence.judge_names import model_name
 from granola.replies import read_verdict
@@ -32,7 +32,7 @@ CATEGORY = PromptKind(
     name="category", required=frozenset({"reference"}), optional=frozenset({"question", "answer", "claim"})
 )
 TRUTH = PromptKind(name="truth", required=frozenset({"fact", "reference"}))
-KEPT = 300  # characters of a reply that judgements keep
+REPLY_KEPT = 300  # characters of a reply that judgements keep
 _TRUTHS: Mapping[bool, tuple[str, ...]] = {True: ("true", "yes"), False: ("false", "no", "not true")}
 T = TypeVar("T")
 V = TypeVar("V")
@@ -59,12 +59,12 @@ class PromptFamily(StrEnum):
 
 def cited_lines(sample: AttributionSample) -> list[str]:
     """The citations as lines of a prompt."""
-    return in_pieces(sample.citations) or ["(nothing)"]
+    return prompt_lines(sample.citations) or ["(nothing)"]
 
 
 def failure_of(outcome: RequestOutcome[V]) -> str:
     """Why a model gave no verdict."""
-    return f"{outcome.failed} {outcome.why}".strip()[:KEPT]
+    return f"{outcome.failed} {outcome.why}".strip()[:REPLY_KEPT]
 
 
 @dataclass(kw_only=True)
@@ -102,7 +102,7 @@ class AskingEvaluator(ABC):
             f"|temperature:{self.sampling.temperature:g}|v:{version}"
         )
 
-    def asked(
+    def ask_each(
         self, items: Iterable[T], ask: Callable[[T], Request], read: Callable[[str], V]
     ) -> Iterator[tuple[T, RequestOutcome[V]]]:
         """Each item with what came of it, in their order; what cannot be read is asked once more."""
@@ -120,12 +120,12 @@ class AskingEvaluator(ABC):
             return Request(id=f"{one[0].id} truth", messages=messages, sampling=self.sampling)
 
         pairs = [(sample, fact.text) for sample in samples for fact in sample.subgraph]
-        told = iter([outcome.value for _, outcome in self.asked(pairs, ask, _truth)])
+        told = iter([outcome.value for _, outcome in self.ask_each(pairs, ask, _read_truth)])
         for sample in samples:
             yield tuple(next(told) for _ in sample.subgraph)
 
 
-def _truth(reply: str) -> bool:
+def _read_truth(reply: str) -> bool:
     verdict = read_verdict(reply, _TRUTHS, affirming=(True,))
     if verdict is None:
         raise ReplyError("expected True or False")
@@ -150,23 +150,23 @@ class ChatEvaluator(AskingEvaluator):
         """The family."""
         return str(self.family)
 
-    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judged`."""
-        for sample, outcome in self.asked(samples, self._request, self._read):
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judge`."""
+        for sample, outcome in self.ask_each(samples, self._request, self._read):
             if outcome.value is None:
                 yield AttributionJudgement(id=sample.id, failed=failure_of(outcome))
             else:
-                yield of_category(sample, outcome.value[0], reply=outcome.value[1][:KEPT])
+                yield category_judgement(sample, outcome.value[0], reply=outcome.value[1][:REPLY_KEPT])
 
     def _read(self, reply: str) -> tuple[Category, str]:
         return read_category(reply, numbered=self.family is PromptFamily.DEFINED), reply
 
     def _request(self, sample: AttributionSample) -> Request:
         labels = self.family.labels
-        pairs = [(self._asked(one)[-1], labels[one.category]) for one in self.examples if one.category is not None]
-        return Request(id=sample.id, messages=with_examples(self._asked(sample), pairs), sampling=self.sampling)
+        pairs = [(self._messages(one)[-1], labels[one.category]) for one in self.examples if one.category is not None]
+        return Request(id=sample.id, messages=with_examples(self._messages(sample), pairs), sampling=self.sampling)
 
-    def _asked(self, sample: AttributionSample) -> tuple[Message, ...]:
+    def _messages(self, sample: AttributionSample) -> tuple[Message, ...]:
         reference: dict[str, str | Sequence[str]] = {"reference": cited_lines(sample)}
         if self.family is PromptFamily.DEFINED:
             slots = {**reference, "question": sample.question, "answer": sample.statement}
@@ -176,7 +176,7 @@ class ChatEvaluator(AskingEvaluator):
         return self.prompts[CATEGORY.name].fill(slots)
 
 
-def drawn_examples(
+def draw_examples(
     samples: Iterable[AttributionSample], number: int, *, categories: Sequence[Category], seed: int = 0
 ) -> list[AttributionSample]:
     """`number` samples of each category, drawn with a seed, categories in turn."""

@@ -54,7 +54,7 @@ class WordWeights:
         number, counts = 0, Counter[str]()
         for sample in samples:
             number += 1
-            counts.update(set(_words(_evidence(sample))))
+            counts.update(set(_words(_evidence_text(sample))))
         least = _COMMON * number
         return cls(number, {word: found for word, found in sorted(counts.items()) if found >= least and found > 1})
 
@@ -69,14 +69,14 @@ class WordWeights:
 
 def features_of(sample: AttributionSample, weights: WordWeights, entailment: Entailment | None = None) -> list[float]:
     """Numbers in the order of `FEATURES`, then of `ENTAILMENT_FEATURES` where a model has judged."""
-    statement, evidence = sample.statement[:LONGEST], _evidence(sample)
+    statement, evidence = sample.statement[:LONGEST], _evidence_text(sample)
     said, cited = _words(statement), _words(evidence)
-    words, there = _content(said), set(cited)
+    words, there = _content_words(said), set(cited)
     whole = weights.sum(words) or 1.0
     sentences = [text for text in _END.split(evidence)[:_SENTENCES] if text.strip()] or [""]
     best_first = sorted(sentences, key=lambda text: -weights.sum(words & set(_words(text))))
     best, told = best_first[0], " ".join(best_first[:_BEST])
-    in_best = _content(_words(best))
+    in_best = _content_words(_words(best))
     new = words - set(_words(sample.question[:LONGEST]))
     names, own = _names(statement), _numbers(statement)
     features = [
@@ -98,21 +98,21 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
     return features
 
 
-def _evidence(sample: AttributionSample) -> str:
+def _evidence_text(sample: AttributionSample) -> str:
     return " ".join(sample.citations)[:LONGEST]
 
 
 def _words(text: str) -> tuple[str, ...]:
     """The words of a text in small letters, plurals undone."""
-    return _split(text) if len(text) < 400 else _split.__wrapped__(text)
+    return _stems(text) if len(text) < 400 else _stems.__wrapped__(text)
 
 
 @lru_cache(maxsize=4_096)
-def _split(text: str) -> tuple[str, ...]:
+def _stems(text: str) -> tuple[str, ...]:
     return tuple(stem(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(text.casefold()))
 
 
-def _content(words: Iterable[str]) -> set[str]:
+def _content_words(words: Iterable[str]) -> set[str]:
     return set(words) - _PLAIN
 
 

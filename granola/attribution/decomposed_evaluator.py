@@ -17,8 +17,8 @@ from abstraction.phrasing.prompt_files import PromptKind
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category, read_category
 from granola.attribution.chat_evaluator import AskingEvaluator, FactAsked, cited_lines, failure_of, with_examples
-from granola.attribution.evaluation import automatic_facts
-from granola.attribution.evaluators import AttributionJudgement, of_category
+from granola.attribution.evaluation import facts_in_evidence
+from granola.attribution.evaluators import AttributionJudgement, category_judgement
 
 SPLIT = PromptKind(name="split", required=frozenset({"question", "answer"}))
 FACT = PromptKind(name="fact", required=frozenset({"fact", "reference"}))
@@ -29,7 +29,7 @@ _LABELS = {
 }  # fmt: skip
 
 
-def combined(labels: Sequence[Category]) -> Category:
+def combine_labels(labels: Sequence[Category]) -> Category:
     """The category of a statement by those of its facts; without any it is irrelevant."""
     if Category.CONTRADICTORY in labels:
         return Category.CONTRADICTORY
@@ -53,7 +53,7 @@ def fact_example(sample: AttributionSample) -> tuple[str, Category] | None:
     Of a supportive sample any fact is supportive; of a contradictory one the fact that the evidence changed is
     contradictory; of others one that is not there is irrelevant.
     """
-    kept = automatic_facts(sample)
+    kept = facts_in_evidence(sample)
     wanted = sample.category is Category.SUPPORTIVE
     fact = next((fact for fact, told in zip(sample.subgraph, kept, strict=True) if told is wanted), None)
     if fact is None or sample.category is None:
@@ -72,34 +72,38 @@ class DecomposedEvaluator(AskingEvaluator):
         """Its word."""
         return "decomposed"
 
-    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judged`; a sample one of whose facts has no label has none."""
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judge`; a sample one of whose facts has no label has none."""
         source = iter(samples)
         while batch := list(islice(source, _BATCH)):
-            split = list(self.asked(batch, self._split, read_facts))
+            split = list(self.ask_each(batch, self._split_request, read_facts))
             facts = [(sample, fact) for sample, outcome in split for fact in outcome.value or ()]
-            labels = iter([outcome for _, outcome in self.asked(facts, self._judge, _label)])
+            labels = iter([outcome for _, outcome in self.ask_each(facts, self._fact_request, _read_label)])
             for sample, outcome in split:
-                yield _judgement(sample, outcome, [next(labels) for _ in outcome.value or ()])
+                yield _combined_judgement(sample, outcome, [next(labels) for _ in outcome.value or ()])
 
-    def _split(self, sample: AttributionSample) -> Request:
-        def asked(one: AttributionSample) -> tuple[Message, ...]:
+    def _split_request(self, sample: AttributionSample) -> Request:
+        def messages_of(one: AttributionSample) -> tuple[Message, ...]:
             return self.prompts[SPLIT.name].fill({"question": one.question, "answer": one.statement})
 
         split = [one for one in self.examples if one.subgraph]
-        pairs = [(asked(one)[-1], "\n".join(fact.text for fact in one.subgraph)) for one in split]
-        return Request(id=f"{sample.id} split", messages=with_examples(asked(sample), pairs), sampling=self.sampling)
+        pairs = [(messages_of(one)[-1], "\n".join(fact.text for fact in one.subgraph)) for one in split]
+        return Request(
+            id=f"{sample.id} split", messages=with_examples(messages_of(sample), pairs), sampling=self.sampling
+        )
 
-    def _judge(self, asked: FactAsked) -> Request:
-        def of(sample: AttributionSample, fact: str) -> tuple[Message, ...]:
+    def _fact_request(self, asked: FactAsked) -> Request:
+        def messages_of(sample: AttributionSample, fact: str) -> tuple[Message, ...]:
             return self.prompts[FACT.name].fill({"fact": fact, "reference": cited_lines(sample)})
 
         told = [(one, example) for one in self.examples if (example := fact_example(one)) is not None]
-        pairs = [(of(one, fact)[-1], _LABELS[label]) for one, (fact, label) in told]
-        return Request(id=f"{asked[0].id} fact", messages=with_examples(of(*asked), pairs), sampling=self.sampling)
+        pairs = [(messages_of(one, fact)[-1], _LABELS[label]) for one, (fact, label) in told]
+        return Request(
+            id=f"{asked[0].id} fact", messages=with_examples(messages_of(*asked), pairs), sampling=self.sampling
+        )
 
 
-def _judgement(
+def _combined_judgement(
     sample: AttributionSample, split: RequestOutcome[tuple[str, ...]], outcomes: Sequence[RequestOutcome[Category]]
 ) -> AttributionJudgement:
     labels = [outcome.value for outcome in outcomes if outcome.value is not None]
@@ -107,10 +111,10 @@ def _judgement(
         lacking = [failure_of(outcome) for outcome in outcomes if outcome.value is None]
         return AttributionJudgement(id=sample.id, failed=lacking[0] if split.value else failure_of(split))
     facts = tuple((fact, str(label)) for fact, label in zip(split.value, labels, strict=True))
-    return of_category(sample, combined(labels), facts=facts)
+    return category_judgement(sample, combine_labels(labels), facts=facts)
 
 
-def _label(reply: str) -> Category:
+def _read_label(reply: str) -> Category:
     label = read_category(reply)
     if label is Category.PARTIAL:
         raise ReplyError("expected supportive, contradictory or irrelevant")

@@ -21,7 +21,7 @@ import orjson
 
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
-from granola.attribution.evaluators import AttributionJudgement, of_category
+from granola.attribution.evaluators import AttributionJudgement, category_judgement
 from granola.errors import UsageError
 from kg.files import atomic_path
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FILE = "encoder.json"
 SUPPORTED = ("not supported", "supported")  # of samples that tell only these two apart
-_LEAST = 8  # samples
+_FEWEST_SAMPLES = 8  # samples
 _Marked = tuple[AttributionSample, int]  # with the place of its label
 
 
@@ -104,14 +104,14 @@ class EncoderEvaluator:
         """`encoder:HASH|longest:N`, of the folder's files."""
         return f"encoder:{self._model.identity['weights'][:8]}|longest:{self.training['longest']}"
 
-    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judged`."""
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judge`."""
         source = iter(samples)
         while block := list(islice(source, self._model.block)):
             for sample, row in zip(block, self._model.logits(list(map(pair_of, block))), strict=True):
                 label = self.labels[row.index(max(row))]
                 if self.classes:
-                    yield of_category(sample, Category(label))
+                    yield category_judgement(sample, Category(label))
                 else:
                     yield AttributionJudgement(id=sample.id, supported=label == SUPPORTED[1])
 
@@ -144,13 +144,15 @@ def train_encoder(samples: Iterable[AttributionSample], folder: Path, how: Encod
     by_category = all(sample.category is not None for sample in labelled)
     labels = [str(s.category) if by_category else SUPPORTED[bool(s.supported)] for s in labelled]
     names = [str(category) for category in Category] if by_category else list(SUPPORTED)
-    if len(set(labels)) < 2 or len(labelled) < _LEAST:
-        raise UsageError(f"{len(labelled)} samples of {len(set(labels))} labels; at least {_LEAST} of two are wanted")
-    held = _held_out(labelled, labels, how)
+    if len(set(labels)) < 2 or len(labelled) < _FEWEST_SAMPLES:
+        raise UsageError(
+            f"{len(labelled)} samples of {len(set(labels))} labels; at least {_FEWEST_SAMPLES} of two are wanted"
+        )
+    held = _validation_places(labelled, labels, how)
     marked = [(sample, names.index(label)) for sample, label in zip(labelled, labels, strict=True)]
     rows = [one for at, one in enumerate(marked) if at not in held]
     random.Random(how.seed).shuffle(rows)
-    found = _trained(rows, [marked[at] for at in sorted(held)], names, folder, how)
+    found = _fine_tune(rows, [marked[at] for at in sorted(held)], names, folder, how)
     training = {name: value for name, value in asdict(how).items() if name not in ("device", "progress", "messages")}
     told = {"schema_version": 1, "kind": "encoder", "labels": names, "training": training, "validation": found}
     with atomic_path(folder / FILE) as place:
@@ -158,7 +160,7 @@ def train_encoder(samples: Iterable[AttributionSample], folder: Path, how: Encod
     return found
 
 
-def _held_out(samples: Sequence[AttributionSample], labels: Sequence[str], how: EncoderTraining) -> set[int]:
+def _validation_places(samples: Sequence[AttributionSample], labels: Sequence[str], how: EncoderTraining) -> set[int]:
     """The places of the samples that choose the best epoch: of whole questions, labels as often as among all.
 
     Samples without a question, and all where there is but one, are taken each by itself.
@@ -173,7 +175,7 @@ def _held_out(samples: Sequence[AttributionSample], labels: Sequence[str], how: 
     return set(next(iter(split))[1].tolist())
 
 
-def _trained(
+def _fine_tune(
     rows: Sequence[_Marked], held: Sequence[_Marked], names: Sequence[str], folder: Path, how: EncoderTraining
 ) -> dict[str, Any]:
     from abstraction.errors import ModelError
@@ -197,7 +199,7 @@ def _trained(
     if model.config.pad_token_id is None:
         model.config.pad_token_id = tokenizer.pad_token_id
     with tempfile.TemporaryDirectory(prefix="granola-encoder-") as scratch:
-        encoded = [_encoded(tokenizer, part, how) for part in (rows, held)]
+        encoded = [_encode(tokenizer, part, how) for part in (rows, held)]
         try:
             trainer = _trainer(model, tokenizer, encoded[0], encoded[1], scratch, how)  # moves it to the card
             with redirect_stdout(sys.stderr):  # where the library's messages go
@@ -217,7 +219,7 @@ def _trained(
     return {**best, "samples": len(held), "epochs": round(trainer.state.epoch or 0)}
 
 
-def _encoded(tokenizer: Any, rows: Sequence[_Marked], how: EncoderTraining) -> list[dict[str, Any]]:
+def _encode(tokenizer: Any, rows: Sequence[_Marked], how: EncoderTraining) -> list[dict[str, Any]]:
     """As `LocalClassifier.logits` reads pairs: the longer text loses its end."""
     firsts, seconds = zip(*(pair_of(sample) for sample, _ in rows), strict=True)
     whole = tokenizer(list(firsts), list(seconds), truncation="longest_first", max_length=how.longest)

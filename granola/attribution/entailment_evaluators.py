@@ -14,7 +14,7 @@ from abstraction.phrasing.prompt_files import PromptKind
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.chat_evaluator import AskingEvaluator, failure_of
-from granola.attribution.evaluators import AttributionJudgement, of_category
+from granola.attribution.evaluators import AttributionJudgement, category_judgement
 from granola.evidence.judge_names import identity_name
 from granola.replies import read_verdict
 
@@ -39,8 +39,8 @@ class EntailmentEvaluator:
         """`nli|premise:evidence|model:NAME-HASH`."""
         return f"nli|premise:{self.premise}|model:{identity_name(self.model.identity)}"
 
-    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judged`."""
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judge`."""
         source = iter(samples)
         while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
             entailments = self.model.scores([pair_of_texts(sample, self.premise) for sample in batch])
@@ -49,7 +49,7 @@ class EntailmentEvaluator:
                     Category.SUPPORTIVE: told.entailed, Category.CONTRADICTORY: told.refuted,
                     Category.IRRELEVANT: told.neutral,
                 }  # fmt: skip
-                yield of_category(sample, max(shares, key=shares.__getitem__))
+                yield category_judgement(sample, max(shares, key=shares.__getitem__))
 
 
 PAIR = PromptKind(name="pair", required=frozenset({"premise", "hypothesis"}))
@@ -76,19 +76,19 @@ class GeneratedEntailment(AskingEvaluator):
         """As of every evaluator that asks, with what the premise is."""
         return f"{super().signature()}|premise:{self.premise}"
 
-    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judged`."""
-        for sample, outcome in self.asked(samples, self._ask, _entailed):
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judge`."""
+        for sample, outcome in self.ask_each(samples, self._request, _read_entailed):
             failed = failure_of(outcome) if outcome.value is None else ""
             yield AttributionJudgement(id=sample.id, supported=outcome.value, failed=failed)
 
-    def _ask(self, sample: AttributionSample) -> Request:
+    def _request(self, sample: AttributionSample) -> Request:
         pair = pair_of_texts(sample, self.premise)
         messages = self.prompts[PAIR.name].fill({"premise": pair.premise, "hypothesis": pair.hypothesis})
         return Request(id=sample.id, messages=messages, sampling=self.sampling)
 
 
-def _entailed(reply: str) -> bool:
+def _read_entailed(reply: str) -> bool:
     verdict = read_verdict(reply, _ENTAILED)
     if verdict is None:
         raise ReplyError("expected 1 or 0")

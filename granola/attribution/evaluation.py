@@ -85,7 +85,7 @@ def verdict_row(
     """The row of an evaluator's judgement of a sample. `facts`: its verdicts on each fact, where it was asked."""
     shares = {}
     if sample.category is Category.PARTIAL and sample.subgraph:
-        shares["triples_left"] = _share(automatic_facts(sample))
+        shares["triples_left"] = _share(facts_in_evidence(sample))
         shares |= {"fact_score": _share(facts)} if facts else {}
     return {
         "evaluator": name, **judged.to_json(), "gold_supported": sample.supported, "gold_category": sample.category,
@@ -93,7 +93,7 @@ def verdict_row(
     }  # fmt: skip
 
 
-def automatic_facts(sample: AttributionSample) -> tuple[bool, ...]:
+def facts_in_evidence(sample: AttributionSample) -> tuple[bool, ...]:
     """Of each fact of the subgraph whether the evidence still states it."""
     left = {fact.triple for fact in sample.evidence}
     return tuple(fact.triple in left for fact in sample.subgraph)

@@ -44,19 +44,19 @@ class EvaluatorWords:
                 raise UsageError(f"{word} is given twice")
             seen.add(word)
             if kind == "words":
-                _share(where)
+                _parse_share(where)
         if self.shots and self.examples is None:
             raise UsageError("--shots takes its examples from --examples: a file of samples, as train.jsonl")
 
-    def opened(self, word: str, stack: ExitStack) -> AttributionEvaluator:
+    def open(self, word: str, stack: ExitStack) -> AttributionEvaluator:
         """The evaluator of a word; what it holds open is closed with `stack`. Raises UsageError, ModelError."""
         from granola.attribution import entailment_evaluators, simple_evaluators
 
         kind, _, where = word.partition("=")
         if kind in CHAT:
-            return self._chat(kind, where, stack)
+            return self._open_chat(kind, where, stack)
         if kind == "words":
-            return simple_evaluators.WordEvaluator(share=_share(where))
+            return simple_evaluators.WordEvaluator(share=_parse_share(where))
         if kind == "autois":
             model = stack.enter_context(self.chat(where))
             return entailment_evaluators.GeneratedEntailment(model=model, premise=self.premise)
@@ -77,15 +77,15 @@ class EvaluatorWords:
 
         return simple_evaluators.GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
 
-    def _chat(self, kind: str, where: str, stack: ExitStack) -> AttributionEvaluator:
+    def _open_chat(self, kind: str, where: str, stack: ExitStack) -> AttributionEvaluator:
         from abstraction.models.chat_model import Sampling
         from granola.attribution.attribution_samples import read_samples
-        from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, drawn_examples
+        from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, draw_examples
         from granola.attribution.decomposed_evaluator import DecomposedEvaluator
 
         pool = read_samples(self.examples) if self.examples is not None and self.shots else ()
         family = PromptFamily.DEFINED if kind == "decomposed" else PromptFamily(kind)
-        examples = drawn_examples(pool, self.shots, categories=list(family.labels), seed=self.seed)
+        examples = draw_examples(pool, self.shots, categories=list(family.labels), seed=self.seed)
         sampling = Sampling(max_tokens=1_000, temperature=self.temperature)
         model = stack.enter_context(self.chat(where))
         if kind == "decomposed":
@@ -93,7 +93,7 @@ class EvaluatorWords:
         return ChatEvaluator(model=model, family=family, examples=examples, sampling=sampling, replacing=self.prompts)
 
 
-def _share(where: str) -> float:
+def _parse_share(where: str) -> float:
     share = finite(where)
     if share is None or not 0 < share <= 1:
         raise UsageError(f"words={where[:40]}: expected a share above 0 and up to 1, as words=0.6")

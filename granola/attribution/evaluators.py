@@ -36,7 +36,7 @@ class AttributionEvaluator(Protocol):
     def signature(self) -> str:
         """All that its judgements depend on, as it stands beside scores."""
 
-    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """One judgement for each sample, in order; a sample that cannot be judged has one too."""
 
 
@@ -52,7 +52,7 @@ def fact_verdicts(
         yield from ask(samples)
         return
     asked = [list(fact_samples(sample)) for sample in samples]
-    judgements = iter(list(evaluator.judged([sample for facts in asked for sample in facts])))
+    judgements = iter(list(evaluator.judge([sample for facts in asked for sample in facts])))
     for facts in asked:
         yield tuple(next(judgements).supported for _ in facts)
 
@@ -63,12 +63,12 @@ def fact_samples(sample: AttributionSample) -> Iterator[AttributionSample]:
         yield sample.model_copy(update={"id": f"{sample.id}/{number}", "statement": fact.text, "category": None})
 
 
-def of_category(sample: AttributionSample, category: Category, **more: Any) -> AttributionJudgement:
+def category_judgement(sample: AttributionSample, category: Category, **more: Any) -> AttributionJudgement:
     """The judgement of a category."""
     return AttributionJudgement(id=sample.id, category=category, supported=category is Category.SUPPORTIVE, **more)
 
 
-def in_pieces(texts: Iterable[str], *, longest: int = 1_900, most: int = 24) -> list[str]:
+def prompt_lines(texts: Iterable[str], *, longest: int = 1_900, most: int = 24) -> list[str]:
     """Citations as lines of a prompt: long ones cut at blanks, and no more than `most` lines."""
     pieces: list[str] = []
     for text in texts:

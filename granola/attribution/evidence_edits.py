@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from granola.attribution.categories import Category
-from granola.attribution.relation_table import CLASS, RelationValues, enclosing, near, wording
+from granola.attribution.relation_table import CLASS, RelationValues, enclosing, related_properties, wording
 from granola.errors import GranolaError
 from kg.model import TimeValue
 from kg.queries import Fact, Grounding, Hop, Shape, StoreFacts
@@ -18,12 +18,12 @@ from kg.queries.query_mining import name_of
 
 Groups = tuple[tuple[Fact, ...], ...]  # of each branch the facts that its citations state
 _CANDIDATES = 2_000  # entities of a class that are looked at
-_TRIED = 24  # of them, drawn
+_DRAWN = 24  # of them, drawn
 _DEPTH = 4  # steps up to what contains an entity
-_STEPS = 60  # facts of an entity that are looked at
+_MOST_STATEMENTS = 60  # facts of an entity that are looked at
 _PLACING = tuple(Hop(property=prop) for prop in ("P17", "P131", "P27", "P495"))
 _DATING = frozenset({"P569", "P571", "P577"})
-_BARE = 0.55  # of paths to one answer, those of which nothing but the end is left
+_END_ALONE = 0.55  # of paths to one answer, those of which nothing but the end is left
 _PERIOD = 40  # years within which entities are of one time
 
 
@@ -53,7 +53,7 @@ class EvidenceEditor:
         self._upward = [Hop(property=prop) for prop in sorted(enclosing() - {CLASS})]
         self._smallest: dict[tuple[str, ...], list[str]] = {}
 
-    def edited(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
+    def edit(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
         """The facts that citations of a category state. Raises EditError."""
         groups = branch_facts(grounding)
         if category is Category.SUPPORTIVE:
@@ -82,10 +82,15 @@ class EvidenceEditor:
             left = tuple(fact for fact in groups[0] if fact == ways[0][-1])
             if len(left) == len(groups[0]):
                 raise EditError("every fact of the path names the answer")
-            if drawing.random() < _BARE:
+            if drawing.random() < _END_ALONE:
                 return (left,)
             start = grounding.query.branches[0].start
-            return ((*self._chain(start, 1, set(grounding.entities), _barred(grounding), drawing), *left),)
+            return (
+                (
+                    *self._irrelevant_chain(start, 1, set(grounding.entities), _related_relations(grounding), drawing),
+                    *left,
+                ),
+            )
         at = drawing.randrange(len(groups))
         gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
         return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)
@@ -100,14 +105,14 @@ class EvidenceEditor:
             replaced = [drawing.choice(replaced)]
         instead: dict[str, str] = {}
         for answer in replaced:
-            instead[answer] = self._instead_of(answer, grounding, set(instead.values()), drawing)
+            instead[answer] = self._replacement(answer, grounding, set(instead.values()), drawing)
         both = zip(lasts, groups, strict=True)
-        return tuple(tuple(_with_answer(fact, last, instead) for fact in group) for last, group in both)
+        return tuple(tuple(_replace_answer(fact, last, instead) for fact in group) for last, group in both)
 
     def _has_several(self, hop: Hop) -> bool:
-        return not hop.forward or hop.qualifier is not None or self._values.often_several(hop.property)
+        return not hop.forward or hop.qualifier is not None or self._values.is_often_multivalued(hop.property)
 
-    def _instead_of(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
+    def _replacement(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
         """An entity of the answer's class of which the facts are not true, at any rank or time."""
         facts = self._facts
         inside = grounding.entities
@@ -115,9 +120,9 @@ class EvidenceEditor:
         classes = self._values.classes(answer)
         if not classes:
             raise EditError("the answer has no class")
-        for pool in (self._likely(grounding, classes), self._members(classes)):
+        for pool in (self._plausible_values(grounding, classes), self._class_members(classes)):
             candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in taken]
-            drawn = drawing.sample(candidates, min(_TRIED, len(candidates)))
+            drawn = drawing.sample(candidates, min(_DRAWN, len(candidates)))
             facts.fetch(drawn)
             for entity_id in sorted(drawn, key=lambda other: -self._likeness(answer, other)):
                 name = name_of(facts.entity(entity_id))
@@ -142,14 +147,14 @@ class EvidenceEditor:
         values = [one.value for one in (entity.statements if entity is not None else ()) if one.property in _DATING]
         return [value.year for value in values if isinstance(value, TimeValue)]
 
-    def _likely(self, grounding: Grounding, classes: tuple[str, ...]) -> list[str]:
+    def _plausible_values(self, grounding: Grounding, classes: tuple[str, ...]) -> list[str]:
         """Values of the last relations that share a class with the answer: what a reader would believe."""
         lasts = [branch.hops[-1] for branch in grounding.query.branches]
         relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
-        values = (value for relation in relations for value in self._values.alike(relation, classes))
+        values = (value for relation in relations for value in self._values.values_of_classes(relation, classes))
         return list(dict.fromkeys(values))
 
-    def _members(self, classes: tuple[str, ...]) -> list[str]:
+    def _class_members(self, classes: tuple[str, ...]) -> list[str]:
         """Entities of the smallest of the answer's classes that has others."""
         if classes not in self._smallest:
             pairs = [(CLASS, class_id) for class_id in classes]
@@ -167,9 +172,9 @@ class EvidenceEditor:
 
     def _encloses(self, first: str, second: str) -> bool:
         """Whether one lies in the other, or is a kind of it."""
-        return first in self._around(second) or second in self._around(first)
+        return first in self._enclosing_ids(second) or second in self._enclosing_ids(first)
 
-    def _around(self, entity_id: str) -> frozenset[str]:
+    def _enclosing_ids(self, entity_id: str) -> frozenset[str]:
         known = self._above.get(entity_id)
         if known is None:
             seen = {entity_id}
@@ -195,41 +200,41 @@ class EvidenceEditor:
     def _irrelevant(self, grounding: Grounding, drawing: random.Random) -> Groups:
         """As many facts about each subject, by relations that tell nothing of those asked for, of other entities."""
         closed = set(grounding.entities)
-        barred = _barred(grounding)
+        barred = _related_relations(grounding)
         if grounding.query.shape is Shape.TREE:
-            return self._meeting(grounding, closed, barred, drawing)
+            return self._irrelevant_ways_that_meet(grounding, closed, barred, drawing)
         groups = []
         for branch in grounding.query.branches:
-            way = self._chain(branch.start, len(branch.hops), closed, barred, drawing)
+            way = self._irrelevant_chain(branch.start, len(branch.hops), closed, barred, drawing)
             closed.update(fact.object for fact in way)
             groups.append(way)
         return tuple(groups)
 
-    def _meeting(
+    def _irrelevant_ways_that_meet(
         self, grounding: Grounding, closed: set[str], barred: frozenset[str], drawing: random.Random
     ) -> Groups:
         """Ways from all subjects that meet in one entity, as those of the query do."""
         for _ in range(3):
             ways = []
             for branch in grounding.query.branches:
-                ways.append(self._chain(branch.start, len(branch.hops) - 1, closed, barred, drawing))
+                ways.append(self._irrelevant_chain(branch.start, len(branch.hops) - 1, closed, barred, drawing))
             ends = [way[-1].object if way else b.start for way, b in zip(ways, grounding.query.branches, strict=True)]
             passed = closed | {fact.object for way in ways for fact in way}
-            led = [{one.object: one for one in self._steps(end, passed, barred)} for end in ends]
+            led = [{one.object: one for one in self._irrelevant_facts(end, passed, barred)} for end in ends]
             common = sorted(set.intersection(*(set(one) for one in led)))
             if common and len(set(ends)) == len(ends):
                 target = drawing.choice(common)
                 return tuple((*way, one[target]) for way, one in zip(ways, led, strict=True))
         raise EditError("the subjects have no irrelevant facts that meet")
 
-    def _chain(
+    def _irrelevant_chain(
         self, start: str, length: int, closed: set[str], barred: frozenset[str], drawing: random.Random
     ) -> tuple[Fact, ...]:
         """So many facts in a row."""
         for _ in range(3):
             facts: list[Fact] = []
             node, seen = start, set(closed)
-            while len(facts) < length and (steps := self._steps(node, seen, barred)):
+            while len(facts) < length and (steps := self._irrelevant_facts(node, seen, barred)):
                 facts.append(drawing.choice(steps))
                 node = facts[-1].object
                 seen.add(node)
@@ -237,7 +242,7 @@ class EvidenceEditor:
                 return tuple(facts)
         raise EditError("the subject has no facts that are irrelevant for sure")
 
-    def _steps(self, node: str, closed: Set[str], barred: frozenset[str]) -> list[Fact]:
+    def _irrelevant_facts(self, node: str, closed: Set[str], barred: frozenset[str]) -> list[Fact]:
         """True facts about an entity that somebody may ask for, which lead to an entity with a name."""
         entity = self._facts.entity(node)
         kinds = self._values.classes(node)
@@ -251,18 +256,18 @@ class EvidenceEditor:
             and "question" in wording(statement.property)
             and wording(statement.property).get("unlike") not in kinds
             and statement.target not in closed
-        ][:_STEPS]
+        ][:_MOST_STATEMENTS]
         self._facts.fetch(target for _, target in targets)
         named = dict.fromkeys(pair for pair in targets if name_of(self._facts.entity(pair[1])) is not None)
         return [Fact(node, prop, target) for prop, target in named]
 
 
-def _barred(grounding: Grounding) -> frozenset[str]:
+def _related_relations(grounding: Grounding) -> frozenset[str]:
     """Relations that tell something of those that are asked for."""
-    return frozenset().union(*(near(prop) for prop in grounding.query.properties))
+    return frozenset().union(*(related_properties(prop) for prop in grounding.query.properties))
 
 
-def _with_answer(fact: Fact, last: Hop, instead: dict[str, str]) -> Fact:
+def _replace_answer(fact: Fact, last: Hop, instead: dict[str, str]) -> Fact:
     """The fact with another answer, where its end at the answer is one that is replaced."""
     if last.forward:
         return replace(fact, object=instead.get(fact.object, fact.object))

@@ -60,14 +60,14 @@ class FactWording:
             raise WordingError("an entity has no English name")
         return name
 
-    def _in_text(self, entity_id: str, called: Mapping[str, str]) -> str:
+    def _name_in_sentence(self, entity_id: str, called: Mapping[str, str]) -> str:
         """What an entity is called within a sentence: "the Soviet Union"."""
         name = called.get(entity_id) or self.name(entity_id)
-        if not _WITH_ARTICLE.match(name) or self._has(entity_id, _OF_WORKS):
+        if not _WITH_ARTICLE.match(name) or self._has_relation(entity_id, _OF_WORKS):
             return name
         return f"the {name}"
 
-    def apart(self, ids: Sequence[str]) -> dict[str, str]:
+    def distinct_names(self, ids: Sequence[str]) -> dict[str, str]:
         """Names with descriptions for entities of one name. Raises WordingError where descriptions do not part them."""
         called: dict[str, str] = {}
         for entity_id in ids:
@@ -80,12 +80,12 @@ class FactWording:
             raise WordingError("nothing tells namesakes apart")
         return called
 
-    def cited(self, fact: Fact, called: Mapping[str, str]) -> CitedFact:
+    def cite(self, fact: Fact, called: Mapping[str, str]) -> CitedFact:
         """The fact with its names and its sentence."""
         ends = (fact.subject, fact.object)
         subject, target = (called.get(one) or self.name(one) for one in ends)
         label = self.name(fact.relation)
-        said = [self._in_text(one, called) for one in ends]
+        said = [self._name_in_sentence(one, called) for one in ends]
         if fact.qualifier is None:
             text = sentence_of(fact.property, said[0], label, said[1])
         else:
@@ -111,17 +111,19 @@ class FactWording:
         lasts = {branch.hops[-1] for branch in branches}
         if len(lasts) == 1:
             both = "both " if len(branches) == 2 else ""
-            return self._asked(next(iter(lasts)), both + _listed([self._before(b, called) for b in branches]), True)
-        clauses = [self._clause(branch, called) for branch in branches]
+            return self._hop_question(
+                next(iter(lasts)), both + _join_names([self._subject_phrase(b, called) for b in branches]), True
+            )
+        clauses = [self._head_and_clause(branch, called) for branch in branches]
         heads = [head for head, _ in clauses]
         head = next((one for one in heads if one not in _VAGUE and one != "person"), heads[0])
         if all(clause.startswith("who ") for _, clause in clauses):
-            return _ended(f"Who {_listed([clause.removeprefix('who ') for _, clause in clauses])}?")
+            return _tidy_punctuation(f"Who {_join_names([clause.removeprefix('who ') for _, clause in clauses])}?")
         asks, by = ("Who", "who ") if head == "person" else ("What", "that ")
-        told = _listed([re.sub(r"\A(?:who|that) ", by, clause) for _, clause in clauses])
-        return _ended(f"{asks} is the {head} {told}?")
+        told = _join_names([re.sub(r"\A(?:who|that) ", by, clause) for _, clause in clauses])
+        return _tidy_punctuation(f"{asks} is the {head} {told}?")
 
-    def extended(
+    def extend_question(
         self, question: str, before: LogicalQuery, grounding: Grounding, called: Mapping[str, str]
     ) -> str | None:
         """The question that a person asked of the query `before`, as it is of what was made of that query.
@@ -137,11 +139,11 @@ class FactWording:
         if gone:
             name = self.name(gone[0])
             at = asked.casefold().find(name.casefold())
-            told = self._noun(added[0].hops[0], self._in_text(added[0].start, {}))
+            told = self._noun_phrase(added[0].hops[0], self._name_in_sentence(added[0].start, {}))
             return _sentence(f"{asked[:at]}{told}{asked[at + len(name) :]}") if at >= 0 else None
         if grounding.query.shape is not Shape.TREE:
             return None
-        head, clause = self._clause(added[0], called)
+        head, clause = self._head_and_clause(added[0], called)
         if head == "thing":
             return None
         if clause.startswith("who "):
@@ -154,9 +156,9 @@ class FactWording:
         parts: list[str] = []
         for at, branch in enumerate(grounding.query.branches):
             answers = [answer for answer in grounding.answers if grounding.ways[answer][at] or not union]
-            names = _listed([self._in_text(answer, {}) for answer in answers])
-            before = self._before(branch, called)
-            said = self._said(branch.hops[-1], before, names)
+            names = _join_names([self._name_in_sentence(answer, {}) for answer in answers])
+            before = self._subject_phrase(branch, called)
+            said = self._hop_sentence(branch.hops[-1], before, names)
             if not any(one.endswith(".") and said.endswith(one) for one in (before, names)):  # "Monsters, Inc."
                 said = said.removesuffix(".")
             if parts and said.startswith("The ") and not said.startswith((before, names)):  # as "The Happening"
@@ -164,27 +166,27 @@ class FactWording:
             parts.append(said)
         return _sentence(", and ".join(parts) + ".")
 
-    def _before(self, branch: Branch, called: Mapping[str, str]) -> str:
+    def _subject_phrase(self, branch: Branch, called: Mapping[str, str]) -> str:
         """All of a branch but its last hop as a noun phrase: "the director of Psycho"."""
-        phrase = self._in_text(branch.start, called)
+        phrase = self._name_in_sentence(branch.start, called)
         for hop in branch.hops[:-1]:
-            phrase = self._noun(hop, phrase)
+            phrase = self._noun_phrase(hop, phrase)
         return phrase
 
     def _question(self, branch: Branch, called: Mapping[str, str]) -> str:
         both = ">".join(hop.property for hop in branch.hops[-2:])
         if len(branch.hops) > 1 and (template := wording(both).get("question")):
             branch = replace(branch, hops=branch.hops[:-1], via=())  # "What country was he born in?"
-            return _sentence(template.format(subject=self._before(branch, called)))
-        asked = self._asked(branch.hops[-1], self._before(branch, called), False)
-        is_past = len(branch.hops) == 1 and self._has(branch.start, _OF_THE_DEAD)
-        return _PRESENT.sub(_in_past, asked) if is_past else asked
+            return _sentence(template.format(subject=self._subject_phrase(branch, called)))
+        asked = self._hop_question(branch.hops[-1], self._subject_phrase(branch, called), False)
+        is_past = len(branch.hops) == 1 and self._has_relation(branch.start, _OF_THE_DEAD)
+        return _PRESENT.sub(_to_past, asked) if is_past else asked
 
-    def _has(self, entity_id: str, relations: Collection[str]) -> bool:
+    def _has_relation(self, entity_id: str, relations: Collection[str]) -> bool:
         entity = self._facts.entity(entity_id)
         return entity is not None and any(one.property in relations for one in entity.statements)
 
-    def _asked(self, hop: Hop, subject: str, plural: bool) -> str:
+    def _hop_question(self, hop: Hop, subject: str, plural: bool) -> str:
         """The question that one hop asks of a subject, or of two of them."""
         template = wording(hop.property).get("question", "")
         if hop.qualifier is not None or not hop.forward or not template:
@@ -195,12 +197,12 @@ class FactWording:
             elif hop.forward and hop.qualifier is None and is_clause(label):
                 template = f"What is {{subject}} {label}?"
             else:
-                return _ended(f"What is {self._noun(hop, subject)}?")
+                return _tidy_punctuation(f"What is {self._noun_phrase(hop, subject)}?")
         if plural:
             template = _AUXILIARY.sub(lambda match: _PLURAL[match[0]], template)
         return _sentence(template.format(subject=subject))
 
-    def _noun(self, hop: Hop, before: str) -> str:
+    def _noun_phrase(self, hop: Hop, before: str) -> str:
         """What a hop leads to as a noun phrase."""
         words = wording(hop.property)
         label = self.name(hop.property)
@@ -219,19 +221,19 @@ class FactWording:
             return f"what {label} {before}"
         return f"what is {label} {before}" if is_clause(label) else f"what has {before} as its {label}"
 
-    def _clause(self, branch: Branch, called: Mapping[str, str]) -> tuple[str, str]:
+    def _head_and_clause(self, branch: Branch, called: Mapping[str, str]) -> tuple[str, str]:
         """A branch as a noun and a clause that tells of it: ("person", "who directed Psycho")."""
-        hop, before = branch.hops[-1], self._before(branch, called)
+        hop, before = branch.hops[-1], self._subject_phrase(branch, called)
         words = wording(hop.property)
         if hop.forward and hop.qualifier is None and "that" in words:
-            return str(words["head"]), _ended(words["that"].format(subject=before))
-        return "thing", f"that is {self._noun(hop, before)}"
+            return str(words["head"]), _tidy_punctuation(words["that"].format(subject=before))
+        return "thing", f"that is {self._noun_phrase(hop, before)}"
 
-    def _said(self, hop: Hop, subject: str, target: str) -> str:
+    def _hop_sentence(self, hop: Hop, subject: str, target: str) -> str:
         """A hop as a statement about what it starts from and what it leads to."""
         label = self.name(hop.property)
         if hop.qualifier is not None:
-            return f"{target} is {self._noun(hop, subject)}."
+            return f"{target} is {self._noun_phrase(hop, subject)}."
         return (
             sentence_of(hop.property, subject, label, target)
             if hop.forward
@@ -263,16 +265,16 @@ def is_verb(label: str) -> bool:
     return label.split(" ", 1)[0] in _VERBS
 
 
-def _in_past(match: re.Match[str]) -> str:
+def _to_past(match: re.Match[str]) -> str:
     """The first "is" or "does" of a question, of which nothing before it is a name, of one who is dead."""
     return match[0].removesuffix(match[1]) + {"is": "was", "does": "did"}[match[1]]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _ended(text: str) -> str:
+def _tidy_punctuation(text: str) -> str:
     """Without the comma that closes a clause before another mark."""
     for mark in "?.;,'":
         text = text.replace(f",{mark}", mark)
@@ -280,4 +282,4 @@ def _ended(text: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + _ended(text[1:])
+    return text[:1].upper() + _tidy_punctuation(text[1:])

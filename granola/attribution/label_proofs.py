@@ -10,7 +10,7 @@ from granola.attribution.evidence_edits import Groups, facts_of
 from kg.queries import Fact, FactList, Grounding, Hop, Shape, StoreFacts, ground
 
 
-def unproven(category: Category, truth: Grounding, evidence: Groups, facts: StoreFacts) -> str | None:
+def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: StoreFacts) -> str | None:
     """Why a category does not hold for some evidence; None where it is proved.
 
     `truth` is the query's grounding in the whole graph. Supportive: the evidence gives exactly the answers, and all of

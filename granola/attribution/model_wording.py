@@ -46,7 +46,7 @@ class _WordedText:
     hidden: tuple[str, ...] = ()
     says: str = ""  # by templates what a citation must entail
 
-    def checked(self, reply: str) -> str:
+    def check(self, reply: str) -> str:
         """The text of a reply. Raises ReplyError for one that does not fit."""
         text = " ".join(reply.split()).strip('"“”')
         if not text or len(text) > LONGEST:
@@ -79,32 +79,30 @@ class ModelWording:
         """What tells this wording from others: the hash of its prompts."""
         return prompts_hash(dict(self.prompts))[:8]
 
-    def worded(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionSample]:
+    def reword(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionSample]:
         """The samples in order, each text in the model's words where it passed its check."""
         source = iter(samples)
         while batch := list(islice(source, _BATCH)):
-            asked: dict[_WordedText, str | None] = {text: None for sample in batch for text in _texts(sample)}
+            asked: dict[_WordedText, str | None] = {text: None for sample in batch for text in _wanted_texts(sample)}
             form: RequestForm[_WordedText, str] = RequestForm(
-                model=self.model, ask=self._request, read=_WordedText.checked, again=self.prompts[AGAIN.name]
+                model=self.model, ask=self._request, read=_WordedText.check, again=self.prompts[AGAIN.name]
             )
             failed = {}
             for text, outcome in form.run(asked):
                 asked[text], failed[text] = outcome.value, outcome.failed or "left"
-            for text in self._taken_back(asked):
+            for text in self._not_entailed(asked):
                 asked[text], failed[text] = None, "does not entail its facts"
             for text, worded in asked.items():
                 self.counts[f"{text.kind.name}: {'worded' if worded else failed[text]}"] += 1
             for sample in batch:
-                texts = [asked[text] for text in _texts(sample)]
+                texts = [asked[text] for text in _wanted_texts(sample)]
                 number = len(sample.citations)
                 citations = tuple(new or old for new, old in zip(texts[:number], sample.citations, strict=True))
                 question = sample.question if _is_original(sample) else texts[number] or sample.question
                 statement = texts[-1] or sample.statement
-                yield sample.model_copy(
-                    update={"citations": citations, "question": question, "statement": statement}
-                )
+                yield sample.model_copy(update={"citations": citations, "question": question, "statement": statement})
 
-    def _taken_back(self, worded: Mapping[_WordedText, str | None]) -> list[_WordedText]:
+    def _not_entailed(self, worded: Mapping[_WordedText, str | None]) -> list[_WordedText]:
         """Citations from which their facts do not follow, by the model of entailment; none without one."""
         if self.entailment is None:
             return []
@@ -121,7 +119,7 @@ class ModelWording:
         return Request(id=text.kind.name, messages=self.prompts[text.kind.name].fill(slots), sampling=self.sampling)
 
 
-def _texts(sample: AttributionSample) -> list[_WordedText]:
+def _wanted_texts(sample: AttributionSample) -> list[_WordedText]:
     """What is asked for a sample: its citations, its question where it is a template's, its statement."""
     texts = [
         _WordedText(
@@ -133,12 +131,15 @@ def _texts(sample: AttributionSample) -> list[_WordedText]:
         )
         for facts in cited_facts(sample)
     ]
-    required = _given(sample)
+    required = _required_names(sample)
     relations = tuple(fact.names[1] for fact in sample.subgraph)
     if not _is_original(sample):
         texts.append(
             _WordedText(
-                kind=QUESTION, slots=(("facts", _masked(sample)),), wanted=required, known=relations,
+                kind=QUESTION,
+                slots=(("facts", _masked_facts(sample)),),
+                wanted=required,
+                known=relations,
                 hidden=sample.answer,
             )
         )
@@ -168,7 +169,7 @@ def _names(facts: Sequence[CitedFact]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for fact in facts for name in (fact.names[0], fact.names[2])))
 
 
-def _given(sample: AttributionSample) -> tuple[str, ...]:
+def _required_names(sample: AttributionSample) -> tuple[str, ...]:
     """The names that a question must have: of the entities that its query names."""
     branches = (sample.query or {}).get("branches", ())
     ids = {entity_id for branch in branches for entity_id in (branch["start"], *branch["via"]) if entity_id is not None}
@@ -179,9 +180,9 @@ def _given(sample: AttributionSample) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _masked(sample: AttributionSample) -> tuple[str, ...]:
+def _masked_facts(sample: AttributionSample) -> tuple[str, ...]:
     """The facts of the query with ?x for its answers and ?y for entities in between."""
-    given = set(_given(sample))
+    given = set(_required_names(sample))
     masks: dict[str, str] = dict.fromkeys(sample.answer, "?x")
 
     def masked(name: str) -> str:
@@ -202,5 +203,5 @@ def automatic_coverage(sample: AttributionSample) -> list[tuple[str, str, TextCo
             found.append(("citation", text, coverage(text, _names(facts), known)[0]))
     if not _is_original(sample):
         known = [name for fact in sample.subgraph for name in fact.names]
-        found.append(("question", sample.question, coverage(sample.question, _given(sample), known)[0]))
+        found.append(("question", sample.question, coverage(sample.question, _required_names(sample), known)[0]))
     return found

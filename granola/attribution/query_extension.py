@@ -12,7 +12,7 @@ import random
 from collections.abc import Sequence, Set
 from enum import StrEnum
 
-from granola.attribution.relation_table import RelationValues, followers, meeting, used
+from granola.attribution.relation_table import RelationValues, asked_together, follow_ups, known_properties
 from kg.queries import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.queries.query_mining import name_of, namesakes
 
@@ -54,16 +54,16 @@ class QueryExtender:
         self._values = values or RelationValues(facts)
         self._answer_edge = answer_edge
 
-    def extended(self, grounding: Grounding, drawing: random.Random) -> tuple[Extension, LogicalQuery | None]:
+    def extend(self, grounding: Grounding, drawing: random.Random) -> tuple[Extension, LogicalQuery | None]:
         """What was drawn, and the query that it makes, to be grounded anew; None where it is impossible."""
         option = drawing.choice(_OPTIONS[grounding.query.shape])
         if option is Extension.UNION:
-            return option, self._union(grounding.query)
+            return option, self._add_namesakes(grounding.query)
         if option is Extension.NONE:
             return option, None
-        return option, (self._head if option is Extension.HEAD else self._answer)(grounding, drawing)
+        return option, (self._add_at_head if option is Extension.HEAD else self._add_at_answer)(grounding, drawing)
 
-    def _union(self, query: LogicalQuery) -> LogicalQuery | None:
+    def _add_namesakes(self, query: LogicalQuery) -> LogicalQuery | None:
         branch = query.branches[0]
         hop = branch.hops[0]
         if not hop.forward:
@@ -73,7 +73,7 @@ class QueryExtender:
         branches = (branch, *(Branch(start=entity_id, hops=branch.hops) for entity_id in same))
         return LogicalQuery(branches=branches, union=True) if same else None
 
-    def _head(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
+    def _add_at_head(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
         """A subject in the place of one of the query's, which it alone leads to, as "the spouse of Anna Scott".
 
         Only before the single hop of a branch: no one asks for the star of the work that another is based on.
@@ -83,29 +83,29 @@ class QueryExtender:
         branch = branches[at]
         if len(branch.hops) > 1:
             return None
-        relations = {one for one, asked in followers().items() if branch.hops[0].property in asked}
-        edge = self._leading_to(branch.start, grounding, drawing, relations - grounding.query.properties)
+        relations = {one for one, asked in follow_ups().items() if branch.hops[0].property in asked}
+        edge = self._edge_to(branch.start, grounding, drawing, relations - grounding.query.properties)
         if edge is None or len(self._facts.targets(*edge)) > 1:
             return None
         longer = Branch(start=edge[0], hops=(edge[1], *branch.hops))
         return LogicalQuery(branches=(*branches[:at], longer, *branches[at + 1 :]))
 
-    def _answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
+    def _add_at_answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
         answer = drawing.choice(grounding.answers)
         if self._answer_edge is AnswerEdge.ENTERS:
-            lasts = [set(meeting().get(branch.hops[-1].property, ())) for branch in grounding.query.branches]
-            edge = self._leading_to(answer, grounding, drawing, set.intersection(*lasts))
+            lasts = [set(asked_together().get(branch.hops[-1].property, ())) for branch in grounding.query.branches]
+            edge = self._edge_to(answer, grounding, drawing, set.intersection(*lasts))
         else:
-            edge = self._led_to(answer, grounding, drawing)
+            edge = self._edge_from(answer, grounding, drawing)
         if edge is None:
             return None
         return LogicalQuery(branches=(*grounding.query.branches, Branch(start=edge[0], hops=(edge[1],))))
 
-    def _leading_to(
+    def _edge_to(
         self, target: str, grounding: Grounding, drawing: random.Random, relations: Set[str]
     ) -> tuple[str, Hop] | None:
         """An entity outside the query and one of the relations, which leads to `target`."""
-        pairs = [(prop, target) for prop in self._values.leading_to(target) if prop in relations]
+        pairs = [(prop, target) for prop in self._values.relations_to(target) if prop in relations]
         counts = self._facts.store.value_counts(pairs)
         few = [pair for pair in pairs if 0 < counts.get(pair, 0) <= HUB]
         drawing.shuffle(few)
@@ -115,9 +115,9 @@ class QueryExtender:
                 return drawing.choice(entities), Hop(property=pair[0])
         return None
 
-    def _led_to(self, target: str, grounding: Grounding, drawing: random.Random) -> tuple[str, Hop] | None:
+    def _edge_from(self, target: str, grounding: Grounding, drawing: random.Random) -> tuple[str, Hop] | None:
         """An entity that the answer leads to by a relation that is not in the query."""
-        allowed = set(used()) - grounding.query.properties
+        allowed = set(known_properties()) - grounding.query.properties
         edges = [
             (value, Hop(property=prop, forward=False))
             for prop in sorted(allowed)

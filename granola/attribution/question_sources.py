@@ -42,7 +42,7 @@ class QuestionSources:
             name = path.name.split(".")[0]
             for place, row in _rows(path):
                 try:
-                    query = _query(name, place, row)
+                    query = _sourced_query(name, place, row)
                     if query.id in seen:
                         raise QueryShapeError(f"id {query.id!r} stands before", reason="id twice")
                 except (QueryShapeError, SampleError) as error:
@@ -65,7 +65,7 @@ def _rows(path: Path) -> Iterator[tuple[str, object]]:
     with opened_to_read(path) as stream:
         head = stream.peek(4096)[:4096]  # type: ignore[attr-defined]
         if b"\t" in head.split(b"\n", 1)[0] and not head.lstrip().startswith((b"{", b"[")):
-            yield from ((str(at), _simple(line)) for at, line in enumerate(stream, 1))
+            yield from ((str(at), _simple_row(line)) for at, line in enumerate(stream, 1))
             return
         if b'"questions"' in head[:2_000]:
             try:
@@ -79,7 +79,7 @@ def _rows(path: Path) -> Iterator[tuple[str, object]]:
         yield record.source.removeprefix(f"{path}:") or str(at), row
 
 
-def _simple(line: bytes) -> object:
+def _simple_row(line: bytes) -> object:
     """A line of SimpleQuestions as a row; the line itself where it is none."""
     text = line.decode("utf-8", "replace").rstrip("\n")
     if (match := _SIMPLE.match(text)) is None:
@@ -89,21 +89,21 @@ def _simple(line: bytes) -> object:
     return {"query": {"branches": [{"start": start, "hops": [hop]}]}, "question": question, "answer_qids": [answer]}
 
 
-def _query(name: str, place: str, row: object) -> SourcedQuery:
+def _sourced_query(name: str, place: str, row: object) -> SourcedQuery:
     """The query of a row. Raises QueryShapeError and SampleError."""
     if not isinstance(row, Mapping):
         raise SampleError("expected an object, or subject, property, object and question between tabs")
     number = row.get("id", row.get("uid", place))
     return SourcedQuery(
         id="-".join(str(one) for one in (name, row.get("split"), number) if one is not None),
-        query=_logical(row),
+        query=_logical_query(row),
         source=name,
         question=_question(row),
-        gold=_gold(row),
+        gold=_gold_ids(row),
     )
 
 
-def _logical(row: Mapping[str, Any]) -> LogicalQuery:
+def _logical_query(row: Mapping[str, Any]) -> LogicalQuery:
     given = row.get("query")
     if isinstance(given, Mapping) and "branches" in given:
         return LogicalQuery.from_json(given)
@@ -126,7 +126,7 @@ def _question(row: Mapping[str, Any]) -> str | None:
     return question.strip() or None if isinstance(question, str) else None
 
 
-def _gold(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _gold_ids(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Ids of a row's answers, where they are entities: ids, values, or bindings as SPARQL's JSON has them."""
     lists = [row[name] for name in ("answer_qids", "ans_id", "answers") if isinstance(row.get(name), list)]
     return tuple(dict.fromkeys(found for one in lists for answer in one for found in _entities_of(answer)))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
-from granola.attribution.evaluation import automatic_facts
-from granola.attribution.evaluators import AttributionJudgement, of_category
-from granola.attribution.label_proofs import unproven
+from granola.attribution.evaluation import facts_in_evidence
+from granola.attribution.evaluators import AttributionJudgement, category_judgement
+from granola.attribution.label_proofs import why_unproven
 from granola.code_hash import hash_of_modules
 from kg.errors import GroundingError
 from kg.queries import Fact, Grounding, LogicalQuery, StoreFacts, ground
@@ -30,22 +30,22 @@ class GraphEvaluator:
         snapshot = str(self._facts.store.manifest()["snapshot_id"])[:8]
         return f"graph|snapshot:{snapshot}|v:{hash_of_modules('granola.attribution.label_proofs')}"
 
-    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judged`; a sample without a query that the graph answers has no verdict."""
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judge`; a sample without a query that the graph answers has no verdict."""
         for sample in samples:
             truth = None if sample.query is None else self._truth(LogicalQuery.from_json(sample.query))
             evidence = (tuple(Fact(one.subject, one.property, one.object, one.qualifier) for one in sample.evidence),)
-            holds = (one for one in Category if truth and unproven(one, truth, evidence, self._facts) is None)
+            holds = (one for one in Category if truth and why_unproven(one, truth, evidence, self._facts) is None)
             category = next(holds, None)
             if category is None:
                 why = "no category is proved" if truth else "no query that the graph answers"
                 yield AttributionJudgement(id=sample.id, failed=why)
             else:
-                yield of_category(sample, category)
+                yield category_judgement(sample, category)
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
         """As `evaluators.fact_verdicts`: what the citations state is known, so this is the automatic score itself."""
-        return map(automatic_facts, samples)
+        return map(facts_in_evidence, samples)
 
     def _truth(self, query: LogicalQuery) -> Grounding | None:
         try:
@@ -72,8 +72,8 @@ class WordEvaluator:
         """`words|share:S`."""
         return f"words|share:{self.share:g}"
 
-    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judged`."""
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judge`."""
         for sample in samples:
             words, there = long_words(sample.statement), long_words(" ".join(sample.citations))
             supported = not words or len(words & there) / len(words) >= self.share

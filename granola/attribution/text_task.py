@@ -36,7 +36,7 @@ def text_items(samples: Iterable[AttributionSample]) -> Iterator[dict[str, Any]]
             }  # fmt: skip
 
 
-def _lines(item: Row) -> Iterator[SheetLine]:
+def _sheet_lines(item: Row) -> Iterator[SheetLine]:
     yield SheetLine(cells={name: str(item.get(name) or "") for name in ("kind", "text", "facts")})
 
 
@@ -45,5 +45,5 @@ def _verdict(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
 
 
 TEXTS = SheetForm(
-    shown=("kind", "text", "facts"), questions=(COVERAGE,), lines=_lines, verdict=_verdict, draw_by="kind"
+    shown=("kind", "text", "facts"), questions=(COVERAGE,), lines=_sheet_lines, verdict=_verdict, draw_by="kind"
 )

@@ -23,7 +23,7 @@ from abstraction.models.text_scorers import EntailmentModel, TextPair
 from granola.attribution.attribution_samples import AttributionSample
 from granola.attribution.categories import Category
 from granola.attribution.claim_features import FEATURES, WordWeights, features_of
-from granola.attribution.evaluators import AttributionJudgement, of_category
+from granola.attribution.evaluators import AttributionJudgement, category_judgement
 from granola.code_hash import hash_of_modules
 from granola.errors import UsageError
 from kg.extras import install_hint
@@ -49,7 +49,7 @@ class Forest:
     trees: list[Any]
 
     @classmethod
-    def grown(cls, features: Sequence[Sequence[float]], labels: Sequence[str], *, seed: int) -> Forest:
+    def grow(cls, features: Sequence[Sequence[float]], labels: Sequence[str], *, seed: int) -> Forest:
         """By scikit-learn, classes weighing alike. Raises UsageError without it."""
         if find_spec("sklearn") is None:
             raise UsageError(NEEDED)
@@ -99,7 +99,7 @@ class TrainedEvaluator(BaseModel, frozen=True):
         return open_entailment(self.entailment) if self.entailment else None
 
     @classmethod
-    def trained(
+    def train(
         cls, samples: Iterable[AttributionSample], *, seed: int = 0, entailment: str | None = None
     ) -> TrainedEvaluator:
         """Of samples with categories or labels, supported ones and others. Raises UsageError, ModelError."""
@@ -107,7 +107,7 @@ class TrainedEvaluator(BaseModel, frozen=True):
         if len({sample.supported for sample in labelled}) < 2:
             raise UsageError("samples that are supported and others that are not are wanted to train on")
         weights = WordWeights.of(labelled)
-        features = list(_features(labelled, weights, open_entailment(entailment) if entailment else None))
+        features = list(_feature_rows(labelled, weights, open_entailment(entailment) if entailment else None))
         rest = [
             (numbers, str(sample.category))
             for numbers, sample in zip(features, labelled, strict=True)
@@ -116,8 +116,8 @@ class TrainedEvaluator(BaseModel, frozen=True):
         several = len({label for _, label in rest}) > 1
         return cls(
             weights=weights,
-            supports=Forest.grown(features, [YES if sample.supported else NO for sample in labelled], seed=seed),
-            others=Forest.grown([one for one, _ in rest], [label for _, label in rest], seed=seed) if several else None,
+            supports=Forest.grow(features, [YES if sample.supported else NO for sample in labelled], seed=seed),
+            others=Forest.grow([one for one, _ in rest], [label for _, label in rest], seed=seed) if several else None,
             entailment=entailment or "",
         )
 
@@ -127,11 +127,11 @@ class TrainedEvaluator(BaseModel, frozen=True):
         version = hash_of_modules("granola.attribution.claim_features", "granola.attribution.trained_evaluator")
         return f"trained:{digest}|v:{version}"
 
-    def judged(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judged`."""
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """As `AttributionEvaluator.judge`."""
         source = iter(samples)
         while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
-            for sample, features in zip(batch, _features(batch, self.weights, self.model), strict=True):
+            for sample, features in zip(batch, _feature_rows(batch, self.weights, self.model), strict=True):
                 yield self._judgement(sample, features)
 
     def _judgement(self, sample: AttributionSample, features: Sequence[float]) -> AttributionJudgement:
@@ -139,7 +139,7 @@ class TrainedEvaluator(BaseModel, frozen=True):
         if self.others is None:
             return AttributionJudgement(id=sample.id, supported=supported)
         votes = self.others.votes(features)
-        return of_category(
+        return category_judgement(
             sample, Category.SUPPORTIVE if supported else Category(max(votes, key=votes.__getitem__))
         )
 
@@ -165,7 +165,7 @@ class TrainedEvaluator(BaseModel, frozen=True):
         return loaded
 
 
-def _features(
+def _feature_rows(
     samples: Sequence[AttributionSample], weights: WordWeights, model: EntailmentModel | None
 ) -> Iterator[list[float]]:
     pairs = [TextPair(" ".join(sample.citations), sample.statement) for sample in samples]

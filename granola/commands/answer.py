@@ -297,7 +297,7 @@ class Aggregate(RowsCommand):
         from kg.store import open_store
 
         if self.method is AggregateMethod.GUESS:
-            return self._guessed()
+            return self._guess()
         check_language(self.language)
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         abstaining = getattr(rule, "abstaining", None) or self.abstaining or usual_abstaining(self.method)
@@ -321,7 +321,7 @@ class Aggregate(RowsCommand):
             source = ", ".join(self.samples)
             return output.ended(_outcomes_line(output), source=source, support=support, abstaining=abstaining)
 
-    def _guessed(self) -> RowsOutput:
+    def _guess(self) -> RowsOutput:
         """Guess each tiered row from the others. Raises PredictionError where there is none."""
         from abstraction.rows import read_tiered
         from granola.decoding.guessing import guesses

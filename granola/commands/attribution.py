@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
 FOR_TESTING = 0.15  # share of the samples for testing, as in the paper
-_MINED = {Shape.SINGLE: 16, Shape.PATH: 10, Shape.TREE: 4, Shape.UNION: 2}  # of 32 queries
+_MINED_SHARES = {Shape.SINGLE: 16, Shape.PATH: 10, Shape.TREE: 4, Shape.UNION: 2}  # of 32 queries
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,21 +116,21 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*self.questions, *beside], force=self.force)
         self.out.absolute().parent.mkdir(parents=True, exist_ok=True)
-        with alone(self.out), closing(open_store(self.snapshot)) as store, _uncollected():
+        with alone(self.out), closing(open_store(self.snapshot)) as store, _without_garbage_collection():
             facts = StoreFacts(store)
             rejected: list[RejectedRow] = []
             sources = QuestionSources(list(self.questions), on_reject=rejected.append)
             settings = SampleSettings(seed=self.seed, shares=self.shares, answer_edge=self.answer_edge)
             maker = SampleMaker(facts, settings)
-            samples = list(maker.samples(itertools.chain(sources, self._mined(facts))))
+            samples = list(maker.samples(itertools.chain(sources, self._mine(facts))))
             if not samples:
-                raise UsageError(f"no sample can be made: {_why(rejected, maker.counts)}")
+                raise UsageError(f"no sample can be made: {_reason_for_no_sample(rejected, maker.counts)}")
             built = maker.counts + Counter({f"row not read: {reason}": n for reason, n in sources.reasons.items()})
             chosen = samples
             if self.shares is CategoryShares.PAPER:
                 chosen = in_paper_shares(samples, seed=self.seed)
             built["sample left out: more of its kind than the paper's shares"] = len(samples) - len(chosen)
-            chosen, wording = self._worded(chosen, built)
+            chosen, wording = self._reword(chosen, built)
             made = {
                 "Snapshot": str(store.manifest()["snapshot_id"]),
                 "Command": command_line(self.verb, self),
@@ -157,7 +157,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         if result.damaged:
             note(f"{count(result.damaged, 'row')} rejected; see rejected.jsonl there")
 
-    def _worded(self, samples: list[AttributionSample], built: Counter[str]) -> tuple[list[AttributionSample], str]:
+    def _reword(self, samples: list[AttributionSample], built: Counter[str]) -> tuple[list[AttributionSample], str]:
         """The samples in a model's words where one is named, and what the card says of it."""
         if self.words is None:
             if self.entailment is not None:
@@ -169,7 +169,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         with opened(self.words, f"{self.out}.words", [*self.questions, self.snapshot]) as model:
             judge = None if self.entailment is None else open_entailment(self.entailment)
             wording = ModelWording(model=model, entailment=judge)
-            worded = list(wording.worded(samples))
+            worded = list(wording.reword(samples))
         built.update(wording.counts)
         called = model.identity.get("model") or model.identity.get("kind")
         return worded, (
@@ -177,23 +177,27 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             "and nothing else, and of templates elsewhere."
         )
 
-    def _mined(self, facts: StoreFacts) -> Iterator[SourcedQuery]:
+    def _mine(self, facts: StoreFacts) -> Iterator[SourcedQuery]:
         from granola.attribution.benchmark_building import SourcedQuery
-        from granola.attribution.relation_table import followers, meeting, used
+        from granola.attribution.relation_table import asked_together, follow_ups, known_properties
         from kg.queries import MinedQueries, MiningSettings
 
         if not self.mined:
             return
-        counts = {shape: self.mined * share // sum(_MINED.values()) for shape, share in _MINED.items()}
+        counts = {shape: self.mined * share // sum(_MINED_SHARES.values()) for shape, share in _MINED_SHARES.items()}
         settings = MiningSettings(
-            counts=counts, seed=self.seed, only=frozenset(used()), follows=followers(), meets=meeting()
+            counts=counts,
+            seed=self.seed,
+            only=frozenset(known_properties()),
+            follows=follow_ups(),
+            meets=asked_together(),
         )
         for number, query in enumerate(MinedQueries(facts, settings), 1):
             yield SourcedQuery(id=f"mined-{number}", query=query, source="mined")
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Without the search for cycles: there are none, and among a million statements it takes a third of the time."""
     gc.disable()
     try:
@@ -202,7 +206,7 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def _why(rejected: Sequence[RejectedRow], counts: Counter[str]) -> str:
+def _reason_for_no_sample(rejected: Sequence[RejectedRow], counts: Counter[str]) -> str:
     """Why there is no sample: the first row that was not read, else the most frequent reasons."""
     if rejected:
         return f"{rejected[0].source}: {rejected[0].reason}"
@@ -308,7 +312,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
             report_rejects(str(self.samples[0]), rejected)
             raise UsageError(f"{self.samples[0]}: no sample with a category or label to train on")
         with alone(self.out):
-            file, signature = self._trained(samples)
+            file, signature = self._train(samples)
             write_run_record(
                 self.out / file, command=self.verb, arguments=self.arguments(), inputs=self.samples,
                 more={"signature": signature},
@@ -316,12 +320,12 @@ class AttributionTrain(Command[EvaluatorTrained]):
         sources = Counter(str(sample.provenance.get("source") or "no source") for sample in samples)
         return EvaluatorTrained(samples=sources, signature=signature, rejected=rejected)
 
-    def _trained(self, samples: Sequence[AttributionSample]) -> tuple[str, str]:
+    def _train(self, samples: Sequence[AttributionSample]) -> tuple[str, str]:
         """The file of the evaluator, and its signature."""
         if self.encoder is None:
             from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
 
-            evaluator = TrainedEvaluator.trained(samples, seed=self.seed, entailment=self.entailment)
+            evaluator = TrainedEvaluator.train(samples, seed=self.seed, entailment=self.entailment)
             evaluator.save(self.out)
             return FILE, evaluator.signature()
         from granola.attribution import encoder_evaluator

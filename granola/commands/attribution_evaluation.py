@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from abstraction.files.writing import check_kind
 from granola.attribution.entailment_evaluators import PremiseIs
 from granola.commands.command import Command
-from granola.commands.item_scores import VerdictsTold
+from granola.commands.item_scores import VerdictsReport
 from granola.commands.messages import report_rejects
 from granola.commands.models import opened
 from granola.commands.output import writing
@@ -33,7 +33,7 @@ PRINTED = "beside the paper's evaluators: write --out FILE, then granola verdict
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttributionEvaluate(Command[VerdictsTold]):
+class AttributionEvaluate(Command[VerdictsReport]):
     """Hold evaluators against samples: F1 by category and complexity, intervals, paired tests.
 
     SAMPLES are a benchmark's, or AttributionBench's rows as they are, which tell supported from not. Replies of models
@@ -71,7 +71,7 @@ class AttributionEvaluate(Command[VerdictsTold]):
     seed: Annotated[int, Setting("Seed of draws and resamples.", least=0, advanced=True)] = 0
     force: Force = False
 
-    def run(self) -> VerdictsTold:
+    def run(self) -> VerdictsReport:
         """Judge and score. Raises UsageError for settings that do not go together."""
         from abstraction.files.writing import write_records
         from granola.attribution.evaluator_words import EvaluatorWords
@@ -87,8 +87,8 @@ class AttributionEvaluate(Command[VerdictsTold]):
             if self.out is not None:
                 check_kind(self.out, "jsonl")
             rejected: list[RejectedRow] = []
-            rows, signatures = self._judged(words, self._samples(rejected))
-            told = self._scored(rows, signatures, rejected)
+            rows, signatures = self._judge(words, self._samples(rejected))
+            told = self._score(rows, signatures, rejected)
             if self.out is not None:
                 more = {"signature": told.signature}
                 write_records(rows, self.out, format="jsonl")
@@ -97,7 +97,7 @@ class AttributionEvaluate(Command[VerdictsTold]):
                 )
         return told
 
-    def _judged(
+    def _judge(
         self, words: EvaluatorWords, samples: Sequence[AttributionSample]
     ) -> tuple[list[dict[str, Any]], list[str]]:
         """A row of each evaluator for every sample, and the evaluators' signatures."""
@@ -106,15 +106,15 @@ class AttributionEvaluate(Command[VerdictsTold]):
         from granola.attribution.evaluators import fact_verdicts
 
         partial = [sample for sample in samples if sample.category is Category.PARTIAL]
-        people = _agreed(self.people) if self.people else {}
+        people = _unanimous_labels(self.people) if self.people else {}
         kinds = [word.partition("=")[0] for word in self.evaluator]
         rows: list[dict[str, Any]] = []
         signatures: list[str] = []
         for word, kind in zip(self.evaluator, kinds, strict=True):
             name = kind if kinds.count(kind) == 1 else word
             with ExitStack() as stack:
-                evaluator = words.opened(word, stack)
-                judgements = list(evaluator.judged(samples))
+                evaluator = words.open(word, stack)
+                judgements = list(evaluator.judge(samples))
                 asked = zip(partial, fact_verdicts(evaluator, partial), strict=True) if self.facts else ()
                 facts_of = {sample.id: facts for sample, facts in asked}
                 signatures.append(evaluator.signature())
@@ -123,9 +123,9 @@ class AttributionEvaluate(Command[VerdictsTold]):
                 rows.append({**row, "people_category": people[sample.id]} if sample.id in people else row)
         return rows, signatures
 
-    def _scored(
+    def _score(
         self, rows: Sequence[dict[str, Any]], signatures: Sequence[str], rejected: list[RejectedRow]
-    ) -> VerdictsTold:
+    ) -> VerdictsReport:
         from granola.attribution.evaluation import BY_PEOPLE
         from granola.evidence.evidence_task import Forming
         from granola.evidence.verdict_rows import VerdictRows
@@ -138,17 +138,17 @@ class AttributionEvaluate(Command[VerdictsTold]):
         if len({one for one, _ in points}) > 1 < len({one for _, one in points}) and len(points) > 2:
             r = correlation(*zip(*points, strict=True))
             notes.append(f"Pearson's r of micro-F1 by automatic and by people's labels: {r:.3f} (paper: 0.97)")
-        return VerdictsTold(
+        return VerdictsReport(
             signature="|".join([f"n:{len(rows)}", str(given.forming), *(f"judge:[{one}]" for one in signatures)]),
             report=report, notes=notes, rejected=rejected, files=[self.out] if self.out is not None else [],
             tests=[*given.tests("micro-F1"), *(given.tests("two-way micro-F1") if len(four) < len(report) else ())],
         )  # fmt: skip
 
-    def show(self, result: VerdictsTold) -> None:
+    def show(self, result: VerdictsReport) -> None:
         """Scores and tests."""
         show_lines(*result.parts())
 
-    def tell(self, result: VerdictsTold) -> None:
+    def tell(self, result: VerdictsReport) -> None:
         """The rejected rows."""
         report_rejects(str(self.samples), result.rejected)
 
@@ -166,7 +166,7 @@ class AttributionEvaluate(Command[VerdictsTold]):
         return samples
 
 
-def _agreed(paths: Sequence[Path]) -> dict[str, str]:
+def _unanimous_labels(paths: Sequence[Path]) -> dict[str, str]:
     """The category of each sample that all people gave who judged it, "unclear" apart."""
     from abstraction.faults import RejectedRow
     from abstraction.files.records import read_records

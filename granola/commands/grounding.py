@@ -165,7 +165,7 @@ class GroundingJudge(RowsCommand):
             )
             words.check([kind])
             apart = kind.partition("=")[0] in APART
-            sentences = EvaluatorSentences(evaluator=words.opened(kind, stack), apart=apart)
+            sentences = EvaluatorSentences(evaluator=words.open(kind, stack), apart=apart)
         return AnswerJudge(
             sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
             prompts=prompts,

@@ -33,7 +33,7 @@ FIGURES, TABLES, ROWS = (".svg", ".png", ".pdf"), (".tex", ".csv"), (".jsonl",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class VerdictsTold:
+class VerdictsReport:
     """What is told of files of verdicts: scores by system, slices, tests, and what was asked for besides."""
 
     signature: str
@@ -55,9 +55,9 @@ class VerdictsTold:
     def parts(self) -> Iterator[Part]:
         """Tables, each with its heading, then the signature."""
         if self.pool is not None:
-            yield from _of_pool(self.pool)
+            yield from _pool_parts(self.pool)
         if self.chosen is not None:
-            yield from _of_chosen(self.chosen)
+            yield from _chosen_parts(self.chosen)
         if self.table is not None:
             yield self.table.text()
             if self.table.printed and self.table.table.note:
@@ -67,7 +67,9 @@ class VerdictsTold:
         for panel in self.panels:
             yield f"{panel.score} by {panel.across}"
             yield TextTable(
-                rows=[(line, str(place), *_cells(one)) for line, own in panel.lines.items() for place, one in own],
+                rows=[
+                    (line, str(place), *_estimate_cells(one)) for line, own in panel.lines.items() for place, one in own
+                ],
                 words=(1, 3, 4), keys=2, indent=2,
             )  # fmt: skip
         for test in self.tests:
@@ -76,7 +78,7 @@ class VerdictsTold:
             if judges != others and judges != [test.first]:
                 yield "  not judged alike, so the difference may be the judges': the signature names them"
         if self.associations:
-            yield _of_associations(self.associations)
+            yield _association_table(self.associations)
         yield from self.notes
         yield Verbatim(self.signature)
 
@@ -85,7 +87,7 @@ class VerdictsTold:
             lacking = ", ".join(f"{number:,} {what}" for what, number in self.unjudged.get(name, {}).items())
             yield f"{name}{f'; without a verdict that was asked for: {lacking}' if lacking else ''}"
             yield TextTable(
-                rows=[(score, *_cells(one)) for score, one in scores.items() if one.n], words=(2, 3), indent=2
+                rows=[(score, *_estimate_cells(one)) for score, one in scores.items() if one.n], words=(2, 3), indent=2
             )
             if empty := [score for score, one in scores.items() if not one.n]:
                 yield f"  n 0: {', '.join(empty)}{f'; {self.lacking}' if self.lacking else ''}"
@@ -107,7 +109,7 @@ class VerdictsTold:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdicts(Command[VerdictsTold]):
+class Verdicts(Command[VerdictsReport]):
     """Show the scores of judged items, with intervals and paired tests of systems; by slice, as a table, as a figure.
 
     JUDGED are of one task: what attribution evaluate, grounding judge, knowledge judge or sheets read wrote. Of
@@ -167,7 +169,7 @@ class Verdicts(Command[VerdictsTold]):
     resamples: Resamples = 1_000
     force: Force = False
 
-    def run(self) -> VerdictsTold:
+    def run(self) -> VerdictsReport:
         """Read, score and write. Raises UsageError for what does not go together, and for nothing to show."""
         from granola.evidence.evidence_task import Forming
         from granola.evidence.verdict_rows import VerdictRows, read_verdicts
@@ -181,7 +183,7 @@ class Verdicts(Command[VerdictsTold]):
             if self.figure in QUESTION_FIGURES or has_questions(self.judged[0]):
                 return self._questions(rejected)
             given = VerdictRows.of(read_verdicts(self.judged, on_reject=rejected.append), forming)
-            return self._told(given, rejected)
+            return self._report(given, rejected)
 
     def _check(self) -> None:
         """Raise UsageError for an unknown table or figure, and for an output of nothing."""
@@ -203,7 +205,7 @@ class Verdicts(Command[VerdictsTold]):
                 f"{' or '.join(TABLES)}, rows (--pool or --best) in {ROWS[0]}"
             )
 
-    def _told(self, given: VerdictRows, rejected: list[RejectedRow]) -> VerdictsTold:
+    def _report(self, given: VerdictRows, rejected: list[RejectedRow]) -> VerdictsReport:
         from granola.evidence.judge_pools import pool_judges
         from granola.evidence.paper_tables import FilledTable
         from granola.evidence.verdict_rows import VerdictRows
@@ -212,12 +214,12 @@ class Verdicts(Command[VerdictsTold]):
         if pool is not None:
             given = VerdictRows(rows=pool.rows, task=given.task, forming=given.forming)
         table, plan = self._table(given), self._plan(given)
-        chosen = self._chosen(given)
+        chosen = self._choose_texts(given)
         panels = given.panels(plan) if plan.x else []
         report = given.report()
         filled = FilledTable(table=table, report=report, printed=self.printed) if table is not None else None
         head = [f"table:{self.table}"] if filled is not None else []
-        told = VerdictsTold(
+        told = VerdictsReport(
             signature="|".join([*head, f"n:{len(given.rows)}", given.signature(panel.name for panel in panels)]),
             report=report, unjudged=given.unjudged(), judges=given.judges(),
             lacking=_lacking(given, report), panels=panels,
@@ -251,7 +253,7 @@ class Verdicts(Command[VerdictsTold]):
             raise UsageError(f"{self.judged[0]} has no row of {made_by}, of which --table {self.table} is")
         return table
 
-    def _chosen(self, given: VerdictRows) -> Chosen | None:
+    def _choose_texts(self, given: VerdictRows) -> Chosen | None:
         from granola.knowledge.choosing import chosen, coefficients
 
         if self.best is None:
@@ -269,7 +271,7 @@ class Verdicts(Command[VerdictsTold]):
         _check_knowledge(given, "--correlate")
         return associations(given.rows)
 
-    def _questions(self, rejected: list[RejectedRow]) -> VerdictsTold:
+    def _questions(self, rejected: list[RejectedRow]) -> VerdictsReport:
         """Counts of questions with passages, or a figure of them."""
         from granola.grounding.grounded_rows import read_grounded
         from granola.grounding.sample_statistics import QUESTION_FIGURES, question_panels, statistics_of
@@ -280,7 +282,7 @@ class Verdicts(Command[VerdictsTold]):
             raise UsageError(f"{self.judged[0]} has no question with passages{why}")
         if self.figure not in (None, *QUESTION_FIGURES):
             raise UsageError(f"--figure {self.figure} is of judged answers; {self.judged[0]} has questions")
-        told = VerdictsTold(
+        told = VerdictsReport(
             signature=f"questions:{len(samples)}",
             counts=statistics_of(samples),
             panels=question_panels(samples, self.figure) if self.figure is not None else (),
@@ -294,7 +296,7 @@ class Verdicts(Command[VerdictsTold]):
             return []
         return [self.out, *([Path(f"{self.out}.csv")] if self.out.suffix in FIGURES else [])]
 
-    def _write(self, told: VerdictsTold) -> None:
+    def _write(self, told: VerdictsReport) -> None:
         """The output of the kind that its name says, with its record."""
         from abstraction.files.writing import write_records
         from granola.figures.charts import estimates_figure, estimates_table
@@ -318,14 +320,14 @@ class Verdicts(Command[VerdictsTold]):
         more = {"signature": told.signature, **({"agreement": told.pool.agreement} if told.pool is not None else {})}
         write_run_record(self.out, command=self.verb, arguments=self.arguments(), inputs=self.judged, more=more)
 
-    def show(self, result: VerdictsTold) -> None:
+    def show(self, result: VerdictsReport) -> None:
         """Tables; the counts of questions as JSON."""
         if result.counts and not result.panels:
             print_json(result)
         else:
             show_lines(*map(str, result.files), *result.parts())
 
-    def tell(self, result: VerdictsTold) -> None:
+    def tell(self, result: VerdictsReport) -> None:
         """The rejected rows."""
         report_rejects(str(self.judged[0]), result.rejected)
 
@@ -342,14 +344,14 @@ def _check_knowledge(given: VerdictRows, option: str) -> None:
         raise UsageError(f"{option} is of knowledge texts: give what granola knowledge judge wrote")
 
 
-def _cells(estimate: Estimate) -> tuple[str, str, str]:
+def _estimate_cells(estimate: Estimate) -> tuple[str, str, str]:
     if math.isnan(estimate.value):
         return "-", "", f"n {estimate.n:,}"
     interval = f"[{estimate.interval.low:.4f}, {estimate.interval.high:.4f}]"
     return f"{estimate.value:.4f}", interval, f"n {estimate.n:,}"
 
 
-def _of_pool(pool: JudgePool) -> Iterator[Part]:
+def _pool_parts(pool: JudgePool) -> Iterator[Part]:
     yield f"{count(len(pool.rows), 'item')}, {len(pool.judges)} judges"
     yield from map(Verbatim, pool.judges)
     rows = [
@@ -359,13 +361,13 @@ def _of_pool(pool: JudgePool) -> Iterator[Part]:
     yield TextTable(head=("agreement", "n", "all agree", "kappa"), rows=rows)
 
 
-def _of_chosen(chosen: Chosen) -> Iterator[Part]:
+def _chosen_parts(chosen: Chosen) -> Iterator[Part]:
     gamma = ", ".join(f"{value:.3f}" for value in chosen.gamma)
     yield f"{count(len(chosen.rows), 'text')} chosen; coefficients {gamma}; gain over a random choice"
-    yield TextTable(rows=[(name, *_cells(one)) for name, one in chosen.gains.items()], words=(2, 3), indent=2)
+    yield TextTable(rows=[(name, *_estimate_cells(one)) for name, one in chosen.gains.items()], words=(2, 3), indent=2)
 
 
-def _of_associations(lines: Sequence[Association]) -> TextTable:
+def _association_table(lines: Sequence[Association]) -> TextTable:
     rows = [
         (one.system, one.independent, one.dependent, *("-" if math.isnan(x) else f"{x:.3f}" for x in (one.d, one.p)),
          f"{one.n:,}")

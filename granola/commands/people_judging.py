@@ -99,9 +99,9 @@ class SheetsDraw(RowsCommand):
             return list(text_items(samples)) if self.texts else [sample.to_json() for sample in samples]
         rows = read_verdicts([self.items], on_reject=rejected.append)
         items = [{name: value for name, value in row.items() if name not in ("file", "settings")} for row in rows]
-        return list(self._asked(items, rejected)) if task.name == "grounding" else items
+        return list(self._with_questions(items, rejected)) if task.name == "grounding" else items
 
-    def _asked(self, rows: Sequence[Row], rejected: list[RejectedRow]) -> Iterator[Row]:
+    def _with_questions(self, rows: Sequence[Row], rejected: list[RejectedRow]) -> Iterator[Row]:
         """Judged answers with what was asked: question, reference, passages."""
         from granola.grounding.grounded_rows import read_grounded
 

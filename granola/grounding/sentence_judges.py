@@ -191,7 +191,7 @@ class EvaluatorSentences:
             for n, (text, tells) in enumerate(zip(one.sentences, told, strict=True), 1)
             for at, own in enumerate(citations if tells else ())
         ]
-        judged = list(self.evaluator.judged(samples)) if samples else []
+        judged = list(self.evaluator.judge(samples)) if samples else []
         source = iter(judged)
         verdicts = tuple(
             _together([next(source) for _ in citations]) if tells else SentenceVerdict.NO_NEED for tells in told

@@ -26,7 +26,7 @@ from granola.attribution.benchmark_folder import counts, lengths, split, subject
 from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
 from granola.attribution.evidence_edits import EditError, EvidenceEditor, facts_of
 from granola.attribution.fact_wording import FactWording
-from granola.attribution.label_proofs import unproven
+from granola.attribution.label_proofs import why_unproven
 from granola.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.attribution.question_sources import QuestionSources
 from granola.attribution.relation_table import RelationValues
@@ -66,7 +66,7 @@ def test_question_and_statement_are_the_same_in_every_category(facts: StoreFacts
 def test_a_single_triple_is_never_partially_supported(facts: StoreFacts) -> None:
     assert Category.PARTIAL not in made(facts, "single")
     with pytest.raises(EditError, match="single triple"):
-        EvidenceEditor(facts).edited(Category.PARTIAL, ground(SHAPES["single"], facts), random.Random(0))
+        EvidenceEditor(facts).edit(Category.PARTIAL, ground(SHAPES["single"], facts), random.Random(0))
 
 
 def test_a_path_by_hand(facts: StoreFacts) -> None:
@@ -104,15 +104,15 @@ def test_a_tree_loses_one_subject(facts: StoreFacts) -> None:
 @pytest.fixture
 def one_school_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if people studied at one school, for a world that has few relations."""
-    monkeypatch.setattr(RelationValues, "often_several", lambda *_: False)
+    monkeypatch.setattr(RelationValues, "is_often_multivalued", lambda *_: False)
 
 
 @pytest.mark.parametrize("name", ["tree"])
 def test_what_subjects_have_several_of_contradicts_none(facts: StoreFacts, name: str) -> None:
     """Somebody may have studied at two schools."""
     assert Category.CONTRADICTORY not in made(facts, name)
-    assert RelationValues(facts).often_several("P69")
-    assert not RelationValues(facts).often_several("P19")
+    assert RelationValues(facts).is_often_multivalued("P69")
+    assert not RelationValues(facts).is_often_multivalued("P19")
 
 
 @pytest.mark.usefixtures("one_school_each")
@@ -139,7 +139,7 @@ def test_what_is_false_is_false_at_every_rank(facts: StoreFacts) -> None:
     grounding = ground(query, facts)
     assert grounding.answers == ("Q21",)
     for seed in range(40):
-        edited = EvidenceEditor(facts).edited(Category.CONTRADICTORY, grounding, random.Random(seed))
+        edited = EvidenceEditor(facts).edit(Category.CONTRADICTORY, grounding, random.Random(seed))
         assert facts_of(edited)[0].object == "Q22"
 
 
@@ -162,7 +162,7 @@ WRONG = {
 def test_a_label_that_does_not_hold_is_refused(facts: StoreFacts, name: str) -> None:
     category, cited, reason = WRONG[name]
     evidence = (tuple(Fact(*one.split()) for one in cited),)
-    assert unproven(category, ground(PATH, facts), evidence, facts) == reason
+    assert why_unproven(category, ground(PATH, facts), evidence, facts) == reason
 
 
 @pytest.mark.parametrize("name", sorted(SHAPES))
@@ -170,11 +170,11 @@ def test_every_sample_is_proved_anew(facts: StoreFacts, name: str) -> None:
     for category, sample in made(facts, name).items():
         query = LogicalQuery.from_json(sample.query or {})
         evidence = (tuple(Fact(one.subject, one.property, one.object, one.qualifier) for one in sample.evidence),)
-        assert unproven(category, ground(query, facts), evidence, facts) is None
+        assert why_unproven(category, ground(query, facts), evidence, facts) is None
 
 
 def extended(facts: StoreFacts, query: LogicalQuery, seed: int, **settings: Any) -> Any:
-    return QueryExtender(facts, **settings).extended(ground(query, facts), random.Random(seed))
+    return QueryExtender(facts, **settings).extend(ground(query, facts), random.Random(seed))
 
 
 def test_extension_options_are_drawn_alike(facts: StoreFacts) -> None:
@@ -204,9 +204,9 @@ def test_a_head_leads_to_the_subject(facts: StoreFacts) -> None:
     assert ground(made, facts).answers == ("Q1",)
     words = FactWording(facts)
     assert words.question(ground(made, facts), {}) == "Where was the spouse of Anna Scott born?"
-    asked = words.extended("in what town was rick scott born", SHAPES["single"], ground(made, facts), {})
+    asked = words.extend_question("in what town was rick scott born", SHAPES["single"], ground(made, facts), {})
     assert asked == "In what town was the spouse of Anna Scott born?"
-    assert words.extended("where was he born", SHAPES["single"], ground(made, facts), {}) is None
+    assert words.extend_question("where was he born", SHAPES["single"], ground(made, facts), {}) is None
 
 
 def test_a_triple_at_the_answer_enters_or_leaves_it(facts: StoreFacts) -> None:
@@ -235,7 +235,11 @@ def test_shares_follow_the_papers_table() -> None:
     """Twice as many single triples as wanted, no partial one among them, few contradictions: all shares hold."""
     made = [
         AttributionSample(
-            id=f"{complexity}-{category}-{n}", question="q", statement="s", citations=("c",), category=category,
+            id=f"{complexity}-{category}-{n}",
+            question="q",
+            statement="s",
+            citations=("c",),
+            category=category,
             complexity=complexity,
         )
         for complexity, number in zip(Complexity, (4_000, 150, 500, 900), strict=True)
@@ -398,9 +402,7 @@ def test_no_rule_of_one_line_tells_two_categories_apart(sample_snapshot: Path, t
 
     What the answer's name tells is no such rule: it stands in supportive and partial evidence, by what these are.
     """
-    built = AttributionBuild(
-        snapshot=str(sample_snapshot), out=tmp_path / "bench", mined=16_000
-    ).run()
+    built = AttributionBuild(snapshot=str(sample_snapshot), out=tmp_path / "bench", mined=16_000).run()
     assert built.built["samples"] > 3_000
     values: dict[str, dict[Category, list[float]]] = {}
     for side in ("train", "test"):

@@ -24,23 +24,23 @@ from granola.attribution.attribution_samples import (
     write_samples,
 )
 from granola.attribution.categories import Category, Complexity, read_category
-from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, drawn_examples
+from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, draw_examples
 from granola.attribution.claim_features import ENTAILMENT_FEATURES, FEATURES, WordWeights, features_of
-from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combined, read_facts
+from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combine_labels, read_facts
 from granola.attribution.entailment_evaluators import EntailmentEvaluator, GeneratedEntailment, PremiseIs
 from granola.attribution.evaluation import (
     BY_PEOPLE,
     CATEGORIES,
     FACT_SCORE,
     TRIPLES_LEFT,
-    automatic_facts,
     f1_of,
+    facts_in_evidence,
     macro_f1,
     micro_f1,
     scores_of,
     verdict_row,
 )
-from granola.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, in_pieces
+from granola.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, prompt_lines
 from granola.attribution.model_wording import ModelWording, automatic_coverage
 from granola.attribution.simple_evaluators import GraphEvaluator, WordEvaluator
 from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
@@ -97,7 +97,7 @@ def test_what_is_no_category_is_asked_again(reply: str) -> None:
 ])  # fmt: skip
 def test_facts_are_combined_in_the_papers_order(labels: Sequence[Category], together: Category) -> None:
     """Appendix E.3: contradictory before all supportive before any supportive."""
-    assert combined(labels) is together
+    assert combine_labels(labels) is together
 
 
 def test_facts_are_lines() -> None:
@@ -110,7 +110,7 @@ def test_facts_are_lines() -> None:
 def test_a_chat_model_is_asked_once_a_sample(family: PromptFamily) -> None:
     model = Scripted(lambda request: "Attributable" if family is PromptFamily.THREE_WAY else "Supportive")
     evaluator = ChatEvaluator(model=model, family=family)
-    found = list(evaluator.judged([sample(0), sample(1, PAR)]))
+    found = list(evaluator.judge([sample(0), sample(1, PAR)]))
     assert [one.category for one in found] == [SUP, SUP]
     assert [one.id for one in found] == ["s0", "s1"]
     last = model.asked[0].messages[-1].content
@@ -121,25 +121,25 @@ def test_a_chat_model_is_asked_once_a_sample(family: PromptFamily) -> None:
 
 def test_examples_stand_before_the_question() -> None:
     pool = [sample(n, category) for n, category in enumerate([*Category] * 3)]
-    shots = drawn_examples(pool, 2, categories=[*Category], seed=4)
+    shots = draw_examples(pool, 2, categories=[*Category], seed=4)
     assert [one.category for one in shots] == [*Category, *Category]
     assert len({one.id for one in shots}) == 8
     model = Scripted(lambda request: "Irrelevant")
-    list(ChatEvaluator(model=model, family=PromptFamily.OPTIONS, examples=shots).judged([sample(99)]))
+    list(ChatEvaluator(model=model, family=PromptFamily.OPTIONS, examples=shots).judge([sample(99)]))
     said = [one.content for one in model.asked[0].messages if one.role == "assistant"]
     assert said == ["Supportive", "Insufficient", "Contradictory", "Irrelevant"] * 2
-    three = drawn_examples(pool, 1, categories=[*PromptFamily.THREE_WAY.labels])
+    three = draw_examples(pool, 1, categories=[*PromptFamily.THREE_WAY.labels])
     assert PAR not in {one.category for one in three}
 
 
 def test_a_reply_that_cannot_be_read_is_asked_again_and_then_counted() -> None:
     model = Scripted(lambda request: "maybe" if "s0" in request.id or request.id == "s0" else "2")
-    found = list(ChatEvaluator(model=model).judged([sample(0), sample(1)]))
+    found = list(ChatEvaluator(model=model).judge([sample(0), sample(1)]))
     assert (found[0].category, found[0].supported) == (None, None)
     assert "unreadable-reply" in found[0].failed
     assert found[1].category is PAR
     assert len(model.asked) == 3
-    assert next(ChatEvaluator(model=Scripted(lambda request: None)).judged([sample()])).failed
+    assert next(ChatEvaluator(model=Scripted(lambda request: None)).judge([sample()])).failed
 
 
 def test_a_statement_is_judged_fact_by_fact() -> None:
@@ -149,11 +149,11 @@ def test_a_statement_is_judged_fact_by_fact() -> None:
             return "Ann Lee was born.\nShe was born in Manchester."
         return "Supportive" if "in Manchester" in text.split("</fact>")[0] else "Irrelevant"
 
-    (found,) = DecomposedEvaluator(model=Scripted(answer)).judged([sample()])
+    (found,) = DecomposedEvaluator(model=Scripted(answer)).judge([sample()])
     assert found.category is PAR
     assert found.facts == (("Ann Lee was born.", "irrelevant"), ("She was born in Manchester.", "supportive"))
     broken = Scripted(lambda request: "A.\nB." if "<fact>" not in request.messages[-1].content else "hm")
-    (lost,) = DecomposedEvaluator(model=broken).judged([sample()])
+    (lost,) = DecomposedEvaluator(model=broken).judge([sample()])
     assert (lost.category, lost.supported) == (None, None)
 
 
@@ -175,9 +175,9 @@ def test_entailment_in_three_classes() -> None:
     shares = {"a": Entailment(0.5, 0.3, 0.2), "b": Entailment(0.1, 0.2, 0.7), "c": Entailment(0.3, 0.6, 0.1)}
     model = Table(lambda pair: shares[pair.premise])
     samples = [sample(n, citations=(text,)) for n, text in enumerate("abc")]
-    assert [one.category for one in EntailmentEvaluator(model=model).judged(samples)] == [SUP, CON, IRR]
+    assert [one.category for one in EntailmentEvaluator(model=model).judge(samples)] == [SUP, CON, IRR]
     turned = Table(lambda pair: Entailment(1, 0, 0))
-    list(EntailmentEvaluator(model=turned, premise=PremiseIs.STATEMENT).judged(samples[:1]))
+    list(EntailmentEvaluator(model=turned, premise=PremiseIs.STATEMENT).judge(samples[:1]))
     assert turned.asked == [TextPair("Where was Ann Lee born? Ann Lee was born in Manchester.", "a")]
 
 
@@ -186,15 +186,15 @@ def test_the_facts_tell_the_four_apart() -> None:
     graph = GraphEvaluator(facts)
     for name in ("single", "path", "tree"):
         samples = made(facts, name)
-        assert [one.category for one in graph.judged(samples.values())] == list(samples), name
-    (none,) = GraphEvaluator(facts).judged([sample()])
+        assert [one.category for one in graph.judge(samples.values())] == list(samples), name
+    (none,) = GraphEvaluator(facts).judge([sample()])
     assert none.failed == "no query that the graph answers"
 
 
 def test_a_model_that_writes_entailment_as_a_number() -> None:
     """AutoIS: "premise: ... hypothesis: ..." in, 1 or 0 out."""
     model = Scripted(lambda request: "1" if "born in Manchester. hypothesis" in request.messages[-1].content else "0")
-    judged = list(GeneratedEntailment(model=model).judged([sample(), sample(1, citations=("She was born.",))]))
+    judged = list(GeneratedEntailment(model=model).judge([sample(), sample(1, citations=("She was born.",))]))
     assert [(one.category, one.supported) for one in judged] == [(None, True), (None, False)]
     last = model.asked[0].messages[-1].content
     assert last == "premise: Ann Lee was born in Manchester. hypothesis: Ann Lee was born in Manchester."
@@ -203,7 +203,7 @@ def test_a_model_that_writes_entailment_as_a_number() -> None:
 def test_shared_words_are_the_baseline() -> None:
     """Of "Ann Lee was born in Manchester." the words of four letters and more are "born" and "manchester"."""
     samples = [sample(), sample(citations=("She was born in Leeds.",)), sample(statement="")]
-    judged = list(WordEvaluator().judged(samples))
+    judged = list(WordEvaluator().judge(samples))
     assert [(one.category, one.supported) for one in judged] == [(None, True), (None, False), (None, True)]
 
 
@@ -216,14 +216,14 @@ def test_facts_are_asked_for_by_a_true_or_false_question() -> None:
     assert list(fact_verdicts(WordEvaluator(), [left])) == [(True, True)]  # no word of four letters, nothing to support
     facts = StoreFacts(world())
     partial = [made(facts, name)[PAR] for name in ("path", "tree")]
-    assert list(fact_verdicts(GraphEvaluator(facts), partial)) == [automatic_facts(one) for one in partial]
+    assert list(fact_verdicts(GraphEvaluator(facts), partial)) == [facts_in_evidence(one) for one in partial]
 
 
 def test_examples_stand_before_both_questions_of_a_decomposed_evaluator() -> None:
     facts = StoreFacts(world())
     examples = [made(facts, "path")[category] for category in Category]
     model = Scripted(lambda request: "A is b." if request.id.endswith("split") else "Supportive")
-    list(DecomposedEvaluator(model=model, examples=examples).judged([sample()]))
+    list(DecomposedEvaluator(model=model, examples=examples).judge([sample()]))
     split, judged = model.asked
     said = [one.content for one in split.messages if one.role == "assistant"]
     assert examples[0].subgraph[0].text in said[-1]
@@ -263,15 +263,15 @@ def training_set() -> list[AttributionSample]:
 
 def test_an_evaluator_is_trained_saved_and_loaded(tmp_path: Path) -> None:
     samples = training_set()
-    one, again = (TrainedEvaluator.trained(samples) for _ in range(2))
+    one, again = (TrainedEvaluator.train(samples) for _ in range(2))
     assert one.signature() == again.signature()
     one.save(tmp_path)
     loaded = TrainedEvaluator.load(tmp_path)
-    said = [found.category for found in loaded.judged(samples)]
-    assert said == [found.category for found in one.judged(samples)]
+    said = [found.category for found in loaded.judge(samples)]
+    assert said == [found.category for found in one.judge(samples)]
     assert sum(a is b.category for a, b in zip(said, samples, strict=True)) / len(samples) > 0.9
     with pytest.raises(UsageError, match="others that are not"):
-        TrainedEvaluator.trained([sample()])
+        TrainedEvaluator.train([sample()])
     (tmp_path / FILE).write_text("[]")
     with pytest.raises(UsageError, match="is no trained evaluator"):
         TrainedEvaluator.load(tmp_path)
@@ -282,10 +282,10 @@ def test_labels_of_two_kinds_and_of_four_train_together() -> None:
         one.model_copy(update={"id": f"{one.id}-2", "category": None, "attributable": one.category is SUP})
         for one in training_set()
     ]
-    alone = TrainedEvaluator.trained(two)
+    alone = TrainedEvaluator.train(two)
     assert alone.others is None
-    assert [one.category for one in alone.judged(two[:1])] == [None]
-    both = TrainedEvaluator.trained([*two, *training_set()])
+    assert [one.category for one in alone.judge(two[:1])] == [None]
+    both = TrainedEvaluator.train([*two, *training_set()])
     assert both.others is not None
     assert set(both.others.classes) == {CON, IRR}
 
@@ -294,14 +294,14 @@ def test_one_is_in_the_box() -> None:
     bundled = TrainedEvaluator.load("bundled")
     assert bundled.others is not None
     told = sample(statement="Ann Lee was born in Leeds.", citations=("Ann Lee was born in Leeds.",))
-    assert [one.category for one in bundled.judged([told])] == [SUP]
+    assert [one.category for one in bundled.judge([told])] == [SUP]
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not there")
 def test_the_one_in_the_box_helps_on_labels_that_it_has_not_seen() -> None:
     """Macro-F1 on AttributionBench's development set; word overlap at its best threshold has .651, chance .5."""
     samples = list(read_any_samples(SHARED / "attribution" / "attributionbench_dev.jsonl.gz"))[::4]
-    judged = TrainedEvaluator.load("bundled").judged(samples)
+    judged = TrainedEvaluator.load("bundled").judge(samples)
     right = sum(one.supported is of.supported for one, of in zip(judged, samples, strict=True))
     assert right / len(samples) > 0.6
 
@@ -370,7 +370,7 @@ def fact(letter: str) -> CitedFact:
 
 def test_fact_scores_by_hand() -> None:
     left = sample(0, PAR, subgraph=(fact("x"), fact("y"), fact("z")), evidence=(fact("x"), fact("z")))
-    assert automatic_facts(left) == (True, False, True)
+    assert facts_in_evidence(left) == (True, False, True)
     assert [one.statement for one in fact_samples(left)] == ["x.", "y.", "z."]
     said = AttributionJudgement(id="s0", category=PAR, supported=False)
     rows = [verdict_row("a", left, said, (True, False, None)), verdict_row("a", left, said, (True, True, True))]
@@ -528,7 +528,7 @@ def test_texts_of_a_model_are_checked() -> None:
         return "Rick Scott's place of birth is the capital of McLean County."
 
     wording = ModelWording(model=Scripted(answer))
-    (worded,) = wording.worded([supported])
+    (worded,) = wording.reword([supported])
     assert set(worded.citations) == {
         "Bloomington is where Rick Scott came into the world.", "Bloomington is the capital of McLean County.",
     }  # fmt: skip
@@ -547,11 +547,11 @@ def test_a_text_that_takes_its_fact_back_is_not_accepted() -> None:
     (supported,) = (one for one in made(StoreFacts(world()), "single").values() if one.category is SUP)
     myth = "It is a myth that Rick Scott was born in Bloomington."
     model = Scripted(lambda request: myth if "place of birth" in request.messages[-1].content else None)
-    (worded,) = ModelWording(model=model).worded([supported])
+    (worded,) = ModelWording(model=model).reword([supported])
     assert worded.citations == (myth,)
     judge = Table(lambda pair: Entailment(0, 0, 1) if "myth" in pair.premise else Entailment(1, 0, 0))
     wording = ModelWording(model=model, entailment=judge)
-    (checked,) = wording.worded([supported])
+    (checked,) = wording.reword([supported])
     assert checked.citations == supported.citations
     assert wording.counts["citation: does not entail its facts"] == 1
 
@@ -568,7 +568,7 @@ def test_namesakes_may_be_told_apart_in_other_words() -> None:
         text = request.messages[-1].content
         return next((said for word, said in says.items() if word in text and "?x" not in text), None)
 
-    (worded,) = ModelWording(model=Scripted(answer)).worded([union])
+    (worded,) = ModelWording(model=Scripted(answer)).reword([union])
     assert set(worded.citations) == set(says.values())
 
 
@@ -582,10 +582,10 @@ def test_coverage_of_texts() -> None:
 
 
 def test_long_citations_are_cut_into_lines() -> None:
-    pieces = in_pieces(["word " * 1_000, "short"], longest=1_900)
+    pieces = prompt_lines(["word " * 1_000, "short"], longest=1_900)
     assert max(map(len, pieces)) <= 1_900
     assert pieces[-1] == "short"
-    assert len(in_pieces(["x" * 100_000])) == 24
+    assert len(prompt_lines(["x" * 100_000])) == 24
 
 
 def test_the_evidence_of_tiers_supports_them(tmp_path: Path) -> None:

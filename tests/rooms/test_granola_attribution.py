@@ -25,5 +25,5 @@ def test_a_query_becomes_samples_that_an_evaluator_tells_apart() -> None:
     assert samples[0].citations == ("Rick Scott was born in Bloomington.",)
 
     graph = GraphEvaluator(facts)
-    rows = [verdict_row("graph", sample, judged) for sample, judged in zip(samples, graph.judged(samples), strict=True)]
+    rows = [verdict_row("graph", sample, judged) for sample, judged in zip(samples, graph.judge(samples), strict=True)]
     assert scores_of(rows, Forming(resamples=20))["micro-F1"].value == 1.0
