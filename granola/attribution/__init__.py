@@ -1,1 +1,1 @@
-"""Does evidence support an answer? Benchmarks of that made from a graph, and evaluators held against them."""
+"""Attribution: does evidence support an answer? Benchmarks generated from a graph, and evaluators scored on them."""

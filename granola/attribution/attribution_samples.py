@@ -1,4 +1,4 @@
-"""One item of an attribution benchmark, files of them, and rows of sets that people marked read as such."""
+"""Attribution samples: their model, their files, and readers of data sets that people labelled."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _Text = Annotated[str, Field(min_length=1, description="a text")]
 
 
 class CitedFact(BaseModel):
-    """One triple of WikiData with its names, and the sentence that says it.
+    """A WikiData triple with the names of its parts, and a sentence that expresses it.
 
-    `qualifier` is set where the object is a qualifier's value of a statement of `property`.
+    With `qualifier` set, the object is the value of that qualifier on a statement of `property`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -40,7 +40,7 @@ class CitedFact(BaseModel):
 
     @builtins.property  # `property` is a field here
     def triple(self) -> tuple[str, str, str, str | None]:
-        """The fact without its words."""
+        """Subject, property, object and qualifier, without the names."""
         return self.subject, self.property, self.object, self.qualifier
 
 
@@ -48,12 +48,12 @@ _Facts = Annotated[tuple[CitedFact, ...], _Nested]
 
 
 class AttributionSample(RowModel):
-    """A question, an answer statement, and citations of which it is known how they support it.
+    """A question, an answer statement and citations, with the known relation of the citations to the statement.
 
-    `category` is one of the four; of sets that tell only whether a statement is attributable, `attributable` alone is
-    set. `subgraph` has the facts that the answer needs, `evidence` those that the citations state: what the edit of the
-    category left or put there; `cited` says for each citation which of these, by their places from 0, where that is
-    known. `query` is the logical query as `kg.queries` writes it.
+    `category` is one of four; data sets with two classes only have `attributable` instead. `subgraph`: the facts that
+    the answer needs. `evidence`: the facts that the citations state, after the edit of the category. `cited`: for each
+    citation, the positions in `evidence` (from 0) of the facts that it states; None where unknown. `query`: the
+    logical query in the JSON of `kg.queries`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -93,29 +93,31 @@ class AttributionSample(RowModel):
 
     @property
     def supported(self) -> bool | None:
-        """The two-way view: whether the citations support the whole statement; None where nobody says."""
+        """The two-class label: whether the citations support the whole statement; None where the row has no label."""
         return self.attributable if self.category is None else self.category is Category.SUPPORTIVE
 
     def to_json(self) -> dict[str, Any]:
-        """The sample as it stands in a file; what is not known is left out."""
+        """The sample as a JSON row; unknown fields are omitted."""
         return {name: value for name, value in self.model_dump(mode="json").items() if value is not None}
 
 
 def read_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[AttributionSample]:
-    """The samples of a file (JSONL, Parquet), in order. Bad and repeated rows go to `on_reject`, else they raise."""
+    """The samples of a file (JSONL, Parquet), in order. Invalid and repeated rows go to `on_reject`; without it they
+    raise.
+    """
     return accepted(each_once(read_records(path), AttributionSample.of), on_reject)
 
 
 def write_samples(samples: Iterable[AttributionSample], path: Path, *, format: str = "jsonl") -> int:
-    """Write a file of samples, whole or not at all; how many there were."""
+    """Write a file of samples atomically; return their number."""
     return write_records((sample.to_json() for sample in samples), path, format=format)
 
 
-# Rows of other sets as samples. Each is told by its field of a label.
+# Readers of other data sets. The name of the label field identifies the set.
 
 
 class _AttributionBenchRow(RowModel):
-    """A row of AttributionBench, which has no categories."""
+    """A row of AttributionBench, which has two classes and no categories."""
 
     id: _Text
     question: _Text
@@ -148,7 +150,7 @@ class _StanceRow(RowModel):
 
 
 class _TripleRow(RowModel):
-    """A claim of RefChecker: a triple of a response, with the passages that it was held against."""
+    """A claim of RefChecker: a triple from a response, with the passages that it was checked against."""
 
     triplet: tuple[str, str, str] = Field(description="three texts")
     label: Literal["Entailment", "Neutral", "Contradiction"]
@@ -176,7 +178,9 @@ _CATEGORIES = {
 
 
 def read_any_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[AttributionSample]:
-    """Samples of ours, of AttributionBench, FactcheckGPT's stances or RefChecker. Bad rows as in `read_samples`."""
+    """Samples of our format, AttributionBench, stances of FactcheckGPT, or RefChecker. Invalid rows: see
+    `read_samples`.
+    """
     return accepted(each_once(_one_record_per_claim(read_records(path)), _any_sample), on_reject)
 
 
@@ -186,7 +190,7 @@ def _any_sample(record: Record) -> AttributionSample:
 
 
 def _one_record_per_claim(records: Iterable[Record | RejectedRow]) -> Iterator[Record | RejectedRow]:
-    """Rows of RefChecker as one row a claim; all others as they are."""
+    """Split each row of RefChecker into one record per claim; pass all other records on."""
     for record in records:
         claims = None if isinstance(record, RejectedRow) else record.data.get("claims")
         if isinstance(record, RejectedRow) or not isinstance(claims, list) or "response" not in record.data:

@@ -1,4 +1,4 @@
-"""Attribution as an evidence task: what citations are to an answer (Hu et al. 2025, CAQA)."""
+"""Attribution as an evidence task: the relation of citations to an answer (Hu et al. 2025, CAQA)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CATEGORY = JudgedQuestion(
 
 
 def read_verdict_row(record: Record) -> dict[str, Any]:
-    """The row as it is, checked. Raises RowError."""
+    """Return the row unchanged after validation. Raises RowError."""
     AttributionVerdict.of(record)
     return dict(record.data)
 
@@ -52,11 +52,15 @@ def _value(row: Row, score: str, _: Forming) -> float | None:
     return AttributionVerdict.model_validate(row).value(score)
 
 
-F1 = "F1"  # of the category that a slice is of, else micro-F1
+F1 = "F1"  # F1 of one category where slices are categories, else micro-F1
 
 
 def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
-    """To F1 a row adds the gold and the judged category, to each category as every row does."""
+    """The pair (gold, judged category) that a row adds to F1 in each slice; None for scores other than F1.
+
+    Sliced by category, each pair counts in all four slices: a wrong label is a false positive of one category and a
+    false negative of another.
+    """
     if score != F1:
         return None
     if row.get("gold_category") is None:
@@ -91,7 +95,7 @@ def _people_verdict(item: Row, labels: Labels, annotator: str) -> dict[str, Any]
 
 ATTRIBUTION = EvidenceTask(
     name="attribution",
-    told_by="evaluator",
+    distinctive_field="evaluator",
     judge="evaluator",
     line="evaluator",
     made_by="granola attribution evaluate",

@@ -1,4 +1,4 @@
-"""From logical queries to samples: ground, extend, edit, prove, word. Nothing here asks a model."""
+"""From logical queries to samples: ground, extend, edit, prove, word. No model is used."""
 
 from __future__ import annotations
 
@@ -30,24 +30,25 @@ _BATCH = 512
 
 
 class CategoryShares(StrEnum):
-    """How often a query becomes a sample of each category.
+    """The shares of categories in a benchmark.
 
-    PAPER: as Table 4 counts them, single triples, which are never partially supportive, apart; complexities too, so
-    that samples over are left out at the end (`in_paper_shares`). ALL: one sample of every category that is possible.
+    PAPER: those of Table 4, with single triples, which are never partially supportive, treated apart. Complexities
+    follow Table 4 too; surplus samples are removed at the end (`in_paper_shares`). ALL: one sample of every possible
+    category per query.
     """
 
     PAPER = "paper"
     ALL = "all"
 
 
-LEFT_OUT, DROPPED = "query left out: ", "sample dropped: "  # before reasons
-_PARTIAL_FACTOR = 1.3  # with this, and with _BARE of the edits, no count of names or words tells the category
-WITHIN = 0.015  # of all samples: how far a share may be from Table 4's
+LEFT_OUT, DROPPED = "query left out: ", "sample dropped: "  # prefixes of the keys of `counts`; a reason follows
+_PARTIAL_FACTOR = 1.3  # chosen so that the number of names or words does not reveal the category
+WITHIN = 0.015  # tolerated difference from each share of Table 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourcedQuery:
-    """A query with where it is from. `question` is that of its source, `gold` its answers' ids, where it has them."""
+    """A query and its source. `question`: the text in the source; `gold`: ids of the answers given there, if any."""
 
     id: str
     query: LogicalQuery
@@ -58,7 +59,7 @@ class SourcedQuery:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SampleSettings:
-    """`most_answers`: queries with more are left out. `extend`: whether queries are made more complex first."""
+    """Queries with more than `most_answers` answers are skipped. `extend`: make queries more complex first."""
 
     seed: int = 0
     shares: CategoryShares = CategoryShares.PAPER
@@ -71,10 +72,11 @@ _Ready = tuple[SourcedQuery, Grounding, Extension]
 
 
 class SampleMaker:
-    """Makes samples over a store: of a query the category that is lacking most among those of its complexity.
+    """Makes samples from queries over a store.
 
-    Where its edit is impossible, or its label cannot be proved, the next one is drawn. `counts` says how many queries
-    and samples there were, what was left out by reason, and which extensions were made.
+    Each query gets the category with the largest deficit among samples of the same complexity; if its edit is
+    impossible or its label cannot be proved, the next category is tried. `counts` has the numbers of queries and
+    samples, of skipped ones by reason, and of extensions by kind.
     """
 
     def __init__(self, facts: StoreFacts, settings: SampleSettings | None = None) -> None:
@@ -99,7 +101,7 @@ class SampleMaker:
                 yield from self._samples_of(sourced, grounding, extension)
 
     def _extend_each(self, ready: Sequence[_Ready]) -> list[_Ready]:
-        """The queries after their extension, grounded anew where it changed them."""
+        """Extend the queries; those that changed are grounded again."""
         drawn = [self._extender.extend(grounding, self._random_for(one, "extend")) for one, grounding, _ in ready]
         for option, query in drawn:
             impossible = query is None and option is not Extension.NONE
@@ -117,7 +119,7 @@ class SampleMaker:
         return random.Random(f"{self.settings.seed} {purpose} {sourced.id}")
 
     def _ground_each(self, asked: Sequence[tuple[SourcedQuery, LogicalQuery, Extension]]) -> list[_Ready]:
-        """Those whose answers are few enough and have names."""
+        """Ground queries; keep those with named answers, and not too many of them."""
         out: list[_Ready] = []
         for (sourced, _, extension), (_, grounding) in zip(
             asked, ground_all((query for _, query, _ in asked), self._facts), strict=True
@@ -176,9 +178,10 @@ class SampleMaker:
                 return
 
     def _categories_to_try(self, shape: Shape, drawing: random.Random, *, several: bool) -> list[Category]:
-        """Those that are possible, in the order in which they are tried: what is lacking most first.
+        """The possible categories in the order in which to try them: the largest deficit first.
 
-        Paths to several answers are rather partial, for what is cut at its end there tells nothing by its names.
+        For paths with several answers, PARTIAL is preferred: the fact cut there is the last one, which leaves all
+        names of the question in place.
         """
         possible = [category for category in Category if category is not Category.PARTIAL or shape is not Shape.SINGLE]
         if self.settings.shares is CategoryShares.ALL:
@@ -232,10 +235,12 @@ class SampleMaker:
     ) -> AttributionSample:
         stated = tuple(self._words.cite(fact, texts.called) for fact in facts_of(groups))
         order = list(range(len(stated)))
-        self._random_for(sourced, "order").shuffle(order)  # the first citation is not always that of the first subject
+        self._random_for(sourced, "order").shuffle(
+            order
+        )  # else the first citation would always be about the first subject
         citations = tuple(stated[at].text for at in order)
         answers = tuple(self._words.name(answer) for answer in grounding.answers)
-        # "York" stands in "New York": a reader would find the answer where the label says that it is not.
+        # "New York" contains "York": a reader would find the answer although the label excludes it.
         hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
         if hidden and any(states_name(text, answer) for text in citations for answer in answers):
             raise EditError("the answer's name stands in the citations")
@@ -274,12 +279,12 @@ _ID_ENDINGS = {
 
 
 def _paper_share_of(category: Category, complexity: Complexity) -> float:
-    """The share of a category among samples of a complexity, where all partially supportive ones are of others."""
+    """The share of a category among samples of a complexity: PARTIAL has none among single triples."""
     shares = _paper_shares()
     others = 1 - shares[Category.PARTIAL]
     if complexity is Complexity.SINGLE:
         return shares[category] / others if category is not Category.PARTIAL else 0.0
-    # What single triples lack of partial ones the others have more.
+    # Single triples are never partial, so the other complexities need a larger share of partial samples.
     partial = shares[Category.PARTIAL] / (1 - shares[Complexity.SINGLE])
     return partial if category is Category.PARTIAL else (1 - partial) * shares[category] / others
 
@@ -290,9 +295,9 @@ def _paper_shares() -> dict[str, float]:
 
 
 def in_paper_shares(samples: Sequence[AttributionSample], *, seed: int = 0) -> list[AttributionSample]:
-    """As many samples as may stay for categories and complexities to have Table 4's shares, in order.
+    """The largest subset of samples, in order, with the shares of Table 4 for categories and complexities.
 
-    Each share is within `WITHIN` of the paper's, or as near as the samples allow.
+    Each share differs from the paper's by at most `WITHIN`, or by as little as the samples allow.
     """
     shares = _paper_shares()
     cells: dict[tuple[Category, Complexity], list[int]] = {}

@@ -1,4 +1,4 @@
-"""A benchmark as a folder: the sides of the split, a card, what is in it and what was left out."""
+"""A benchmark as a folder: train and test files, a data set card, statistics, and counts of skipped queries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kg.files import sha256_of
 from kg.queries import Hop, StoreFacts
 from kg.queries.query_mining import name_of
 
-BIN = 5  # words: the width of a bar of the histogram of lengths
+BIN = 5  # words: bin width of the histogram of lengths
 DOMAINS = 15
 TRAIN, TEST = "train", "test"
 Sides = Mapping[str, Sequence[AttributionSample]]
@@ -39,9 +39,10 @@ def subjects_of(sample: AttributionSample) -> Iterator[str]:
 
 
 def split(samples: Sequence[AttributionSample], *, test: float, seed: int) -> dict[str, list[AttributionSample]]:
-    """The samples for training and for testing, which share no subject; the paper states no rule.
+    """Split samples into training and test sets that share no subject. The paper states no rule.
 
-    Subjects that stand in one sample belong together; such groups are drawn until their samples have the share `test`.
+    Subjects that occur in the same sample form a group (connected components); groups are drawn at random until their
+    samples reach the share `test`.
     """
     import networkx
 
@@ -63,7 +64,7 @@ def split(samples: Sequence[AttributionSample], *, test: float, seed: int) -> di
     return sides
 
 
-# What is in a benchmark, as Hu et al. 2025 (CAQA) tell it of theirs.
+# Statistics of a benchmark, as Hu et al. 2025 (CAQA) report them.
 
 
 def counts(samples: Iterable[AttributionSample]) -> dict[str, int]:
@@ -79,13 +80,15 @@ def cross_counts(samples: Iterable[AttributionSample]) -> dict[str, dict[str, in
 
 
 def lengths(samples: Iterable[AttributionSample]) -> dict[int, int]:
-    """How many samples have citations of so many words in all; the key is the lowest of `BIN` lengths. Figures 3, 4."""
+    """The histogram of citation lengths: samples by words in all citations, in bins of `BIN`, keyed by the lower end.
+    Figures 3, 4.
+    """
     number_of = Counter(sum(len(citation.split()) for citation in sample.citations) // BIN * BIN for sample in samples)
     return dict(sorted(number_of.items()))
 
 
 def domains(samples: Iterable[AttributionSample], facts: StoreFacts) -> dict[str, int]:
-    """How many questions start from an entity of each class, most first; the rest as "other". Figure 5."""
+    """Questions by the class of their start entity, the most frequent first; the remainder as "other". Figure 5."""
     kinds = (facts.targets(next(subjects_of(sample)), Hop(property=CLASS)) for sample in samples if sample.query)
     tally = Counter((own and name_of(facts.entity(own[0]))) or "without a class" for own in kinds)
     most = dict(tally.most_common(DOMAINS))
@@ -94,12 +97,12 @@ def domains(samples: Iterable[AttributionSample], facts: StoreFacts) -> dict[str
 
 
 def sources(samples: Iterable[AttributionSample]) -> dict[str, int]:
-    """Samples by the set that their queries are from."""
+    """Samples by the data set of their query."""
     return dict(Counter(str(sample.provenance.get("source")) for sample in samples).most_common())
 
 
 def statistics(sides: Sides, facts: StoreFacts) -> dict[str, Any]:
-    """Everything above, by side."""
+    """All statistics above, by split."""
     parts: dict[str, Callable[[Sequence[AttributionSample]], Any]] = {
         "counts": counts, "categories_by_complexity": cross_counts, "citation_words": lengths,
         "domains": partial(domains, facts=facts), "sources": sources,
@@ -120,9 +123,9 @@ def write_benchmark(
     wording: str,
     rejected: Sequence[RejectedRow] = (),
 ) -> dict[str, Any]:
-    """Write the folder, whole or not at all, in the place of an earlier one; gives its statistics.
+    """Write the folder atomically, replacing an earlier one; return its statistics.
 
-    `built` has how often what became of queries and samples, `made` the facts of origin for the card.
+    `built`: counts of queries and samples by outcome. `made`: origin (snapshot, command, version) for the card.
     """
     sides = {side: samples for side, samples in sides.items() if samples}
     with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=f".{out.name}-") as work:
@@ -153,7 +156,7 @@ def write_benchmark(
 
 
 def _counts_table(sides: Sides) -> str:
-    """Table 4's layout, the paper's shares beside."""
+    """Counts in the layout of Table 4, with the shares of the paper in the last column."""
     tallies = {name: counts(samples) for name, samples in sides.items()}
     whole = {str(key): sum(tally[str(key)] for tally in tallies.values()) for key in PAPER_COUNTS}
     rows = [

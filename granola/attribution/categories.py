@@ -1,4 +1,4 @@
-"""The four relations of evidence to an answer, and the four complexities of questions.
+"""The four categories of evidence for an answer, and the four complexities of questions.
 
 Hu et al. 2025 (CAQA), sections 3.2 and 3.3.
 """
@@ -13,10 +13,10 @@ from granola.replies import read_verdict
 
 
 class Category(StrEnum):
-    """What citations are to an answer statement.
+    """The relation of citations to an answer statement.
 
-    SUPPORTIVE: they hold facts that fully support it. PARTIAL: they lack some of the facts that it needs.
-    CONTRADICTORY: they hold facts that infer a different answer. IRRELEVANT: they hold no fact that it can use.
+    SUPPORTIVE: they contain facts that fully support it. PARTIAL: some facts that it needs are missing. CONTRADICTORY:
+    their facts imply a different answer. IRRELEVANT: they contain no fact that bears on it.
     """
 
     SUPPORTIVE = "supportive"
@@ -26,7 +26,7 @@ class Category(StrEnum):
 
 
 class Complexity(StrEnum):
-    """What of the citations must come together: one citation, several, common entities of them, or a chain."""
+    """How citations combine to the answer: one citation, a union, an intersection, or a chain of several."""
 
     SINGLE = "single"
     UNION = "union"
@@ -34,7 +34,7 @@ class Complexity(StrEnum):
     CONCATENATION = "concatenation"
 
 
-# How judges name the categories: in words of ours, of the paper's prompts and of AttrScore's, and as the participle.
+# Names of the categories in replies: ours, of the paper's prompts, of AttrScore, and participles.
 WORDINGS: Mapping[Category, tuple[str, ...]] = {
     Category.SUPPORTIVE: ("supportive", "supported", "fully supportive", "fully supported", "attributable"),
     Category.PARTIAL: (
@@ -47,10 +47,7 @@ WORDINGS: Mapping[Category, tuple[str, ...]] = {
 
 
 def read_category(reply: str, *, numbered: bool = False) -> Category:
-    """The category that a reply gives; `numbered` where the prompt numbers them, 1 to 4 in their order.
-
-    Raises ReplyError for none, or one in doubt.
-    """
+    """The category in a reply; with `numbered`, 1 to 4 count as names. Raises ReplyError if not exactly one."""
     labels = {
         category: (*words, str(number)) if numbered else words
         for number, (category, words) in enumerate(WORDINGS.items(), 1)

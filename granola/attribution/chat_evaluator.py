@@ -1,7 +1,7 @@
-"""A chat model as evaluator: without examples or with some of each category, in three families of prompts.
+"""A chat model as evaluator, zero-shot or few-shot, with three families of prompts.
 
-Families (Hu et al. 2025, CAQA, appendix E): `defined` has the four definitions, `options` the words alone, `three-way`
-the words of AttrScore, whose Attributable is supportive and whose Extrapolatory is irrelevant; it never says partial.
+Families (Hu et al. 2025, CAQA, appendix E): `defined` gives the four definitions, `options` the names alone, `three-
+way` the names of AttrScore: Attributable is read as supportive, Extrapolatory as irrelevant; it has no partial.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CATEGORY = PromptKind(
     name="category", required=frozenset({"reference"}), optional=frozenset({"question", "answer", "claim"})
 )
 TRUTH = PromptKind(name="truth", required=frozenset({"fact", "reference"}))
-REPLY_KEPT = 300  # characters of a reply that judgements keep
+REPLY_KEPT = 300  # characters of a reply that a judgement stores
 _TRUTHS: Mapping[bool, tuple[str, ...]] = {True: ("true", "yes"), False: ("false", "no", "not true")}
 T = TypeVar("T")
 V = TypeVar("V")
@@ -40,7 +40,7 @@ FactAsked = tuple[AttributionSample, str]
 
 
 class PromptFamily(StrEnum):
-    """Which prompt is asked with."""
+    """The family of prompts."""
 
     DEFINED = "defined"
     OPTIONS = "options"
@@ -48,7 +48,7 @@ class PromptFamily(StrEnum):
 
     @property
     def labels(self) -> Mapping[Category, str]:
-        """The words that its prompt offers for the categories."""
+        """The names of the categories in the prompt; a category that it does not offer is absent."""
         words = {
             PromptFamily.DEFINED: ("Supportive", "Partially supportive", "Contradictory", "Irrelevant"),
             PromptFamily.OPTIONS: ("Supportive", "Insufficient", "Contradictory", "Irrelevant"),
@@ -63,15 +63,15 @@ def cited_lines(sample: AttributionSample) -> list[str]:
 
 
 def failure_of(outcome: RequestOutcome[V]) -> str:
-    """Why a model gave no verdict."""
+    """The reason for a missing verdict."""
     return f"{outcome.failed} {outcome.why}".strip()[:REPLY_KEPT]
 
 
 @dataclass(kw_only=True)
 class AskingEvaluator(ABC):
-    """What evaluators share that ask a chat model. `examples` stand before a question, in the order given.
+    """Base of evaluators that ask a chat model. `examples` precede each request, in order (few-shot).
 
-    `replacing` is a folder with prompts of one's own, of all or of some.
+    `replacing`: a folder with prompt files that replace the bundled ones of the same name.
     """
 
     model: ChatModel
@@ -90,7 +90,7 @@ class AskingEvaluator(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """What is asked, as a command line names it."""
+        """The kind of evaluator, as on the command line."""
 
     def signature(self) -> str:
         """`KIND|shots:N-HASH|model:NAME-HASH|prompt:HASH|temperature:T|v:HASH`."""
@@ -105,14 +105,16 @@ class AskingEvaluator(ABC):
     def ask_each(
         self, items: Iterable[T], ask: Callable[[T], Request], read: Callable[[str], V]
     ) -> Iterator[tuple[T, RequestOutcome[V]]]:
-        """Each item with what came of it, in their order; what cannot be read is asked once more."""
+        """Ask about each item; yield it with the outcome, in order. An unreadable reply is requested once more."""
         form: RequestForm[T, V] = RequestForm(
             model=self.model, ask=ask, read=lambda _, reply: read(reply), again=self.prompts[AGAIN.name]
         )
         return form.run(items)
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """As `evaluators.fact_verdicts`: a true/false question on each fact and its context (CAQA, appendix D.2)."""
+        """See `evaluators.fact_verdicts`: a true/false request for each fact in the context of the citations (CAQA,
+        appendix D.2).
+        """
 
         def ask(one: FactAsked) -> Request:
             slots = {"fact": one[1], "reference": cited_lines(one[0])}
@@ -133,25 +135,25 @@ def _read_truth(reply: str) -> bool:
 
 
 def with_examples(messages: Sequence[Message], pairs: Sequence[tuple[Message, str]]) -> tuple[Message, ...]:
-    """Messages with pairs of a question and its reply before the last."""
+    """The messages with pairs of request and reply inserted before the last one."""
     shots = [one for question, reply in pairs for one in (question, Message(role="assistant", content=reply))]
     return (*messages[:-1], *shots, messages[-1])
 
 
 @dataclass(kw_only=True)
 class ChatEvaluator(AskingEvaluator):
-    """Asks for the category of each sample."""
+    """Asks a chat model for the category of each sample."""
 
     family: PromptFamily = PromptFamily.DEFINED
     kinds = (CATEGORY,)
 
     @property
     def kind(self) -> str:
-        """The family."""
+        """The family of prompts."""
         return str(self.family)
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judge`."""
+        """See `AttributionEvaluator.judge`."""
         for sample, outcome in self.ask_each(samples, self._request, self._read):
             if outcome.value is None:
                 yield AttributionJudgement(id=sample.id, failed=failure_of(outcome))
@@ -179,7 +181,7 @@ class ChatEvaluator(AskingEvaluator):
 def draw_examples(
     samples: Iterable[AttributionSample], number: int, *, categories: Sequence[Category], seed: int = 0
 ) -> list[AttributionSample]:
-    """`number` samples of each category, drawn with a seed, categories in turn."""
+    """`number` samples of each category, drawn with a seed; the categories alternate."""
     by_category: dict[Category, list[AttributionSample]] = {category: [] for category in categories}
     for sample in samples:
         if sample.category in by_category:

@@ -1,7 +1,7 @@
-"""What can be counted of a statement and its citations: words, numbers, names, negation.
+"""Numeric features of a statement and its citations: overlap of words, numbers and names, and negation.
 
-None of it depends on who wrote the texts: shares of the statement, by words that weigh more the rarer they are in the
-texts that an evaluator was trained on.
+The features are shares of the statement, independent of style. Words are weighted by rarity in the training texts (as
+in IDF).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ FEATURES = (
     "negated unlike best sentence", "log of words of citations", "other numbers", "words of statement", "missing words",
 )  # fmt: skip
 ENTAILMENT_FEATURES = ("entailed", "neutral", "refuted")
-LONGEST = 40_000  # characters of a text that are looked at
-_SENTENCES = 600  # of the citations
-_BEST = 3  # sentences that repeat most of the statement
-_COMMON = 0.01  # share of the texts of training: what is in fewer is as rare as anything
+LONGEST = 40_000  # characters of a text that are read: bounds the time for a long document
+_SENTENCES = 600  # sentences of the citations that are compared with the statement
+_BEST = 3  # sentences with the largest overlap, used for "other numbers"
+_COMMON = 0.01  # share of training texts below which all words count as equally rare
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 _NUMBER = re.compile(r"\d[\d.,]{0,30}")
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -43,14 +43,16 @@ _NEGATING = frozenset(_NEGATIONS.split())
 
 @dataclass(frozen=True, slots=True)
 class WordWeights:
-    """Weights of words by how many of `texts` have them; `common` are those of one in a hundred texts or more."""
+    """Weights of words by document frequency in `texts` texts; `common` has the words of at least one text in a
+    hundred.
+    """
 
     texts: int = 0
     common: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, samples: Iterable[AttributionSample]) -> WordWeights:
-        """Counted in the citations of samples."""
+        """Count document frequencies over the citations of samples."""
         number, counts = 0, Counter[str]()
         for sample in samples:
             number += 1
@@ -59,16 +61,16 @@ class WordWeights:
         return cls(number, {word: found for word, found in sorted(counts.items()) if found >= least and found > 1})
 
     def sum(self, words: Iterable[str]) -> float:
-        """What words weigh together."""
+        """The sum of the weights of words."""
         return sum(self.weight(word) for word in words)
 
     def weight(self, word: str) -> float:
-        """The logarithm of one over the share of texts, and a little, so that no word weighs nothing."""
+        """Inverse document frequency, smoothed, plus 0.2 so that every word has a positive weight."""
         return math.log((self.texts + 1) / (self.common.get(word, _COMMON * self.texts) + 1)) + 0.2
 
 
 def features_of(sample: AttributionSample, weights: WordWeights, entailment: Entailment | None = None) -> list[float]:
-    """Numbers in the order of `FEATURES`, then of `ENTAILMENT_FEATURES` where a model has judged."""
+    """The features in the order of `FEATURES`, followed by `ENTAILMENT_FEATURES` where `entailment` is given."""
     statement, evidence = sample.statement[:LONGEST], _evidence_text(sample)
     said, cited = _words(statement), _words(evidence)
     words, there = _content_words(said), set(cited)
@@ -103,7 +105,7 @@ def _evidence_text(sample: AttributionSample) -> str:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """The words of a text in small letters, plurals undone."""
+    """The stemmed lower-case words of a text; short texts are cached."""
     return _stems(text) if len(text) < 400 else _stems.__wrapped__(text)
 
 
@@ -130,5 +132,5 @@ def _is_negated(text: str) -> bool:
 
 
 def _share(of: Collection[object], among: Collection[object]) -> float:
-    """The share of some things that is among others; 1 of none."""
+    """The share of the first that is in the second; 1 where the first is empty."""
     return sum(one in among for one in of) / len(of) if of else 1.0

@@ -1,6 +1,6 @@
-"""An evaluator that splits the statement into facts, judges each, and combines the labels.
+"""An evaluator that splits the statement into facts, labels each, and combines the labels.
 
-Hu et al. 2025 (CAQA), appendix E.3. The rules as printed overlap; in this order they are one function: any fact
+Hu et al. 2025 (CAQA), appendix E.3. The printed rules overlap; applied in this order they are a function: any fact
 contradictory; all supportive; any supportive; else irrelevant.
 """
 
@@ -22,7 +22,7 @@ from granola.attribution.evaluators import AttributionJudgement, category_judgem
 
 SPLIT = PromptKind(name="split", required=frozenset({"question", "answer"}))
 FACT = PromptKind(name="fact", required=frozenset({"fact", "reference"}))
-MOST = 20  # facts of a statement that are judged
+MOST = 20  # facts of a statement; a reply with more is read as malformed
 _BATCH = 256
 _LABELS = {
     Category.SUPPORTIVE: "Supportive", Category.CONTRADICTORY: "Contradictory", Category.IRRELEVANT: "Irrelevant"
@@ -30,7 +30,7 @@ _LABELS = {
 
 
 def combine_labels(labels: Sequence[Category]) -> Category:
-    """The category of a statement by those of its facts; without any it is irrelevant."""
+    """The category of a statement from those of its facts; irrelevant if there are none."""
     if Category.CONTRADICTORY in labels:
         return Category.CONTRADICTORY
     if labels and all(label is Category.SUPPORTIVE for label in labels):
@@ -39,7 +39,7 @@ def combine_labels(labels: Sequence[Category]) -> Category:
 
 
 def read_facts(reply: str) -> tuple[str, ...]:
-    """The lines of a reply without what numbers them. Raises ReplyError for none, or for too many."""
+    """The lines of a reply without bullets and numbers. Raises ReplyError for no fact, or more than `MOST`."""
     lines = [line.strip().lstrip("-*•0123456789.) ").strip() for line in reply.splitlines()[: 4 * MOST]]
     facts = tuple(dict.fromkeys(line for line in lines if line))
     if not facts or len(facts) > MOST:
@@ -48,10 +48,10 @@ def read_facts(reply: str) -> tuple[str, ...]:
 
 
 def fact_example(sample: AttributionSample) -> tuple[str, Category] | None:
-    """A fact of an example with its label; None where none is known for certain.
+    """A fact of an example with its label; None where no label is certain.
 
-    Of a supportive sample any fact is supportive; of a contradictory one the fact that the evidence changed is
-    contradictory; of others one that is not there is irrelevant.
+    Supportive sample: any fact is supportive. Contradictory: the fact that the edit changed is contradictory.
+    Otherwise a fact missing from the evidence is irrelevant.
     """
     kept = facts_in_evidence(sample)
     wanted = sample.category is Category.SUPPORTIVE
@@ -63,17 +63,17 @@ def fact_example(sample: AttributionSample) -> tuple[str, Category] | None:
 
 @dataclass(kw_only=True)
 class DecomposedEvaluator(AskingEvaluator):
-    """Asks twice: for the facts, and for each of them. Examples, with their facts, stand before both."""
+    """Asks for the facts of a statement, then for the label of each. Examples with known facts precede each request."""
 
     kinds = (SPLIT, FACT)
 
     @property
     def kind(self) -> str:
-        """Its word."""
+        """The kind of evaluator, as on the command line."""
         return "decomposed"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judge`; a sample one of whose facts has no label has none."""
+        """See `AttributionEvaluator.judge`; a sample is unlabelled if one of its facts is."""
         source = iter(samples)
         while batch := list(islice(source, _BATCH)):
             split = list(self.ask_each(batch, self._split_request, read_facts))

@@ -1,7 +1,7 @@
-"""The fine-tuned evaluator: a checkpoint's encoder trained by the library's `Trainer` on samples with labels.
+"""The fine-tuned evaluator: an encoder trained with the `Trainer` of transformers on labelled samples.
 
-Its folder has the settings of its training beside the weights, and it is used as it was trained: the same length, the
-same texts on the same sides.
+Its folder stores the training settings with the weights, so that evaluation uses the same length and the same order of
+texts.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ if TYPE_CHECKING:
     from abstraction.models.local_scorers import LocalClassifier
 
 FILE = "encoder.json"
-SUPPORTED = ("not supported", "supported")  # of samples that tell only these two apart
-_FEWEST_SAMPLES = 8  # samples
-_Marked = tuple[AttributionSample, int]  # with the place of its label
+SUPPORTED = ("not supported", "supported")  # labels where samples have two classes
+_FEWEST_SAMPLES = 8  # labelled samples that training needs
+_Marked = tuple[AttributionSample, int]  # a sample and the index of its label
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EncoderTraining:
-    """How an encoder is trained. `checkpoint`: a folder or a name on the hub; one trained before is trained on.
+    """Settings of training. `checkpoint`: a folder or a name on the hub; an evaluator trained before is trained
+    further.
 
-    `longest`: tokens of a pair, citations cut first; `batch`: pairs a step; `warm_up`: share of the steps in which the
-    rate rises to `rate`; `validation`: share of the samples that choose the best epoch; after `patience` epochs without
-    a better one it ends, after `epochs` in any case. `device` as of every local model. `progress` shows a bar,
-    `messages` the library's own.
+    `longest`: tokens of a pair, citations truncated first. `batch`: pairs per step. `warm_up`: share of the steps in
+    which the learning rate rises to `rate`. `validation`: share of the samples that select the best epoch. Training
+    stops after `patience` epochs without improvement, after `epochs` at most. `device`: as for local models.
+    `progress` shows a bar, `messages` the log of the library.
     """
 
     checkpoint: str
@@ -58,13 +59,13 @@ class EncoderTraining:
     messages: bool = False
 
     def __post_init__(self) -> None:
-        """Raises UsageError for a share of nothing or of all."""
+        """Raises UsageError for a share of 0 or 1."""
         if not 0 < self.validation < 1:
             raise UsageError(f"validation={self.validation}: a share of the samples between 0 and 1 is allowed")
 
     @classmethod
     def of(cls, word: str, **more: Any) -> EncoderTraining:
-        """By FOLDER, with settings as of a local model: `FOLDER?device=cuda&batch=16`. Raises UsageError."""
+        """Parse FOLDER with the settings of a local model: `FOLDER?device=cuda&batch=16`. Raises UsageError."""
         from abstraction.models.model_settings import ModelUse
         from abstraction.models.spec import parse_model_spec
 
@@ -76,13 +77,13 @@ class EncoderTraining:
 
 
 class EncoderEvaluator:
-    """Question and statement as the first text, citations as the second, which loses its end where both are too long.
+    """Reads question and statement as the first text and citations as the second, whose end is truncated.
 
-    It tells the four categories apart, or supported from not, as the samples did that it was trained on.
+    Its classes are those of its training samples: the four categories, or supported and not supported.
     """
 
     def __init__(self, word: str) -> None:
-        """`word`: FOLDER, with settings as of a local model (`FOLDER?device=cuda`). Raises UsageError, ModelError."""
+        """`word`: FOLDER with the settings of a local model (`FOLDER?device=cuda`). Raises UsageError, ModelError."""
         from abstraction.models.model_settings import ModelUse
         from abstraction.models.spec import open_classifier, parse_model_spec
 
@@ -97,7 +98,7 @@ class EncoderEvaluator:
 
     @property
     def classes(self) -> tuple[Category, ...]:
-        """The categories; none where it tells only supported from not."""
+        """The categories; empty for an evaluator with two classes."""
         return () if set(self.labels) == set(SUPPORTED) else tuple(Category(label) for label in self.labels)
 
     def signature(self) -> str:
@@ -105,7 +106,7 @@ class EncoderEvaluator:
         return f"encoder:{self._model.identity['weights'][:8]}|longest:{self.training['longest']}"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judge`."""
+        """See `AttributionEvaluator.judge`."""
         source = iter(samples)
         while block := list(islice(source, self._model.block)):
             for sample, row in zip(block, self._model.logits(list(map(pair_of, block))), strict=True):
@@ -117,12 +118,14 @@ class EncoderEvaluator:
 
 
 def pair_of(sample: AttributionSample) -> tuple[str, str]:
-    """What an encoder reads: the claim with its question, and the evidence."""
+    """The two texts for an encoder: the question with the statement, and the citations."""
     return f"{sample.question} {sample.statement}".strip(), " ".join(sample.citations)
 
 
 def training_of(folder: Path) -> Mapping[str, Any]:
-    """The settings with which a folder's encoder was trained. Raises UsageError where they are missing or wrong."""
+    """The settings with which the encoder in a folder was trained. Raises UsageError where they are missing or
+    invalid.
+    """
     try:
         told = orjson.loads((folder / FILE).read_bytes())
         if told["kind"] != "encoder" or not isinstance(told["training"]["longest"], int):
@@ -136,9 +139,9 @@ def training_of(folder: Path) -> Mapping[str, Any]:
 
 
 def train_encoder(samples: Iterable[AttributionSample], folder: Path, how: EncoderTraining) -> dict[str, Any]:
-    """Train and save to `folder`; what the validation split says. Raises UsageError, ModelError.
+    """Train, save to `folder`, and return the validation scores. Raises UsageError, ModelError.
 
-    Samples with categories in all of them give four classes, else supported and not.
+    If all samples have categories there are four classes, else two.
     """
     labelled = [sample for sample in samples if sample.supported is not None]
     by_category = all(sample.category is not None for sample in labelled)
@@ -161,9 +164,9 @@ def train_encoder(samples: Iterable[AttributionSample], folder: Path, how: Encod
 
 
 def _validation_places(samples: Sequence[AttributionSample], labels: Sequence[str], how: EncoderTraining) -> set[int]:
-    """The places of the samples that choose the best epoch: of whole questions, labels as often as among all.
+    """The positions of the validation samples: whole questions, stratified by label.
 
-    Samples without a question, and all where there is but one, are taken each by itself.
+    Samples without a question form groups of one, as do all samples if there is only one question.
     """
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -185,7 +188,7 @@ def _fine_tune(
     def load(weights: LocalWeights) -> Any:
         from transformers import AutoModelForSequenceClassification, set_seed
 
-        set_seed(how.seed)  # of a head that is new
+        set_seed(how.seed)  # the new classification head is initialised at random
         return AutoModelForSequenceClassification.from_pretrained(
             weights.place, num_labels=len(names), ignore_mismatched_sizes=True, dtype="float32",
             local_files_only=weights.offline, id2label=dict(enumerate(names)),
@@ -201,8 +204,8 @@ def _fine_tune(
     with tempfile.TemporaryDirectory(prefix="granola-encoder-") as scratch:
         encoded = [_encode(tokenizer, part, how) for part in (rows, held)]
         try:
-            trainer = _trainer(model, tokenizer, encoded[0], encoded[1], scratch, how)  # moves it to the card
-            with redirect_stdout(sys.stderr):  # where the library's messages go
+            trainer = _trainer(model, tokenizer, encoded[0], encoded[1], scratch, how)  # moves the model to the device
+            with redirect_stdout(sys.stderr):  # the library prints to stdout, which is for data
                 trainer.train()
                 found = trainer.evaluate()
         except RuntimeError as error:
@@ -220,7 +223,7 @@ def _fine_tune(
 
 
 def _encode(tokenizer: Any, rows: Sequence[_Marked], how: EncoderTraining) -> list[dict[str, Any]]:
-    """As `LocalClassifier.logits` reads pairs: the longer text loses its end."""
+    """Tokenise pairs as `LocalClassifier.logits` does: the longer text is truncated."""
     firsts, seconds = zip(*(pair_of(sample) for sample, _ in rows), strict=True)
     whole = tokenizer(list(firsts), list(seconds), truncation="longest_first", max_length=how.longest)
     return [{**{name: own[at] for name, own in whole.items()}, "labels": label} for at, (_, label) in enumerate(rows)]
@@ -231,7 +234,7 @@ def _trainer(model: Any, tokenizer: Any, rows: list[Any], held: list[Any], scrat
     from sklearn.metrics import f1_score
     from transformers import DataCollatorWithPadding, EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments
 
-    if how.device.startswith("cuda:"):  # the library takes the card that is set
+    if how.device.startswith("cuda:"):  # the library uses the current CUDA device
         torch.cuda.set_device(how.device)
     steps = -(-len(rows) // how.batch) * how.epochs
     settings = TrainingArguments(
@@ -242,7 +245,7 @@ def _trainer(model: Any, tokenizer: Any, rows: list[Any], held: list[Any], scrat
         greater_is_better=True, logging_strategy="epoch", report_to="none", disable_tqdm=not how.progress,
         log_level="info" if how.messages else "error", use_cpu=how.device == "cpu", dataloader_pin_memory=False,
     )  # fmt: skip
-    settings._n_gpu = min(1, settings.n_gpu)  # one card, as everywhere here
+    settings._n_gpu = min(1, settings.n_gpu)  # else the library would use all GPUs
 
     def metrics(predicted: Any) -> dict[str, float]:
         return {"macro_f1": float(f1_score(predicted.label_ids, predicted.predictions.argmax(-1), average="macro"))}
@@ -251,5 +254,5 @@ def _trainer(model: Any, tokenizer: Any, rows: list[Any], held: list[Any], scrat
         model=model, args=settings, train_dataset=rows, eval_dataset=held, compute_metrics=metrics,
         data_collator=DataCollatorWithPadding(tokenizer), callbacks=[EarlyStoppingCallback(how.patience)],
     )  # fmt: skip
-    trainer.remove_callback(PrinterCallback)  # it stands in for the bar where there is none
+    trainer.remove_callback(PrinterCallback)  # it prints dictionaries where the bar is disabled
     return trainer

@@ -1,4 +1,4 @@
-"""Evaluators that stand on natural language inference: two-way as AutoIS, three-way as its classes allow."""
+"""Evaluators based on natural language inference: two-way as AutoIS, three-way with the classes of NLI."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BATCH = 256
 
 
 class PremiseIs(StrEnum):
-    """What the premise is: the evidence, as such models take it, or question and statement, as Table 12 prints it."""
+    """The premise: EVIDENCE, as NLI models expect, or STATEMENT (question and statement), as Table 12 prints it."""
 
     EVIDENCE = "evidence"
     STATEMENT = "statement"
@@ -30,7 +30,9 @@ class PremiseIs(StrEnum):
 
 @dataclass(kw_only=True)
 class EntailmentEvaluator:
-    """Entailed is supportive, refuted contradictory, neutral irrelevant, as the paper maps AttrScore's classes."""
+    """Three classes: entailed is supportive, refuted contradictory, neutral irrelevant (the mapping of AttrScore in
+    the paper).
+    """
 
     model: EntailmentModel
     premise: PremiseIs = PremiseIs.EVIDENCE
@@ -58,9 +60,9 @@ _ENTAILED: Mapping[bool, tuple[str, ...]] = {True: ("1", "yes", "true"), False: 
 
 @dataclass(kw_only=True)
 class GeneratedEntailment(AskingEvaluator):
-    """AutoIS and its like: a model that was trained to write 1 where a premise entails a hypothesis, and 0 elsewhere.
+    """AutoIS and similar models, trained to write 1 where a premise entails a hypothesis, else 0.
 
-    An encoder-decoder, `local:FOLDER`, or a server of one; it says whether a sample is supported.
+    The model is an encoder-decoder, `local:FOLDER`, or served; the verdict is supported or not.
     """
 
     sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=8))
@@ -69,11 +71,11 @@ class GeneratedEntailment(AskingEvaluator):
 
     @property
     def kind(self) -> str:
-        """Its word."""
+        """The kind of evaluator, as on the command line."""
         return "autois"
 
     def signature(self) -> str:
-        """As of every evaluator that asks, with what the premise is."""
+        """The signature of `AskingEvaluator`, with the premise."""
         return f"{super().signature()}|premise:{self.premise}"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:

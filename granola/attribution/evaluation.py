@@ -1,6 +1,6 @@
-"""Verdicts of evaluators on samples as rows, and the scores of such rows: F1, micro- and macro-F1, FActScore.
+"""Rows of verdicts on samples, and their scores: F1 per class, micro- and macro-F1, FActScore.
 
-Hu et al. 2025 (CAQA), section 5.2. A reply without a label counts as a wrong one, of which the paper says nothing.
+Hu et al. 2025 (CAQA), section 5.2. A reply without a label counts as wrong; the paper leaves this open.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Statistic = Callable[[Sequence[Pair], "NDArray[np.int64]"], "NDArray[np.float64]
 
 
 class AttributionVerdict(RowModel):
-    """A row of `granola attribution evaluate`, or of a person.
+    """A row of `granola attribution evaluate`, or a label of a person.
 
-    `gold_...` is what the sample says, `people_category` what people say of it with one voice. Of partially supportive
-    samples `fact_score` is the share of the facts that the evaluator finds supported, `triples_left` that of the facts
-    which the citations state.
+    `gold_...` are the labels of the sample, `people_category` the unanimous label of people. For partially supportive
+    samples, `fact_score` is the share of facts that the evaluator finds supported, `triples_left` the share that the
+    citations still state.
     """
 
     id: str = Field(min_length=1, description="a text")
@@ -52,20 +52,22 @@ class AttributionVerdict(RowModel):
 
     @property
     def two_way_only(self) -> bool:
-        """Whether it tells supported from not, and no category."""
+        """Whether the verdict is two-way: supported or not, without a category."""
         return self.category is None and self.supported is not None
 
     def pair(self, gold: Category | None = None) -> Pair:
-        """Gold category, or another one in its place, and the judged one or "unparsed"."""
+        """The gold category (`gold` replaces it) and the judged one, "unparsed" if missing."""
         return str(gold or self.gold_category), str(self.category or NO_LABEL)
 
     @property
     def two_way(self) -> Pair:
-        """The same in two classes, "supported" and "not supported"."""
+        """The pair in two classes, "supported" and "not supported"."""
         return TWO_WAY[bool(self.gold_supported)], NO_LABEL if self.supported is None else TWO_WAY[self.supported]
 
     def value(self, score: str) -> float | None:
-        """The row's part in a score that is a mean over samples; None of another score, and where nothing is known."""
+        """The contribution of the row to a score that is a mean over samples; None for other scores and unlabelled
+        rows.
+        """
         if score == "two-way micro-F1":
             return None if self.gold_supported is None else float(self.gold_supported is self.supported)
         if score in (FACT_SCORE, TRIPLES_LEFT):
@@ -74,7 +76,7 @@ class AttributionVerdict(RowModel):
         return None if gold is None or self.two_way_only else float(gold is self.category)
 
 
-FACT_SCORE = "FActScore"  # section 5.4; Table 6, on 200 samples: people 0.58, the triples that are left 0.62
+FACT_SCORE = "FActScore"  # section 5.4; Table 6, 200 samples: 0.58 by people, 0.62 by remaining triples
 TRIPLES_LEFT = "FActScore by triples left"
 BY_PEOPLE = "micro-F1 by people's labels"
 
@@ -82,7 +84,7 @@ BY_PEOPLE = "micro-F1 by people's labels"
 def verdict_row(
     name: str, sample: AttributionSample, judged: AttributionJudgement, facts: Sequence[bool | None] = ()
 ) -> dict[str, Any]:
-    """The row of an evaluator's judgement of a sample. `facts`: its verdicts on each fact, where it was asked."""
+    """The row of a judgement. `facts`: the verdicts on each fact, if they were requested."""
     shares = {}
     if sample.category is Category.PARTIAL and sample.subgraph:
         shares["triples_left"] = _share(facts_in_evidence(sample))
@@ -94,25 +96,25 @@ def verdict_row(
 
 
 def facts_in_evidence(sample: AttributionSample) -> tuple[bool, ...]:
-    """Of each fact of the subgraph whether the evidence still states it."""
+    """For each fact of the subgraph, whether the evidence still states it."""
     left = {fact.triple for fact in sample.evidence}
     return tuple(fact.triple in left for fact in sample.subgraph)
 
 
 def _share(verdicts: Sequence[bool | None]) -> float:
-    """The share of facts that are supported, those without a verdict as not."""
+    """The share of supported facts; a fact without a verdict counts as unsupported."""
     return sum(one is True for one in verdicts) / len(verdicts)
 
 
 def scores_of(rows: Sequence[Mapping[str, Any]], forming: Forming) -> dict[str, Estimate]:
-    """The scores of one evaluator's rows: "supportive F1", "micro-F1", "micro-F1, single", "two-way micro-F1" ...
+    """The scores of one evaluator: "supportive F1", "micro-F1", "micro-F1, single", "two-way micro-F1" and so on.
 
-    Of samples or evaluators that tell only supported from not, the two-way scores alone are there.
+    Two-class samples or evaluators get only the two-way scores.
     """
     verdicts = [AttributionVerdict.model_validate(row) for row in rows]
     four = [one for one in verdicts if one.gold_category is not None]
     if not any(one.category is not None for one in verdicts):
-        four = []  # it tells two classes apart, or nothing
+        four = []  # a two-class evaluator has no four-way scores
     estimates: dict[str, Estimate] = {}
 
     def add(title: str, pairs: Sequence[Pair], statistic: Statistic) -> None:
@@ -140,7 +142,7 @@ def scores_of(rows: Sequence[Mapping[str, Any]], forming: Forming) -> dict[str, 
 
 
 def f1_of(label: str) -> Statistic:
-    """F1 of one label against the rest: 2 TP / (2 TP + FP + FN); NaN where it neither is nor is said."""
+    """F1 of one label: 2 TP / (2 TP + FP + FN), in [0, 1]; NaN where the label occurs neither as gold nor as judged."""
 
     def f1(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.float64]:
         import numpy as np
@@ -153,7 +155,7 @@ def f1_of(label: str) -> Statistic:
 
 
 def micro_f1(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share of right labels: of one label an item, micro-F1 is accuracy."""
+    """Micro-F1, in [0, 1]: with one label per item it equals accuracy."""
     import numpy as np
 
     right = counts @ np.array([gold == judged for gold, judged in pairs], dtype=np.int64)
@@ -161,7 +163,7 @@ def micro_f1(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.flo
 
 
 def macro_f1(labels: Sequence[str]) -> Statistic:
-    """The plain mean of the labels' F1, over those that occur."""
+    """Macro-F1: the unweighted mean of F1 over the labels that occur."""
 
     def macro(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.float64]:
         import numpy as np
@@ -174,6 +176,6 @@ def macro_f1(labels: Sequence[str]) -> Statistic:
 
 
 def f1_estimate(pairs: Sequence[Pair], statistic: Statistic, forming: Forming) -> Estimate:
-    """A statistic of pairs with its interval."""
+    """The value of a statistic with its bootstrap interval."""
     value, interval = estimated(pairs, statistic, resamples=forming.resamples, seed=forming.seed)
     return Estimate(value=value, interval=interval, n=len(pairs))

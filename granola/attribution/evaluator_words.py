@@ -1,4 +1,4 @@
-"""Naming an evaluator in one word, as on a command line: KIND=WHERE. docs/reference/attribution.md has the kinds."""
+"""Evaluators named in one word on the command line: KIND=WHERE. docs/reference/attribution.md lists the kinds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = ("graph", "words", "trained", "encoder", *CHAT, "nli", "autois")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvaluatorWords:
-    """How evaluators are opened: `chat` opens a chat model."""
+    """Settings for opening evaluators; `chat` opens a chat model."""
 
     chat: Callable[[str], AbstractContextManager[ChatModel]]
     examples: Path | None = None
@@ -33,7 +33,7 @@ class EvaluatorWords:
     prompts: Path | None = None
 
     def check(self, words: Iterable[str]) -> None:
-        """Raise UsageError for a word of another form, twice the same, or shots without examples."""
+        """Raise UsageError for a malformed or repeated word, or for shots without examples."""
         seen: set[str] = set()
         for word in words:
             kind, _, where = word.partition("=")
@@ -49,7 +49,7 @@ class EvaluatorWords:
             raise UsageError("--shots takes its examples from --examples: a file of samples, as train.jsonl")
 
     def open(self, word: str, stack: ExitStack) -> AttributionEvaluator:
-        """The evaluator of a word; what it holds open is closed with `stack`. Raises UsageError, ModelError."""
+        """Open the evaluator of a word; its resources are closed with `stack`. Raises UsageError, ModelError."""
         from granola.attribution import entailment_evaluators, simple_evaluators
 
         kind, _, where = word.partition("=")

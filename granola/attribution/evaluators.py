@@ -1,4 +1,4 @@
-"""What every evaluator of attribution does, and what it says of a sample."""
+"""The protocol of evaluators of attribution, and their judgements."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from granola.attribution.categories import Category
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttributionJudgement:
-    """What an evaluator says of one sample.
+    """The judgement of one sample.
 
-    `category` is None where it tells only whether the sample is supported, and where its reply could not be read: then
-    `supported` is None too, and `failed` says why. `facts` are parts of the statement with the label of each.
+    `category` is None for a two-class evaluator; where a reply could not be read `supported` is None too, with the
+    reason in `failed`. `facts`: parts of the statement, each with its label.
     """
 
     id: str
@@ -26,7 +26,7 @@ class AttributionJudgement:
     facts: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """A line of a file."""
+        """The judgement as a JSON row."""
         return asdict(self)
 
 
@@ -34,19 +34,19 @@ class AttributionEvaluator(Protocol):
     """Judges samples."""
 
     def signature(self) -> str:
-        """All that its judgements depend on, as it stands beside scores."""
+        """A signature of everything that determines the judgements."""
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """One judgement for each sample, in order; a sample that cannot be judged has one too."""
+        """One judgement for each sample, in order, failures included."""
 
 
 def fact_verdicts(
     evaluator: AttributionEvaluator, samples: Sequence[AttributionSample]
 ) -> Iterator[tuple[bool | None, ...]]:
-    """Of each sample, in order, a verdict on each fact of its subgraph; None where there is none.
+    """For each sample, in order, the verdicts on the facts of its subgraph; None for a missing one.
 
-    Evaluators with a method of this name are asked by it (Hu et al. 2025, CAQA, appendix D.2); of others each fact is
-    judged as a statement: supportive is true, all other categories are false (section 5.4).
+    Uses the method `fact_verdicts` of the evaluator if it has one (Hu et al. 2025, CAQA, appendix D.2). Otherwise each
+    fact is judged as a statement: supportive is true, every other category false (section 5.4).
     """
     if (ask := getattr(evaluator, "fact_verdicts", None)) is not None:
         yield from ask(samples)
@@ -58,18 +58,18 @@ def fact_verdicts(
 
 
 def fact_samples(sample: AttributionSample) -> Iterator[AttributionSample]:
-    """Each fact of the undamaged subgraph as a statement of its own, with the sample's citations."""
+    """Each fact of the original subgraph as a statement with the citations of the sample."""
     for number, fact in enumerate(sample.subgraph, 1):
         yield sample.model_copy(update={"id": f"{sample.id}/{number}", "statement": fact.text, "category": None})
 
 
 def category_judgement(sample: AttributionSample, category: Category, **more: Any) -> AttributionJudgement:
-    """The judgement of a category."""
+    """The judgement with a category; supported if it is SUPPORTIVE."""
     return AttributionJudgement(id=sample.id, category=category, supported=category is Category.SUPPORTIVE, **more)
 
 
 def prompt_lines(texts: Iterable[str], *, longest: int = 1_900, most: int = 24) -> list[str]:
-    """Citations as lines of a prompt: long ones cut at blanks, and no more than `most` lines."""
+    """Citations as lines of a prompt: texts above `longest` characters are cut at blanks; at most `most` lines."""
     pieces: list[str] = []
     for text in texts:
         remainder = " ".join(text.split())

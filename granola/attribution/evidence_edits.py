@@ -1,6 +1,6 @@
-"""What is done to the facts behind an answer so that citations support it, lack, contradict, or miss it.
+"""Edits of the facts behind an answer, so that citations support it, lack a part, contradict it or are irrelevant.
 
-Hu et al. 2025 (CAQA), section 3.4: question and answer statement stay those of the true answer.
+Hu et al. 2025 (CAQA), section 3.4: question and answer statement remain those of the true answer.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from kg.model import TimeValue
 from kg.queries import Fact, Grounding, Hop, Shape, StoreFacts
 from kg.queries.query_mining import name_of
 
-Groups = tuple[tuple[Fact, ...], ...]  # of each branch the facts that its citations state
-_CANDIDATES = 2_000  # entities of a class that are looked at
-_DRAWN = 24  # of them, drawn
-_DEPTH = 4  # steps up to what contains an entity
-_MOST_STATEMENTS = 60  # facts of an entity that are looked at
+Groups = tuple[tuple[Fact, ...], ...]  # for each branch, the facts that its citations state
+_CANDIDATES = 2_000  # entities of a class that are read: large classes have millions
+_DRAWN = 24  # candidates drawn from these: each costs reads of the store
+_DEPTH = 4  # steps upwards to containers and superclasses
+_MOST_STATEMENTS = 60  # statements of an entity that are considered
 _PLACING = tuple(Hop(property=prop) for prop in ("P17", "P131", "P27", "P495"))
 _DATING = frozenset({"P569", "P571", "P577"})
-_END_ALONE = 0.55  # of paths to one answer, those of which nothing but the end is left
-_PERIOD = 40  # years within which entities are of one time
+_END_ALONE = 0.55  # share of paths with one answer that are reduced to their last fact
+_PERIOD = 40  # years; dates this close count as contemporary
 
 
 class EditError(GranolaError, ValueError):
-    """The graph has nothing that the edit of a category needs; `reason` is the kind, for counts."""
+    """The edit of a category is impossible in this graph; `reason` is its kind, for counts."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -36,7 +36,7 @@ class EditError(GranolaError, ValueError):
 
 
 def branch_facts(grounding: Grounding) -> Groups:
-    """The facts of the subgraph, branch by branch, of all answers, without repeats."""
+    """The facts of the subgraph for all answers, by branch, without repeats."""
     return tuple(
         tuple(dict.fromkeys(fact for answer in grounding.answers for fact in grounding.ways[answer][at]))
         for at in range(len(grounding.query.branches))
@@ -54,7 +54,7 @@ class EvidenceEditor:
         self._smallest: dict[tuple[str, ...], list[str]] = {}
 
     def edit(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
-        """The facts that citations of a category state. Raises EditError."""
+        """The facts for citations of a category. Raises EditError."""
         groups = branch_facts(grounding)
         if category is Category.SUPPORTIVE:
             return groups
@@ -65,11 +65,12 @@ class EvidenceEditor:
         return self._irrelevant(grounding, drawing)
 
     def _partial(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
-        """One fact less of a path, which names the answer still; one branch less of a tree or union.
+        """Remove one fact of a path, whose remainder still names the answer; remove one branch of a tree or union.
 
-        Of a path to several answers the way to one of them is cut at its end. Else its first fact goes, and in its
-        place stands, in about half of the samples, another one of the subject that tells nothing of the answer: were no
-        name of the question ever left, names alone would tell the category; were one always left, their number would.
+        Of a path with several answers, the last fact of one is removed. Otherwise the first fact is removed and, in
+        about half of the samples, replaced by a fact about the subject that does not bear on the answer. Without
+        replacements the names of the question would be missing exactly from partial samples; with replacements in all,
+        the number of names would reveal the category.
         """
         shape = grounding.query.shape
         if shape is Shape.SINGLE:
@@ -96,7 +97,7 @@ class EvidenceEditor:
         return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)
 
     def _contradictory(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
-        """Another entity in the place of each answer; of one answer in a union."""
+        """Replace each answer by another entity; in a union only one answer."""
         lasts = [branch.hops[-1] for branch in grounding.query.branches]
         if all(self._has_several(hop) for hop in lasts):
             raise EditError("subjects of the relation often have several values: another contradicts none")
@@ -113,7 +114,7 @@ class EvidenceEditor:
         return not hop.forward or hop.qualifier is not None or self._values.is_often_multivalued(hop.property)
 
     def _replacement(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
-        """An entity of the answer's class of which the facts are not true, at any rank or time."""
+        """An entity of the class of the answer for which the facts are false, at any rank or time."""
         facts = self._facts
         inside = grounding.entities
         names = {name.casefold() for entity_id in inside for name in self._names(entity_id)}
@@ -134,7 +135,7 @@ class EvidenceEditor:
         raise EditError("no other entity of the answer's class is false for sure")
 
     def _likeness(self, answer: str, other: str) -> int:
-        """How much two entities share of kind, place and time: what makes a wrong answer plausible."""
+        """The number of shared classes, places and dates: a wrong answer is more plausible the more it shares."""
         kinds = len(set(self._values.classes(answer)) & set(self._values.classes(other)))
         places = sum(
             bool(set(self._facts.targets(answer, hop)) & set(self._facts.targets(other, hop))) for hop in _PLACING
@@ -148,14 +149,14 @@ class EvidenceEditor:
         return [value.year for value in values if isinstance(value, TimeValue)]
 
     def _plausible_values(self, grounding: Grounding, classes: tuple[str, ...]) -> list[str]:
-        """Values of the last relations that share a class with the answer: what a reader would believe."""
+        """Values of the last relations that share a class with the answer, which make plausible wrong answers."""
         lasts = [branch.hops[-1] for branch in grounding.query.branches]
         relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
         values = (value for relation in relations for value in self._values.values_of_classes(relation, classes))
         return list(dict.fromkeys(values))
 
     def _class_members(self, classes: tuple[str, ...]) -> list[str]:
-        """Entities of the smallest of the answer's classes that has others."""
+        """Entities of the smallest class of the answer that has more than one."""
         if classes not in self._smallest:
             pairs = [(CLASS, class_id) for class_id in classes]
             referrers_of = self._facts.store.referrers(pairs, limit=_CANDIDATES)
@@ -164,14 +165,14 @@ class EvidenceEditor:
         return self._smallest[classes]
 
     def _is_true(self, fact: Fact, grounding: Grounding, answer: str, other: str) -> bool:
-        """Whether a fact about the answer stands in the store of the other entity too."""
+        """Whether the fact about the answer is also true of the other entity."""
         if answer not in (fact.subject, fact.object):
             return False
         subject, target = (other if end == answer else end for end in (fact.subject, fact.object))
         return self._facts.holds(subject, Hop(property=fact.property, qualifier=fact.qualifier), target)
 
     def _encloses(self, first: str, second: str) -> bool:
-        """Whether one lies in the other, or is a kind of it."""
+        """Whether one entity lies in the other, or is a kind of it."""
         return first in self._enclosing_ids(second) or second in self._enclosing_ids(first)
 
     def _enclosing_ids(self, entity_id: str) -> frozenset[str]:
@@ -198,7 +199,7 @@ class EvidenceEditor:
         return [*entity.labels.values(), *(alias for aliases in entity.aliases.values() for alias in aliases)]
 
     def _irrelevant(self, grounding: Grounding, drawing: random.Random) -> Groups:
-        """As many facts about each subject, by relations that tell nothing of those asked for, of other entities."""
+        """Facts about each subject, as many as in the query, by relations unrelated to those of the query."""
         closed = set(grounding.entities)
         barred = _related_relations(grounding)
         if grounding.query.shape is Shape.TREE:
@@ -213,7 +214,7 @@ class EvidenceEditor:
     def _irrelevant_ways_that_meet(
         self, grounding: Grounding, closed: set[str], barred: frozenset[str], drawing: random.Random
     ) -> Groups:
-        """Ways from all subjects that meet in one entity, as those of the query do."""
+        """Irrelevant paths from all subjects that end in one shared entity, as in the query."""
         for _ in range(3):
             ways = []
             for branch in grounding.query.branches:
@@ -230,7 +231,7 @@ class EvidenceEditor:
     def _irrelevant_chain(
         self, start: str, length: int, closed: set[str], barred: frozenset[str], drawing: random.Random
     ) -> tuple[Fact, ...]:
-        """So many facts in a row."""
+        """A chain of `length` irrelevant facts."""
         for _ in range(3):
             facts: list[Fact] = []
             node, seen = start, set(closed)
@@ -243,7 +244,7 @@ class EvidenceEditor:
         raise EditError("the subject has no facts that are irrelevant for sure")
 
     def _irrelevant_facts(self, node: str, closed: Set[str], barred: frozenset[str]) -> list[Fact]:
-        """True facts about an entity that somebody may ask for, which lead to an entity with a name."""
+        """True facts about an entity that a person may ask for, and that lead to an entity with a name."""
         entity = self._facts.entity(node)
         kinds = self._values.classes(node)
         targets = [
@@ -263,12 +264,12 @@ class EvidenceEditor:
 
 
 def _related_relations(grounding: Grounding) -> frozenset[str]:
-    """Relations that tell something of those that are asked for."""
+    """The relations of the query and those related to them."""
     return frozenset().union(*(related_properties(prop) for prop in grounding.query.properties))
 
 
 def _replace_answer(fact: Fact, last: Hop, instead: dict[str, str]) -> Fact:
-    """The fact with another answer, where its end at the answer is one that is replaced."""
+    """The fact with the answer replaced, where `instead` names a replacement."""
     if last.forward:
         return replace(fact, object=instead.get(fact.object, fact.object))
     return replace(fact, subject=instead.get(fact.subject, fact.subject))

@@ -1,7 +1,7 @@
-"""Facts, questions and answer statements in words: a table of relations, and labels by their kind for the rest.
+"""Facts, questions and answer statements in English, from a table of relations, else from property labels.
 
-A question of several hops asks as a person would: the last relation's question about the rest as a noun phrase
-("Where was the director of Psycho born?"); of several subjects, what they share ("Who directed A and wrote B?").
+A question with several hops applies the question of the last relation to a noun phrase for the rest ("Where was the
+director of Psycho born?"); a question with several subjects joins clauses ("Who directed A and wrote B?").
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from granola.errors import GranolaError
 from kg.queries import Branch, Fact, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.queries.query_mining import name_of
 
-# How labels of properties go on to their object: "named after", "owned by"; and what their subject does: "uses".
+# Last words of labels that lead on to the object ("named after", "owned by"); verbs that begin labels ("uses").
 _LEADS_ON = frozenset({"of", "by", "in", "at", "to", "for", "from", "on", "with", "after", "as"})
 _VERBS = {
     "has": "have", "contains": "contain", "uses": "use", "shares": "share", "studies": "study", "depicts": "depict",
@@ -36,11 +36,13 @@ _WITH_ARTICLE = re.compile(
     r"|Party|League|Orchestra|Association|Festival|Academy of [^(]*)(?: \(|\Z))"
 )
 _OF_WORKS, _OF_THE_DEAD = frozenset({"P57", "P58", "P86", "P161", "P175"}), frozenset({"P570"})
-_VAGUE = frozenset({"thing", "place", "work", "topic", "owner", "performer"})  # heads that another may stand for
+_VAGUE = frozenset(
+    {"thing", "place", "work", "topic", "owner", "performer"}
+)  # vague nouns, replaced by a more specific one of another clause
 
 
 class WordingError(GranolaError, ValueError):
-    """A fact cannot be worded; `reason` is the kind, for counts."""
+    """A fact that cannot be worded; `reason` is its kind, for counts."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -48,7 +50,7 @@ class WordingError(GranolaError, ValueError):
 
 
 class FactWording:
-    """Words for facts of a store. `called` has names for some entities other than their labels."""
+    """Wordings of the facts in a store. `called` maps entities to names other than their labels."""
 
     def __init__(self, facts: StoreFacts) -> None:
         self._facts = facts
@@ -61,14 +63,14 @@ class FactWording:
         return name
 
     def _name_in_sentence(self, entity_id: str, called: Mapping[str, str]) -> str:
-        """What an entity is called within a sentence: "the Soviet Union"."""
+        """The name of an entity within a sentence, with its article: "the Soviet Union"."""
         name = called.get(entity_id) or self.name(entity_id)
         if not _WITH_ARTICLE.match(name) or self._has_relation(entity_id, _OF_WORKS):
             return name
         return f"the {name}"
 
     def distinct_names(self, ids: Sequence[str]) -> dict[str, str]:
-        """Names with descriptions for entities of one name. Raises WordingError where descriptions do not part them."""
+        """Names with descriptions for namesakes. Raises WordingError where descriptions are missing or equal."""
         called: dict[str, str] = {}
         for entity_id in ids:
             entity = self._facts.entity(entity_id)
@@ -81,7 +83,7 @@ class FactWording:
         return called
 
     def cite(self, fact: Fact, called: Mapping[str, str]) -> CitedFact:
-        """The fact with its names and its sentence."""
+        """The fact with names and a sentence."""
         ends = (fact.subject, fact.object)
         subject, target = (called.get(one) or self.name(one) for one in ends)
         label = self.name(fact.relation)
@@ -100,10 +102,10 @@ class FactWording:
         )
 
     def question(self, grounding: Grounding, called: Mapping[str, str]) -> str:
-        """What the query asks."""
+        """The question that a query expresses."""
         branches = grounding.query.branches
         if grounding.query.shape is Shape.UNION:
-            # By the name that they share, as one asks who does not know that there are several.
+            # Use the shared name: the asker does not know that there are several namesakes.
             asked = dict.fromkeys(self._question(branch, {}) for branch in branches)
             return " ".join(asked)
         if len(branches) == 1:
@@ -126,10 +128,11 @@ class FactWording:
     def extend_question(
         self, question: str, before: LogicalQuery, grounding: Grounding, called: Mapping[str, str]
     ) -> str | None:
-        """The question that a person asked of the query `before`, as it is of what was made of that query.
+        """Extend the question of a person for the query `before` to the extended query; None where that is not
+        possible.
 
-        What leads to a subject stands in the place of its name; another way to the answer in a sentence of its own.
-        None where it cannot be said so.
+        A relation that leads to a subject replaces its name by a noun phrase; a second path to the answer becomes a
+        sentence of its own.
         """
         asked = _sentence(question.strip().rstrip("?").strip() + "?")
         added = [branch for branch in grounding.query.branches if branch not in before.branches]
@@ -167,7 +170,7 @@ class FactWording:
         return _sentence(", and ".join(parts) + ".")
 
     def _subject_phrase(self, branch: Branch, called: Mapping[str, str]) -> str:
-        """All of a branch but its last hop as a noun phrase: "the director of Psycho"."""
+        """A noun phrase for all hops of a branch except the last: "the director of Psycho"."""
         phrase = self._name_in_sentence(branch.start, called)
         for hop in branch.hops[:-1]:
             phrase = self._noun_phrase(hop, phrase)
@@ -187,7 +190,7 @@ class FactWording:
         return entity is not None and any(one.property in relations for one in entity.statements)
 
     def _hop_question(self, hop: Hop, subject: str, plural: bool) -> str:
-        """The question that one hop asks of a subject, or of two of them."""
+        """The question for one hop from a subject; `plural` for two subjects."""
         template = wording(hop.property).get("question", "")
         if hop.qualifier is not None or not hop.forward or not template:
             label = self.name(hop.property)
@@ -203,7 +206,7 @@ class FactWording:
         return _sentence(template.format(subject=subject))
 
     def _noun_phrase(self, hop: Hop, before: str) -> str:
-        """What a hop leads to as a noun phrase."""
+        """A noun phrase for the target of a hop."""
         words = wording(hop.property)
         label = self.name(hop.property)
         if hop.qualifier is not None:
@@ -222,7 +225,7 @@ class FactWording:
         return f"what is {label} {before}" if is_clause(label) else f"what has {before} as its {label}"
 
     def _head_and_clause(self, branch: Branch, called: Mapping[str, str]) -> tuple[str, str]:
-        """A branch as a noun and a clause that tells of it: ("person", "who directed Psycho")."""
+        """A branch as a noun and a relative clause: ("person", "who directed Psycho")."""
         hop, before = branch.hops[-1], self._subject_phrase(branch, called)
         words = wording(hop.property)
         if hop.forward and hop.qualifier is None and "that" in words:
@@ -230,7 +233,7 @@ class FactWording:
         return "thing", f"that is {self._noun_phrase(hop, before)}"
 
     def _hop_sentence(self, hop: Hop, subject: str, target: str) -> str:
-        """A hop as a statement about what it starts from and what it leads to."""
+        """A statement of a hop about its subject and target."""
         label = self.name(hop.property)
         if hop.qualifier is not None:
             return f"{target} is {self._noun_phrase(hop, subject)}."
@@ -242,7 +245,7 @@ class FactWording:
 
 
 def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
-    """A fact in a sentence: by the relation's own words, else by its label."""
+    """A sentence for a fact: from the template of the relation, else from the label."""
     template = wording(relation).get("says")
     if template:
         if target[:1].lower() in "aeiou":
@@ -256,17 +259,17 @@ def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
 
 
 def is_clause(label: str) -> bool:
-    """Whether a property's label goes on to its object ("named after"), rather than naming it ("capital")."""
+    """Whether a property label leads on to the object ("named after") rather than naming it ("capital")."""
     return label.rsplit(" ", 1)[-1] in _LEADS_ON
 
 
 def is_verb(label: str) -> bool:
-    """Whether a property's label is what its subject does ("has part", "uses")."""
+    """Whether a property label begins with a verb of the subject ("has part", "uses")."""
     return label.split(" ", 1)[0] in _VERBS
 
 
 def _to_past(match: re.Match[str]) -> str:
-    """The first "is" or "does" of a question, of which nothing before it is a name, of one who is dead."""
+    """Put the first "is" or "does" of a question about a dead person into the past; no name precedes it."""
     return match[0].removesuffix(match[1]) + {"is": "was", "does": "did"}[match[1]]
 
 
@@ -275,7 +278,7 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def _tidy_punctuation(text: str) -> str:
-    """Without the comma that closes a clause before another mark."""
+    """Remove the comma that a clause leaves before another mark, and a doubled full stop."""
     for mark in "?.;,'":
         text = text.replace(f",{mark}", mark)
     return text[:-1] if text.endswith("..") else text

@@ -1,6 +1,6 @@
-"""Whether a sample's category is what its facts say: the query is run on them, and on the whole graph.
+"""Proofs of labels: the query is run on the facts of a sample and on the whole graph.
 
-The paper asserts its labels; a sample of ours that does not prove is dropped and counted by its reason.
+The paper asserts its labels; here a sample without a proof is dropped and counted by reason.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from kg.queries import Fact, FactList, Grounding, Hop, Shape, StoreFacts, ground
 
 
 def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: StoreFacts) -> str | None:
-    """Why a category does not hold for some evidence; None where it is proved.
+    """Return why a category is not proved for some evidence; None where it is.
 
-    `truth` is the query's grounding in the whole graph. Supportive: the evidence gives exactly the answers, and all of
-    it is true. Partially supportive: it gives fewer, keeps a fact that is needed, and all of it is true. Contradictory:
-    it gives another answer, none of the answers that it was to replace, and each fact that the graph lacks is false at
-    any rank or time. Irrelevant: it gives nothing, is true, and shares no fact with the subgraph.
+    `truth`: the grounding of the query in the whole graph. Supportive: the evidence yields exactly the answers, and
+    all of it is true. Partially supportive: it yields fewer answers, contains a needed fact, and is true.
+    Contradictory: it yields another answer and none of the replaced ones, and a fact missing from the graph is false
+    at any rank or time. Irrelevant: it yields no answer, is true, and shares no fact with the subgraph.
     """
     cited = set(facts_of(evidence))
     needed = set(truth.facts())
@@ -52,5 +52,5 @@ def _contradicts(given_answers: set[str], answers: set[str], false: set[Fact], t
 
 
 def is_true(fact: Fact, facts: StoreFacts) -> bool:
-    """Whether the graph has a fact, at any rank and time."""
+    """Whether the graph contains a fact, at any rank and time."""
     return facts.holds(fact.subject, Hop(property=fact.property, qualifier=fact.qualifier), fact.object)

@@ -1,8 +1,8 @@
-"""Citations, questions and statements in a model's words: each checked for the names of its facts and no others.
+"""Citations, questions and statements reworded by a model, each checked for exactly the names of its facts.
 
-The three prompts have the structure of Hu et al. 2025 (CAQA), appendix B, in words of our own. A text that does not
-pass, asked for once more, is left as the template made it; both are counted. A text that names its facts may still take
-them back ("It is a myth that ..."): where a model of entailment is at hand, a citation must entail its facts.
+The three prompts follow the structure of Hu et al. 2025 (CAQA), appendix B, in our words. A text that fails its check
+twice is replaced by the template's; both are counted. A text with the right names may still negate its facts ("It is a
+myth that ..."): with an entailment model, a citation must entail its facts.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ CITATION = PromptKind(name="citation", required=frozenset({"facts"}))
 QUESTION = PromptKind(name="question", required=frozenset({"facts"}))
 STATEMENT = PromptKind(name="statement", required=frozenset({"question", "answers"}))
 AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
-LONGEST = 1_500  # characters of a reply that is used
-_BATCH = 256  # samples worded together
+LONGEST = 1_500  # characters of the longest reply that is accepted
+_BATCH = 256  # samples per batch of requests
 
 
 def read_wording_prompts() -> dict[str, Prompt]:
@@ -37,17 +37,17 @@ def read_wording_prompts() -> dict[str, Prompt]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _WordedText:
-    """One text that is asked for: which, of what, and what it must name and must not."""
+    """A requested text: its kind and slots, and the names that it must contain, may contain, and must not contain."""
 
     kind: PromptKind
     slots: tuple[tuple[str, str | tuple[str, ...]], ...]
     wanted: tuple[str, ...]
     known: tuple[str, ...]
     hidden: tuple[str, ...] = ()
-    says: str = ""  # by templates what a citation must entail
+    says: str = ""  # the template sentences that a citation must entail
 
     def check(self, reply: str) -> str:
-        """The text of a reply. Raises ReplyError for one that does not fit."""
+        """The text in a reply. Raises ReplyError if it fails the check."""
         text = " ".join(reply.split()).strip('"“”')
         if not text or len(text) > LONGEST:
             raise ReplyError(f"a text of 1 to {LONGEST} characters is wanted")
@@ -63,7 +63,7 @@ class _WordedText:
 
 @dataclass(kw_only=True)
 class ModelWording:
-    """Words samples by `model`; `counts` has what became of each kind of text."""
+    """Rewords samples with `model`; `counts` has the outcomes by kind of text."""
 
     model: ChatModel
     prompts: Mapping[str, Prompt] = field(default_factory=read_wording_prompts)
@@ -76,11 +76,11 @@ class ModelWording:
 
     @property
     def fingerprint(self) -> str:
-        """What tells this wording from others: the hash of its prompts."""
+        """The hash of the prompts."""
         return prompts_hash(dict(self.prompts))[:8]
 
     def reword(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionSample]:
-        """The samples in order, each text in the model's words where it passed its check."""
+        """The samples in order, with the texts of the model where they passed the check."""
         source = iter(samples)
         while batch := list(islice(source, _BATCH)):
             asked: dict[_WordedText, str | None] = {text: None for sample in batch for text in _wanted_texts(sample)}
@@ -103,7 +103,7 @@ class ModelWording:
                 yield sample.model_copy(update={"citations": citations, "question": question, "statement": statement})
 
     def _not_entailed(self, worded: Mapping[_WordedText, str | None]) -> list[_WordedText]:
-        """Citations from which their facts do not follow, by the model of entailment; none without one."""
+        """The citations that do not entail their facts; empty without an entailment model."""
         if self.entailment is None:
             return []
         pairs = [(text, TextPair(reply, text.says)) for text, reply in worded.items() if reply and text.says]
@@ -120,7 +120,7 @@ class ModelWording:
 
 
 def _wanted_texts(sample: AttributionSample) -> list[_WordedText]:
-    """What is asked for a sample: its citations, its question where it is a template's, its statement."""
+    """The requested texts of a sample: citations, the question if it comes from a template, the statement."""
     texts = [
         _WordedText(
             kind=CITATION,
@@ -155,13 +155,13 @@ def _wanted_texts(sample: AttributionSample) -> list[_WordedText]:
 
 
 def cited_facts(sample: AttributionSample) -> list[tuple[CitedFact, ...]]:
-    """The facts that each citation of a sample states, as its row says; none of a row that does not."""
+    """The facts that each citation states, according to the row; empty where the row does not record them."""
     places = sample.cited or ((),) * len(sample.citations)
     return [tuple(sample.evidence[at] for at in of_citation) for of_citation in places]
 
 
 def _is_original(sample: AttributionSample) -> bool:
-    """Whether the question is that of its source: it stays as people asked it."""
+    """Whether the question is from the source data: then it is not reworded."""
     return sample.provenance.get("extension") == "none" and sample.provenance.get("original_question") is not None
 
 
@@ -170,18 +170,18 @@ def _names(facts: Sequence[CitedFact]) -> tuple[str, ...]:
 
 
 def _required_names(sample: AttributionSample) -> tuple[str, ...]:
-    """The names that a question must have: of the entities that its query names."""
+    """The names that a question must contain: those of the entities in its query."""
     branches = (sample.query or {}).get("branches", ())
     ids = {entity_id for branch in branches for entity_id in (branch["start"], *branch["via"]) if entity_id is not None}
     ends = [pair for one in sample.subgraph for pair in ((one.subject, one.names[0]), (one.object, one.names[2]))]
     names = [name for entity_id, name in ends if entity_id in ids]
     if (sample.query or {}).get("union"):
-        names = [name.partition(" (")[0] for name in names]  # namesakes are told apart where they are cited
+        names = [name.partition(" (")[0] for name in names]  # descriptions distinguish namesakes only in citations
     return tuple(dict.fromkeys(names))
 
 
 def _masked_facts(sample: AttributionSample) -> tuple[str, ...]:
-    """The facts of the query with ?x for its answers and ?y for entities in between."""
+    """The facts of the query with ?x for answers and ?y for entities in between."""
     given = set(_required_names(sample))
     masks: dict[str, str] = dict.fromkeys(sample.answer, "?x")
 
@@ -195,7 +195,7 @@ def _masked_facts(sample: AttributionSample) -> tuple[str, ...]:
 
 
 def automatic_coverage(sample: AttributionSample) -> list[tuple[str, str, TextCoverage]]:
-    """Each citation, and the question where it was extended, with its text and the label that the check gives it."""
+    """Kind, text and label of each citation and of an extended question, by the automatic check."""
     found = []
     for text, facts in zip(sample.citations, cited_facts(sample), strict=True):
         if facts:

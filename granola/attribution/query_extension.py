@@ -1,9 +1,9 @@
-"""Queries made more complex: a union of namesakes, or one more triple at the head or at the answer.
+"""Extensions of queries: a union of namesakes, or one triple added at the head or at the answer.
 
-Hu et al. 2025 (CAQA), section 3.3 and Table 3. A question names the subject of the triple at the head in the place of
-what it leads to, so that the triple is needed for the answer. The rule lets the triple at the answer enter it, the
-examples of the paper's appendix let it leave: `AnswerEdge`. A query for which the drawn option is impossible, of which
-the paper says nothing, stays as it is.
+Hu et al. 2025 (CAQA), section 3.3 and Table 3. A triple at the head replaces the name of its target in the question by
+its own subject, so that it is needed for the answer. A triple at the answer enters it by the rule, but leaves it in
+the examples of the appendix: `AnswerEdge`. A query whose drawn extension is impossible stays as it is; the paper
+leaves this open.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from granola.attribution.relation_table import RelationValues, asked_together, f
 from kg.queries import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.queries.query_mining import name_of, namesakes
 
-HUB = 500  # values that more entities have, and entities met by more than that, are not added
-_TRIED = 4  # relations of which a subject is looked for
+HUB = 500  # values of more entities are not added: such a fact ("is human") identifies nothing
+_TRIED = 4  # relations tried per query; each costs a read of the store
 
 
 class Extension(StrEnum):
-    """What was done to a query."""
+    """The kind of extension."""
 
     NONE = "none"
     UNION = "union"
@@ -30,7 +30,7 @@ class Extension(StrEnum):
 
 
 class AnswerEdge(StrEnum):
-    """Whether a triple added at the answer leads to it, as the rule says, or away from it, as the examples do."""
+    """The direction of a triple added at the answer: into it, as the rule says, or out of it, as the examples do."""
 
     ENTERS = "enters"
     LEAVES = "leaves"
@@ -55,7 +55,7 @@ class QueryExtender:
         self._answer_edge = answer_edge
 
     def extend(self, grounding: Grounding, drawing: random.Random) -> tuple[Extension, LogicalQuery | None]:
-        """What was drawn, and the query that it makes, to be grounded anew; None where it is impossible."""
+        """Draw an extension; return it with the extended query, not yet grounded, or None where impossible."""
         option = drawing.choice(_OPTIONS[grounding.query.shape])
         if option is Extension.UNION:
             return option, self._add_namesakes(grounding.query)
@@ -74,9 +74,9 @@ class QueryExtender:
         return LogicalQuery(branches=branches, union=True) if same else None
 
     def _add_at_head(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
-        """A subject in the place of one of the query's, which it alone leads to, as "the spouse of Anna Scott".
+        """Replace a start entity by another from which one relation leads to it alone: "the spouse of Anna Scott".
 
-        Only before the single hop of a branch: no one asks for the star of the work that another is based on.
+        Only for branches with a single hop: "the star of the work that another is based on" is not a natural question.
         """
         branches = grounding.query.branches
         at = drawing.randrange(len(branches))
@@ -104,7 +104,7 @@ class QueryExtender:
     def _edge_to(
         self, target: str, grounding: Grounding, drawing: random.Random, relations: Set[str]
     ) -> tuple[str, Hop] | None:
-        """An entity outside the query and one of the relations, which leads to `target`."""
+        """An entity outside the query and one of the relations, by which it leads to `target`."""
         pairs = [(prop, target) for prop in self._values.relations_to(target) if prop in relations]
         counts = self._facts.store.value_counts(pairs)
         few = [pair for pair in pairs if 0 < counts.get(pair, 0) <= HUB]
@@ -116,7 +116,7 @@ class QueryExtender:
         return None
 
     def _edge_from(self, target: str, grounding: Grounding, drawing: random.Random) -> tuple[str, Hop] | None:
-        """An entity that the answer leads to by a relation that is not in the query."""
+        """A value of the answer, by a relation that the query does not use."""
         allowed = set(known_properties()) - grounding.query.properties
         edges = [
             (value, Hop(property=prop, forward=False))
@@ -128,7 +128,7 @@ class QueryExtender:
         return drawing.choice(edges) if edges else None
 
     def _usable(self, ids: Sequence[str], grounding: Grounding) -> list[str]:
-        """Those with a name, outside the query, and not called as an entity of it."""
+        """The entities that have a name, are outside the query, and share no name with its entities."""
         taken = grounding.entities
         names = {name_of(self._facts.entity(entity_id)) for entity_id in taken}
         self._facts.fetch(ids)

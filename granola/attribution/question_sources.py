@@ -1,8 +1,8 @@
-"""Questions with logical queries, from the files in which others publish them.
+"""Readers of published data sets of questions with logical queries.
 
-SimpleQuestions on WikiData (tab-separated: subject, property, object, question; R instead of P is the property against
-its direction), QALD, LC-QuAD 2.0, RuBQ, WikiWebQuestions (with SPARQL), and rows of one's own: JSON or JSONL with
-"question" and either "sparql" or "query". The form is recognised by the content.
+Formats: SimpleQuestions on WikiData (tab-separated: subject, property, object, question; R instead of P for the
+inverse property), QALD, LC-QuAD 2.0, RuBQ, WikiWebQuestions (SPARQL), and own rows (JSON, JSONL) with "question" and
+"sparql" or "query". The format is detected from the content.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DAMAGED = "damaged row"
 
 
 class QuestionSources:
-    """The queries of files, in order. `reasons` counts, when they were read, why others were left out."""
+    """Iterates over the queries of files, in order; then `reasons` has the counts of skipped rows by reason."""
 
     def __init__(self, paths: list[Path], *, on_reject: Callable[[RejectedRow], None]) -> None:
         self._paths, self._on_reject = paths, on_reject
@@ -56,12 +56,12 @@ class QuestionSources:
 
     @property
     def damaged(self) -> int:
-        """How many rows were none."""
+        """The number of damaged rows."""
         return self.reasons[_DAMAGED]
 
 
 def _rows(path: Path) -> Iterator[tuple[str, object]]:
-    """The rows of a file with their places; what is damaged is no mapping."""
+    """The rows of a file with their positions; a damaged row is no mapping."""
     with opened_to_read(path) as stream:
         head = stream.peek(4096)[:4096]  # type: ignore[attr-defined]
         if b"\t" in head.split(b"\n", 1)[0] and not head.lstrip().startswith((b"{", b"[")):
@@ -80,7 +80,7 @@ def _rows(path: Path) -> Iterator[tuple[str, object]]:
 
 
 def _simple_row(line: bytes) -> object:
-    """A line of SimpleQuestions as a row; the line itself where it is none."""
+    """A line of SimpleQuestions as a row; a malformed line unchanged."""
     text = line.decode("utf-8", "replace").rstrip("\n")
     if (match := _SIMPLE.match(text)) is None:
         return text
@@ -90,7 +90,7 @@ def _simple_row(line: bytes) -> object:
 
 
 def _sourced_query(name: str, place: str, row: object) -> SourcedQuery:
-    """The query of a row. Raises QueryShapeError and SampleError."""
+    """The query of a row, with its source. Raises QueryShapeError, SampleError."""
     if not isinstance(row, Mapping):
         raise SampleError("expected an object, or subject, property, object and question between tabs")
     number = row.get("id", row.get("uid", place))
@@ -118,7 +118,7 @@ def _logical_query(row: Mapping[str, Any]) -> LogicalQuery:
 
 
 def _question(row: Mapping[str, Any]) -> str | None:
-    """The question as people asked it: a text, or the English one of QALD's list."""
+    """The question in its original words: a text, or the English entry of the list in QALD."""
     question = next((row[name] for name in _QUESTION if row.get(name)), None)
     if isinstance(question, list):
         english = (one for one in question if isinstance(one, Mapping) and one.get("language") == "en")
@@ -127,7 +127,7 @@ def _question(row: Mapping[str, Any]) -> str | None:
 
 
 def _gold_ids(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Ids of a row's answers, where they are entities: ids, values, or bindings as SPARQL's JSON has them."""
+    """Ids of the answers that are entities: given as ids, values, or bindings in the JSON of SPARQL."""
     lists = [row[name] for name in ("answer_qids", "ans_id", "answers") if isinstance(row.get(name), list)]
     return tuple(dict.fromkeys(found for one in lists for answer in one for found in _entities_of(answer)))
 

@@ -1,5 +1,6 @@
-"""Relations as benchmarks of attribution see them: how they are worded, which tell of each other, which ask nothing;
-and the values that relations have in a store."""
+"""The table of relations for attribution benchmarks: wordings, related relations, natural follow-up questions; and the
+values that relations have in a store.
+"""
 
 from __future__ import annotations
 
@@ -22,65 +23,65 @@ def _table() -> dict[str, Any]:
 
 @cache
 def known_properties() -> tuple[str, ...]:
-    """Relations that a person would ask for, by number."""
+    """Properties with a question in the table, in the order of the table."""
     return tuple(prop for prop, words in _table()["wordings"].items() if "question" in words and ">" not in prop)
 
 
 @cache
 def follow_ups() -> dict[str, tuple[str, ...]]:
-    """Of each relation that leads to one thing which is asked about by what leads to it: what is asked of it."""
+    """For each relation, the relations that a question may ask about its target."""
     data = _table()
     return {relation: tuple(data["asked"][kind]) for kind, own in data["through"].items() for relation in own}
 
 
 @cache
 def asked_together() -> dict[str, tuple[str, ...]]:
-    """Of each relation those that are asked together with it, of another subject: "Who wrote A and directed B?"."""
+    """For each relation, those that can share an answer with it: "Who wrote A and directed B?"."""
     return {relation: tuple(group) for group in _table()["meets"] for relation in group}
 
 
 @cache
 def multivalued_properties() -> frozenset[str]:
-    """Relations whose subjects often have more than one value: another one contradicts none."""
+    """Properties whose subjects often have several values, so that another value is no contradiction."""
     return frozenset(prop for prop, words in _table()["wordings"].items() if words.get("several"))
 
 
 @cache
 def related_properties(relation: str) -> frozenset[str]:
-    """The relation and those that tell something of it: where one is born tells of one's country."""
+    """The relation and those that give information about it: a place of birth suggests a country."""
     return frozenset({relation}).union(*(set(group) for group in _table()["groups"].values() if relation in group))
 
 
 def wording(relation: str) -> dict[str, Any]:
-    """The templates of a relation: `says`, `noun`, `question`, `that` with its `head`, `against`, where it has them."""
+    """The templates of a relation, where it has them: `says`, `noun`, `question`, `that` with `head`, `against`."""
     wordings: dict[str, Any] = _table()["wordings"].get(relation, {})
     return wordings
 
 
 @cache
 def enclosing() -> frozenset[str]:
-    """Relations that lead to what contains an entity, or to its kind."""
+    """Relations to containers and classes of an entity."""
     return with_role("containing") | with_role("classing")
 
 
-# The values that relations have in a store, by class: what could stand in the place of another.
+# Values of relations in a store, by class: candidates for replacing a value.
 
 CLASS = "P31"
-_LOOKED_AT = 60  # values, with five subjects each, by which it is told whether a relation has several
-_MOST = 2_000  # values of a relation that are looked at, the most frequent ones
+_LOOKED_AT = 60  # values sampled, with five subjects each, to see whether a relation has several values
+_MOST = 2_000  # most frequent values of a relation that are read
 
 
 class RelationValues:
-    """Read once for each relation, and kept."""
+    """Values of relations in a store, read once per relation and cached."""
 
     def __init__(self, facts: StoreFacts) -> None:
         self._facts = facts
         self._values_by_class: dict[str, dict[str, list[str]]] = {}
         self._multivalued: dict[str, bool] = {}
-        self._relations_by_class: dict[str, dict[str, None]] = {}  # of each class the relations with values of it
+        self._relations_by_class: dict[str, dict[str, None]] = {}  # by class: relations with values of that class
 
     def by_class(self, relation: str) -> dict[str, list[str]]:
-        """Values of a relation by their classes, the most frequent first."""
+        """Values of a relation by class, the most frequent first."""
         values_by_class = self._values_by_class.get(relation)
         if values_by_class is None:
             values = [value for value, _ in self._facts.store.values_of(relation, limit=_MOST)]
@@ -101,7 +102,7 @@ class RelationValues:
         return list(dict.fromkeys(value for kind in classes for value in values_by_class.get(kind, ())))
 
     def is_often_multivalued(self, relation: str) -> bool:
-        """Whether the table says that subjects have several values, or one in ten of those looked at in the store."""
+        """Whether subjects often have several values: by the table, or in over a tenth of a sample of the store."""
         known = self._multivalued.get(relation)
         if known is None:
             pairs = [(relation, value) for value, _ in self._facts.store.values_of(relation, limit=_LOOKED_AT)]
@@ -114,7 +115,7 @@ class RelationValues:
         return known
 
     def relations_to(self, entity_id: str) -> list[str]:
-        """Relations in use that have values of one of the entity's classes, by number."""
+        """Known properties with values in one of the classes of the entity."""
         if not self._relations_by_class:
             for relation in known_properties():
                 for kind in self.by_class(relation):

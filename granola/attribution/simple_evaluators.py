@@ -1,4 +1,4 @@
-"""Evaluators without any text model: the facts themselves, and words that statement and citations share."""
+"""Evaluators without a text model: by the facts of a sample, and by word overlap."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from kg.queries import Fact, Grounding, LogicalQuery, StoreFacts, ground
 
 
 class GraphEvaluator:
-    """What the facts are that a sample's citations state, as its row has them: its query is run on them and on a store.
+    """Labels a sample by the facts in its row: the query is run on them and on a store.
 
-    It reads no text: it tells whether labels hold by another snapshot, and what is the most that a reader can reach.
+    It reads no text. It shows whether labels are valid for another snapshot, and gives an upper bound for evaluators.
     """
 
     def __init__(self, facts: StoreFacts) -> None:
@@ -31,7 +31,7 @@ class GraphEvaluator:
         return f"graph|snapshot:{snapshot}|v:{hash_of_modules('granola.attribution.label_proofs')}"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judge`; a sample without a query that the graph answers has no verdict."""
+        """See `AttributionEvaluator.judge`; a sample without a query that the graph answers has no verdict."""
         for sample in samples:
             truth = None if sample.query is None else self._truth(LogicalQuery.from_json(sample.query))
             evidence = (tuple(Fact(one.subject, one.property, one.object, one.qualifier) for one in sample.evidence),)
@@ -44,7 +44,7 @@ class GraphEvaluator:
                 yield category_judgement(sample, category)
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """As `evaluators.fact_verdicts`: what the citations state is known, so this is the automatic score itself."""
+        """See `evaluators.fact_verdicts`: the stated facts are known, so this equals the automatic score."""
         return map(facts_in_evidence, samples)
 
     def _truth(self, query: LogicalQuery) -> Grounding | None:
@@ -55,15 +55,14 @@ class GraphEvaluator:
         return truth if truth.answers else None
 
 
-# Words that both have in common.
+# Word overlap.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WordEvaluator:
-    """The baseline: a sample is supported where the citations have `share` of the statement's words.
+    """A baseline: supported if the citations contain at least `share` of the words of the statement.
 
-    Words of four letters and more, as `granola.grounding.sentence_judges.WordSentences` takes them; it tells no
-    categories.
+    Words have four letters or more, as in `granola.grounding.sentence_judges.WordSentences`; it is two-way.
     """
 
     share: float = 0.6
@@ -73,7 +72,7 @@ class WordEvaluator:
         return f"words|share:{self.share:g}"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judge`."""
+        """See `AttributionEvaluator.judge`."""
         for sample in samples:
             words, there = long_words(sample.statement), long_words(" ".join(sample.citations))
             supported = not words or len(words & there) / len(words) >= self.share
@@ -81,5 +80,5 @@ class WordEvaluator:
 
 
 def long_words(text: str) -> frozenset[str]:
-    """The words of four letters and more, case aside."""
+    """The case-folded words of at least four letters."""
     return frozenset(re.findall(r"\w{4,60}", text.casefold()[:200_000]))

@@ -1,7 +1,7 @@
-"""Whether a text names what it must, and nobody else: of sentences by templates and by models alike.
+"""Checks that a text contains all names that it must, and no others, for template and model texts alike.
 
-A text covers its facts fully, misses some of their names, or has names that belong to none of them: the three labels
-that annotators of Hu et al. 2025 (CAQA), section 4.2, gave, here by what can be told without reading.
+The labels are those of the annotators of Hu et al. 2025 (CAQA), section 4.2: full coverage, a name missing, or a name
+that belongs to no fact; here computed from names alone.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from enum import StrEnum
 
 from abstraction.language.comparable_words import FUNCTION
 
-LONGEST = 20_000  # characters of a text that are looked at
+LONGEST = 20_000  # characters of a text that are read
 _NAME = re.compile(r"(?<!\w)[^\W\d_][^\W_]*(?:[-'’][^\W_]+)*")
 
 
 class TextCoverage(StrEnum):
-    """What a text does with its facts."""
+    """How a text covers its facts."""
 
     FULL = "full coverage"
     ABSENT = "absent"
@@ -25,13 +25,14 @@ class TextCoverage(StrEnum):
 
 
 def states_name(text: str, name: str) -> bool:
-    """Whether a name stands in a text as whole words, case aside.
+    """Whether a text contains a name as whole words, ignoring case.
 
-    Of a namesake, "Rick Scott (American politician)", the name and, anywhere, the words that tell it apart.
+    For a namesake such as "Rick Scott (American politician)": the name, and the content words of the description
+    anywhere.
     """
     words = folded(name)
     if not words:
-        return name in text  # a currency's sign has no words
+        return name in text  # a name of symbols only, as of a currency, has no words
     if f" {words} " in f" {folded(text)} ":
         return True
     plain, _, apart = name.removesuffix(")").partition(" (")
@@ -40,10 +41,10 @@ def states_name(text: str, name: str) -> bool:
 
 
 def coverage(text: str, required: Sequence[str], allowed: Iterable[str] = ()) -> tuple[TextCoverage, str]:
-    """Whether a text has all names that it must, and no others; and the first that is foreign or missing.
+    """The coverage of a text, and the first foreign or missing name.
 
-    `allowed` are other names that may stand there. A name is taken to be foreign by its capital: languages that write
-    nouns with capitals are not told apart.
+    `allowed`: further names that may occur. A capitalised word counts as a name, so the check does not suit languages
+    that capitalise nouns.
     """
     if foreign := foreign_names(text, [*required, *allowed]):
         return TextCoverage.HALLUCINATED, foreign[0]
@@ -52,7 +53,7 @@ def coverage(text: str, required: Sequence[str], allowed: Iterable[str] = ()) ->
 
 
 def foreign_names(text: str, known: Iterable[str]) -> list[str]:
-    """Words with a capital that are in no known name and begin no sentence, in order."""
+    """Capitalised words, in order, that belong to no known name and do not begin a sentence."""
     words = {word for name in known for word in folded(name).split()}
     foreign = []
     text = text[:LONGEST]
@@ -66,5 +67,5 @@ def foreign_names(text: str, known: Iterable[str]) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """Words alone, in small letters, with one blank between."""
+    """The case-folded words of a text, separated by single blanks."""
     return " ".join(re.sub(r"[^\w]+", " ", text.casefold()).split())

@@ -1,4 +1,4 @@
-"""Do texts cover their facts? Sheets on which people mark citations and questions (Hu et al. 2025, section 4.2)."""
+"""Sheets on which people label how citations and questions cover their facts (Hu et al. 2025, section 4.2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAPER = "the paper's two readers of 100 texts: full coverage of 92 % and 95 %, k
 
 
 def text_items(samples: Iterable[AttributionSample]) -> Iterator[dict[str, Any]]:
-    """The citations of samples, and the questions that were made, each with its facts and what the check says."""
+    """The citations and extended questions of samples, each with its facts and the automatic label."""
     for sample in samples:
         groups = [facts for facts in cited_facts(sample) if facts]
         for place, (kind, text, label) in enumerate(automatic_coverage(sample)):

@@ -1,4 +1,4 @@
-"""Our own tiers as an attribution benchmark sees them: their evidence as citations, and whether that supports them."""
+"""Tiers as attribution items: their evidence as citations, and whether it supports them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MISSES = frozenset({Flaw.NO_EVIDENCE, Flaw.ENTITY_GONE, Flaw.STATEMENT_GONE, Fl
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TierAttribution:
-    """What the evidence of one tier is to it; None where nobody can tell. `flaws` say why it is not supportive."""
+    """The relation of the evidence of one tier to it; None where undecidable. `flaws`: why it is not supportive."""
 
     row: str
     level: int
@@ -30,7 +30,7 @@ class TierAttribution:
     flaws: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """A line of a file, and of the service."""
+        """The JSON row in files and in replies of the service."""
         return {
             "row": self.row, "level": self.level, "tier": self.position, "text": self.text,
             "citations": list(self.citations), "category": None if self.category is None else str(self.category),
@@ -39,18 +39,18 @@ class TierAttribution:
 
 
 class TierAttributor:
-    """Checks tiers against one snapshot: their evidence is replayed there, and the chain from the answer followed."""
+    """Checks tiers in one snapshot by replaying their evidence and following the chain from the answer."""
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self._checker = EntailmentChecker(store, language=language)
 
     @property
     def held(self) -> int:
-        """How many entities of the snapshot are kept."""
+        """The number of entities in the cache."""
         return self._checker.graph.held
 
     def checked(self, row: TieredRow) -> list[TierAttribution]:
-        """One outcome a tier beyond the answer, in the order of the row."""
+        """The outcome for each tier above the answer, in the order of the row."""
         outcomes = []
         for check in self._checker.check(row):
             tier = row.levels[check.level - 1].tiers[check.position - 1]
@@ -69,10 +69,10 @@ class TierAttributor:
 
 
 def category_of(check: TierCheck) -> Category | None:
-    """A check's outcome as one of the four categories.
+    """The category for the outcome of a check.
 
-    Contradictory: the steps lead to another entity, or the snapshot says otherwise now. Irrelevant: no step stands.
-    Partially supportive: some step is missing, outdated, or does not say all the words.
+    Contradictory: the steps lead to another entity, or the snapshot now states otherwise. Irrelevant: no step is
+    valid. Partially supportive: a step is missing or outdated, or does not cover all words.
     """
     if check.status == "unchecked":
         return None
@@ -85,7 +85,7 @@ def category_of(check: TierCheck) -> Category | None:
 
 
 def citations_of(tier: Tier) -> tuple[str, ...]:
-    """The evidence of a tier in sentences, by the words of citations; a model's call is no evidence."""
+    """The evidence of a tier as sentences, worded as citations; calls of a model are omitted."""
     return tuple(dict.fromkeys(text for step in tier.evidence if (text := _sentence(step))))
 
 

@@ -1,7 +1,7 @@
-"""The cheap trained evaluator: forests of small decision trees on `claim_features`, kept as plain numbers.
+"""A small trained evaluator: random forests on `claim_features`, stored as plain numbers.
 
-One forest tells supported from not, of all samples; a second one tells the other categories apart, of samples with
-categories alone, so that sets that people marked in two ways and in four train it together.
+One forest separates supported from not supported and is trained on all samples; a second one separates the other
+categories and is trained on samples with categories. So data sets with two and with four classes can be combined.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kg.extras import install_hint
 from kg.files import atomic_path
 
 FILE = "evaluator.json"
-BUNDLED = "bundled"  # the name of the one in the box
+BUNDLED = "bundled"  # the name of the evaluator that comes with the package
 NEEDED = f"training an evaluator needs scikit-learn: {install_hint('evidence')}"
 YES, NO = "supported", "not supported"
 TREES, LEAVES, OF_LEAF = 100, 32, 5
@@ -40,9 +40,10 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Trees that vote with their leaves' shares of `classes` (Breiman 2001).
+    """Trees whose votes are the class shares of their leaves (Breiman 2001).
 
-    A leaf is a list of these; a fork a feature's place, its limit, and the nodes up to it and above it.
+    A leaf is a list of shares in the order of `classes`; an inner node is [feature index, threshold, node up to it,
+    node above it].
     """
 
     classes: list[str]
@@ -50,7 +51,7 @@ class Forest:
 
     @classmethod
     def grow(cls, features: Sequence[Sequence[float]], labels: Sequence[str], *, seed: int) -> Forest:
-        """By scikit-learn, classes weighing alike. Raises UsageError without it."""
+        """Train with scikit-learn, with balanced class weights. Raises UsageError if it is not installed."""
         if find_spec("sklearn") is None:
             raise UsageError(NEEDED)
         from sklearn.ensemble import RandomForestClassifier
@@ -61,13 +62,13 @@ class Forest:
         return cls(list(map(str, model.classes_)), [_node(one.tree_, 0) for one in model.estimators_])
 
     def votes(self, features: Sequence[float]) -> dict[str, float]:
-        """The mean share of each class, of 1 in all."""
+        """The mean share of each class over the trees; they sum to 1."""
         leaves = [_leaf(tree, features) for tree in self.trees]
         return {name: sum(leaf[at] for leaf in leaves) / len(leaves) for at, name in enumerate(self.classes)}
 
 
 def _node(tree: Any, at: int) -> list[Any]:
-    """A node of a tree of scikit-learn's, whose leaves have the feature -2, with all below it."""
+    """A node of a scikit-learn tree with its subtree; leaves have the feature -2 there."""
     if tree.feature[at] < 0:
         shares = tree.value[at][0]
         return [round(float(share), _DIGITS) for share in shares / shares.sum()]
@@ -82,9 +83,9 @@ def _leaf(node: list[Any], features: Sequence[float]) -> list[float]:
 
 
 class TrainedEvaluator(BaseModel, frozen=True):
-    """`supports` tells supported from not; `others` which category the rest is, None where no sample said.
+    """`supports` separates supported from not; `others` gives the category of the rest, None without such samples.
 
-    `entailment` names the model whose probabilities are features, too; "" for none. Its JSON is the file.
+    `entailment` names the model whose probabilities are further features, or is empty. The file is its JSON.
     """
 
     features: tuple[str, ...] = FEATURES
@@ -95,14 +96,14 @@ class TrainedEvaluator(BaseModel, frozen=True):
 
     @cached_property
     def model(self) -> EntailmentModel | None:
-        """The model of entailment, opened. Raises ModelError."""
+        """The entailment model, opened. Raises ModelError."""
         return open_entailment(self.entailment) if self.entailment else None
 
     @classmethod
     def train(
         cls, samples: Iterable[AttributionSample], *, seed: int = 0, entailment: str | None = None
     ) -> TrainedEvaluator:
-        """Of samples with categories or labels, supported ones and others. Raises UsageError, ModelError."""
+        """Train on samples with categories or labels, of both classes. Raises UsageError, ModelError."""
         labelled = [sample for sample in samples if sample.supported is not None]
         if len({sample.supported for sample in labelled}) < 2:
             raise UsageError("samples that are supported and others that are not are wanted to train on")
@@ -122,13 +123,13 @@ class TrainedEvaluator(BaseModel, frozen=True):
         )
 
     def signature(self) -> str:
-        """`trained:HASH|v:HASH`: by its numbers, and by the code that counts features."""
+        """`trained:HASH|v:HASH`: the hash of its numbers, and of the code of the features."""
         digest = hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:8]
         version = hash_of_modules("granola.attribution.claim_features", "granola.attribution.trained_evaluator")
         return f"trained:{digest}|v:{version}"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judge`."""
+        """See `AttributionEvaluator.judge`."""
         source = iter(samples)
         while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
             for sample, features in zip(batch, _feature_rows(batch, self.weights, self.model), strict=True):
@@ -151,9 +152,9 @@ class TrainedEvaluator(BaseModel, frozen=True):
 
     @classmethod
     def load(cls, folder: Path | str) -> TrainedEvaluator:
-        """The evaluator of a folder, or the `bundled` one.
+        """Load the evaluator of a folder, or the `bundled` one.
 
-        Raises UsageError where there is none, or where another version counts other features.
+        Raises UsageError if it is missing, or was trained on the features of another version.
         """
         path: Any = files("granola") / "attribution" / "data" if str(folder) == BUNDLED else Path(folder)
         try:

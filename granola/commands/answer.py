@@ -141,13 +141,13 @@ class Answer(RowsCommand, QuestionSettings):
 
     def _asking(self, rule: Method | None) -> AnswerSettings:
         from abstraction.models.spec import parse_model_spec
-        from granola.decoding.methods import usual_abstaining
+        from granola.decoding.methods import default_abstaining
         from granola.decoding.model_answers import AnswerSettings
 
         return AnswerSettings(
             method=self.method,
             samples=self.samples,
-            abstaining=getattr(rule, "abstaining", None) or self.abstaining or usual_abstaining(self.method),
+            abstaining=getattr(rule, "abstaining", None) or self.abstaining or default_abstaining(self.method),
             **parse_model_spec(self.model).sampling,
         )
 
@@ -179,9 +179,9 @@ class Answer(RowsCommand, QuestionSettings):
         relation: str | None,
         on_unanswered: Callable[[UnansweredRow], None],
     ) -> Iterator[dict[str, Any]]:
-        from granola.decoding.samples import read_asked
+        from granola.decoding.samples import read_unsampled_questions
 
-        rows = read_asked(
+        rows = read_unsampled_questions(
             self.questions, relation=relation, limit=self.limit, on_reject=output.rejected.append,
             on_unanswered=on_unanswered, shape=self.shape(), language=self.language,
         )  # fmt: skip
@@ -293,14 +293,14 @@ class Aggregate(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Write the predictions. Raises UsageError for settings that do not go together."""
-        from granola.decoding.methods import needs_snapshot, rule_of, usual_abstaining
+        from granola.decoding.methods import default_abstaining, needs_snapshot, rule_of
         from kg.store import open_store
 
         if self.method is AggregateMethod.GUESS:
             return self._guess()
         check_language(self.language)
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
-        abstaining = getattr(rule, "abstaining", None) or self.abstaining or usual_abstaining(self.method)
+        abstaining = getattr(rule, "abstaining", None) or self.abstaining or default_abstaining(self.method)
         if (self.aggregator is None) != (self.method is not AggregateMethod.DRAG):
             raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
         if self.snapshot is None and needs_snapshot(rule):

@@ -61,7 +61,7 @@ class SheetsDraw(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Draw and write. Raises UsageError where there is no item, or a file would be lost."""
-        from granola.evidence.annotation_sheets import drawn_items, shared_out, write_sheet
+        from granola.evidence.annotation_sheets import draw_items, share_out, write_sheet
         from granola.evidence.task_list import sheet_form
 
         check_kind(Path(self.out), "jsonl")
@@ -74,8 +74,8 @@ class SheetsDraw(RowsCommand):
             if not items:
                 raise UsageError(f"{self.items} has no item for people to judge")
             form = sheet_form(items[0])
-            drawn = drawn_items(items, form, self.number, seed=self.seed)
-            for sheet, own in zip(sheets, shared_out(len(drawn), self.annotators, self.shared), strict=True):
+            drawn = draw_items(items, form, self.number, seed=self.seed)
+            for sheet, own in zip(sheets, share_out(len(drawn), self.annotators, self.shared), strict=True):
                 write_sheet(drawn, form, sheet, only=own, raw=csv_raw())
             output.write(drawn)
             names = ", ".join(map(str, sheets))

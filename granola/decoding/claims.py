@@ -19,7 +19,7 @@ from granola.decoding.responses import ReadResponse
 from granola.matching.text.tokens import key as folded
 
 MOST_COMPARED = 50  # responses in different words, of which one is quoted
-Tells = Callable[["Claim"], bool]
+RepeatsQuestion = Callable[["Claim"], bool]
 """Whether the question says as much as a claim."""
 
 Basis = Literal["graph", "shared name", "text"]
@@ -32,7 +32,7 @@ class Claim:
 
     `name`: as most of the responses write it whose answer it is, else the tier's own. `text`: the same, or the response
     that says it where all say it in sentences. `supporters`: numbers of the responses that entail it, from 0;
-    `said_by`: those of them whose answer it is; `support`, `said`: how many they are, or the sum of their weights;
+    `stated_by`: those of them whose answer it is; `support`, `stated`: how many they are, or the sum of their weights;
     `same`: how many of the supporters at most use the same words. `bits`: None where not known. `basis`: how they met.
     `is_kind`: it says what the answer is, not where it lies. `depth`: the length of the longest chain of coarser tiers
     below it, 0 for the coarsest. `information`: its bits, or those of something coarser that has more; where no tier of
@@ -43,13 +43,13 @@ class Claim:
     qid: str | None
     bits: float | None
     supporters: frozenset[int]
-    said_by: frozenset[int]
+    stated_by: frozenset[int]
     is_kind: bool = False
     basis: Basis = "graph"
     depth: int = 0
     information: float = 0.0
     support: float = 0
-    said: float = 0
+    stated: float = 0
     same: float = 0
     name: str = ""
 
@@ -57,14 +57,14 @@ class Claim:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimTally:
     """All claims, the finest first. Of the `responses`, counted or weighed, `abstaining` declined; `unlinked` are
-    answers that are texts alone, each once. `tells`: whether the question says as much as a claim.
+    answers that are texts alone, each once. `repeats_question`: whether the question says as much as a claim.
     """
 
     claims: tuple[Claim, ...]
     responses: float
     abstaining: float
     unlinked: tuple[str, ...]
-    tells: Tells = field(default=lambda _: False, compare=False)
+    repeats_question: RepeatsQuestion = field(default=lambda _: False, compare=False)
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class _Node:
 def tally(
     readings: Sequence[ReadResponse],
     *,
-    tells: Tells = lambda _: False,
+    repeats_question: RepeatsQuestion = lambda _: False,
     weights: Sequence[float] = (),
 ) -> ClaimTally:
     """The claims of the responses to one question. Their order does not matter but for the numbers of supporters.
@@ -103,19 +103,17 @@ def tally(
         for level, tiers in enumerate(reading.levels)
         for tier in tiers.tiers
     ]
-    _unify(nodes)
+    _assign_keys(nodes)
     members: dict[str, list[_Node]] = {}
     entailing: dict[str, set[int]] = {}
     for node in nodes:
         members.setdefault(node.key, []).append(node)
         entailing.setdefault(node.key, set()).add(node.response)
-    for number, key in _adopted(nodes, members, different):
+    for number, key in _entailed_by_shared_name(nodes, members, different):
         entailing[key].add(number)
     depths, information = _fineness(nodes)
     claims = [
-        _claim(
-            members[key], entailing[key], groups, different, weight, depth=depths[key], information=information[key]
-        )
+        _claim(members[key], entailing[key], groups, different, weight, depth=depths[key], information=information[key])
         for key in members
     ]
     return ClaimTally(
@@ -125,20 +123,20 @@ def tally(
         unlinked=tuple(
             sorted({reading.cleaned.text for reading in different if not reading.linked and not reading.abstains})
         ),
-        tells=tells,
+        repeats_question=repeats_question,
     )
 
 
-def decided(claim: Claim, tally: ClaimTally, *, votes: float, of: float, explanation: str) -> Decision:
+def decision_for(claim: Claim, tally: ClaimTally, *, votes: float, of: float, explanation: str) -> Decision:
     """The decision for a claim that has so many votes `of` those that count."""
     return Decision(
         text=claim.text,
         explanation=explanation,
         support=votes / of,
-        confidence=confidence(votes, claim.said, claim.same, tally.responses),
+        confidence=confidence(votes, claim.stated, claim.same, tally.responses),
         qid=claim.qid,
         bits=claim.bits,
-        supporters=claim.supporters if votes == claim.support else claim.said_by,
+        supporters=claim.supporters if votes == claim.support else claim.stated_by,
         counted=of,
         responses=tally.responses,
         more={"basis": claim.basis, **({"name": claim.name} if claim.name != claim.text else {})},
@@ -150,7 +148,7 @@ def fineness(claim: Claim) -> tuple[float, int, float, str, str]:
     return -claim.information, -claim.depth, -claim.support, claim.text, claim.qid or ""
 
 
-def _unify(nodes: Sequence[_Node]) -> None:
+def _assign_keys(nodes: Sequence[_Node]) -> None:
     """Give the nodes that are one tier one key."""
     parent: dict[str, str] = {}
 
@@ -190,7 +188,7 @@ def _unify(nodes: Sequence[_Node]) -> None:
         node.key = find(node.key)
 
 
-def _adopted(
+def _entailed_by_shared_name(
     nodes: Sequence[_Node], members: Mapping[str, Sequence[_Node]], readings: Sequence[ReadResponse]
 ) -> Iterator[tuple[int, str]]:
     """(response, key) for what follows from a name alone that other responses put somewhere: "Kunming, Yunnan".
@@ -237,7 +235,7 @@ def _fineness(nodes: Sequence[_Node]) -> tuple[dict[str, int], dict[str, float]]
     return depths, information
 
 
-def _bits(members: Sequence[_Node]) -> float | None:
+def _least_bits(members: Sequence[_Node]) -> float | None:
     return min((node.tier.bits for node in members if node.tier.bits is not None), default=None)
 
 
@@ -259,20 +257,20 @@ def _claim(
     entailed_texts = [node.tier.text for node in members if node.level > 0]
     if not qids and entailed_texts and saying != entailing:
         wordings = Counter(entailed_texts)  # "about 180 cm", though one says "180 cm"
-    text = _most(wordings or Counter(entailed_texts), members)
+    text = _commonest_text(wordings or Counter(entailed_texts), members)
     linked = bool(qids or entailed_texts) or any(readings[number].linked for number in saying)
     by = frozenset().union(*[groups[number] for number in saying])
     supporters = by if saying == entailing else frozenset().union(*[groups[number] for number in entailing])
     return Claim(
-        text=_quoted([(readings[number], len(groups[number])) for number in sorted(saying)]) or text,
+        text=_most_typical_response([(readings[number], len(groups[number])) for number in sorted(saying)]) or text,
         name=text,
         qid=min(qids) if qids else None,
-        bits=_bits(members),
+        bits=_least_bits(members),
         supporters=supporters,
-        said_by=by,
+        stated_by=by,
         support=weight(supporters),
-        said=weight(by),
-        same=max(weight(frozenset().union(*alike)) for alike in _in_same_words(entailing, groups, readings)),
+        stated=weight(by),
+        same=max(weight(frozenset().union(*alike)) for alike in _groups_in_same_words(entailing, groups, readings)),
         basis="graph" if linked else "shared name" if any(readings[number].shared for number in saying) else "text",
         is_kind=any(_is_kind(node.tier.conditions) for node in members),
         depth=depth,
@@ -280,7 +278,7 @@ def _claim(
     )
 
 
-def _quoted(saying: Sequence[tuple[ReadResponse, int]]) -> str | None:
+def _most_typical_response(saying: Sequence[tuple[ReadResponse, int]]) -> str | None:
     """Of responses that all say it within longer texts the one most like the others, by shared words; else None.
 
     That the name which they share is their answer nothing vouches for, so their own words are kept.
@@ -299,7 +297,7 @@ def _quoted(saying: Sequence[tuple[ReadResponse, int]]) -> str | None:
     return given[max(range(len(given)), key=lambda at: (likeness(at), -len(words[at]), given[at][1]))][1]
 
 
-def _in_same_words(
+def _groups_in_same_words(
     held: Collection[int], groups: Sequence[frozenset[int]], readings: Sequence[ReadResponse]
 ) -> Iterable[list[frozenset[int]]]:
     """The groups of responses among `held` that are the same words."""
@@ -309,7 +307,7 @@ def _in_same_words(
     return alike.values()
 
 
-def _most(texts: Counter[str], members: Sequence[_Node]) -> str:
+def _commonest_text(texts: Counter[str], members: Sequence[_Node]) -> str:
     """The commonest text; of as common ones that of an entity, then another of its names, then the shortest."""
     if len(texts) == 1:
         return next(iter(texts))

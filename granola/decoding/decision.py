@@ -30,7 +30,7 @@ class Abstaining(StrEnum):
         """Whether so many declining responses decide that there is no answer, against one that `support` entail."""
         return abstaining >= responses or (self is Abstaining.VOTE and abstaining > support)
 
-    def counted(self, *, responses: float, abstaining: float) -> float:
+    def counted_responses(self, *, responses: float, abstaining: float) -> float:
         """How many responses a share is taken of."""
         return responses if self is Abstaining.AGAINST else responses - abstaining
 
@@ -72,7 +72,7 @@ class Decision:
         return out | {"explanation": self.explanation, **self.more}
 
 
-def abstained(explanation: str) -> Decision:
+def abstention(explanation: str) -> Decision:
     """The decision not to answer."""
     return Decision(text=IDK, explanation=explanation)
 
@@ -91,7 +91,7 @@ def of_responses(number: float, of: float) -> str:
     return f"{number:.4g} of {of:.4g} response{'' if of == 1 else 's'}"
 
 
-def listed(others: Sequence[tuple[str, float]], of: float) -> list[str]:
+def list_others(others: Sequence[tuple[str, float]], of: float) -> list[str]:
     """What else there was, with its support: `Lyon: 2 of 5`; the first of them, and how many more."""
     more = [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
     return [f"{name}: {number:.4g} of {of:.4g}" for name, number in others[:SHOWN]] + more

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from granola.decoding.claims import Claim, ClaimTally, decided
-from granola.decoding.decision import SHOWN, Abstaining, Decision, abstained, listed, of_responses
+from granola.decoding.claims import Claim, ClaimTally, decision_for
+from granola.decoding.decision import SHOWN, Abstaining, Decision, abstention, list_others, of_responses
 from granola.errors import UsageError
 
 SUPPORT = 0.6  # docs/reference/decoding.md says why
@@ -40,30 +40,30 @@ class DragGraph:
     def decide(self, tally: ClaimTally) -> Decision:
         """The answer of these responses."""
         if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining):
-            return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain")
-        of = self.abstaining.counted(responses=tally.responses, abstaining=tally.abstaining)
-        least = needed(self.support, of)
-        least_unsaid = needed(max(self.support, self.unsaid), of)
-        is_known = commonest_is_known(tally.claims)
+            return abstention(f"{of_responses(tally.abstaining, tally.responses)} abstain")
+        of = self.abstaining.counted_responses(responses=tally.responses, abstaining=tally.abstaining)
+        least = least_number(self.support, of)
+        least_unsaid = least_number(max(self.support, self.unsaid), of)
+        is_known = is_commonest_known(tally.claims)
         chosen = next(
             (
                 claim
                 for claim in tally.claims
-                if claim.support >= (least if claim.said_by or (is_known and not claim.is_kind) else least_unsaid)
-                and stands(claim, tally.claims)
-                and not tally.tells(claim)
+                if claim.support >= (least if claim.stated_by or (is_known and not claim.is_kind) else least_unsaid)
+                and is_uncontested(claim, tally.claims)
+                and not tally.repeats_question(claim)
             ),
             None,
         )
         if chosen is None:
-            return abstained(self._explained(None, tally, of))
+            return abstention(self._explanation(None, tally, of))
         if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining, support=chosen.support):
-            explained = self._explained(chosen, tally, of)
-            return abstained(f"{of_responses(tally.abstaining, tally.responses)} abstain; {explained}")
-        explanation = self._explained(chosen, tally, of)
-        return decided(chosen, tally, votes=chosen.support, of=of, explanation=explanation)
+            explained = self._explanation(chosen, tally, of)
+            return abstention(f"{of_responses(tally.abstaining, tally.responses)} abstain; {explained}")
+        explanation = self._explanation(chosen, tally, of)
+        return decision_for(chosen, tally, votes=chosen.support, of=of, explanation=explanation)
 
-    def _explained(self, chosen: Claim | None, tally: ClaimTally, of: float) -> str:
+    def _explanation(self, chosen: Claim | None, tally: ClaimTally, of: float) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
         others = sorted(finer, key=lambda claim: -claim.support)  # stable: the finest first among equals
         if chosen is None:
@@ -71,7 +71,7 @@ class DragGraph:
             parts = [f"nothing that {demanded} of {of:.4g} responses entail"]
         else:
             parts = [f"{chosen.name}: {of_responses(chosen.support, of)}"]
-        parts += listed([(claim.name, claim.support) for claim in others], of)
+        parts += list_others([(claim.name, claim.support) for claim in others], of)
         parts += _ties(tally.claims)
         if tally.abstaining:
             parts.append(f"{tally.abstaining:.4g} of {tally.responses:.4g} abstain")
@@ -81,21 +81,21 @@ class DragGraph:
         return "; ".join(parts)
 
 
-def needed(share: float, of: float) -> float:
+def least_number(share: float, of: float) -> float:
     """The least number of responses that is at least a share of so many; 0.1 * 10 is 1, whatever binary makes of it."""
     return math.ceil(Fraction(str(share)) * of) if isinstance(of, int) else share * of - 1e-9
 
 
-def commonest_is_known(claims: Sequence[Claim]) -> bool:
+def is_commonest_known(claims: Sequence[Claim]) -> bool:
     """Whether the graph knows what most of the responses say, or something of what equally many say.
 
     Else what no response says follows from what few of them say.
     """
-    most = max((claim.said for claim in claims), default=0)
-    return any(claim.said == most and claim.basis == "graph" for claim in claims if claim.said_by)
+    most = max((claim.stated for claim in claims), default=0)
+    return any(claim.stated == most and claim.basis == "graph" for claim in claims if claim.stated_by)
 
 
-def stands(claim: Claim, claims: Sequence[Claim]) -> bool:
+def is_uncontested(claim: Claim, claims: Sequence[Claim]) -> bool:
     """Whether some response holds the claim together with each of the others that is as well supported or better.
 
     Of two that exclude each other with the same support neither stands: the answer is what both entail, if anything.
@@ -107,7 +107,7 @@ def stands(claim: Claim, claims: Sequence[Claim]) -> bool:
 
 def _ties(claims: Sequence[Claim]) -> Iterator[str]:
     """The best supported answers that exclude each other, where there are several."""
-    answers = [claim for claim in claims if claim.said_by]
+    answers = [claim for claim in claims if claim.stated_by]
     most = max((claim.support for claim in answers), default=0)
     first = [claim for claim in answers if claim.support == most]
     tied = [c for c in first if any(c.supporters.isdisjoint(other.supporters) for other in first)]

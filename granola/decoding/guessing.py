@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from abstraction.questions.relation_wording import subject_of
 from abstraction.rows import TieredRow
-from granola.decoding.decision import Decision, abstained
+from granola.decoding.decision import Decision, abstention
 from granola.errors import UsageError
 from kg.terms import normalise
 
@@ -28,7 +28,7 @@ _ENDING = 3  # letters of a name's last word
 
 
 @dataclass(slots=True)
-class _Known:
+class _RelationCounts:
     """What the questions of one relation tell: each once per tier and once per sign of its subject's name."""
 
     questions: int = 0
@@ -72,7 +72,7 @@ def guesses(rows: Sequence[TieredRow], *, least: float | None = None) -> Iterato
     """
     if least is not None and not 0.0 < least <= 1.0:
         raise UsageError(f"least is {least:g}; allowed: above 0 and up to 1")
-    known: dict[str | None, _Known] = defaultdict(_Known)
+    known: dict[str | None, _RelationCounts] = defaultdict(_RelationCounts)
     every = [(row, signs_of(row)) for row in rows]
     for row, signs in every:
         known[row.relation].add(row, signs)
@@ -94,13 +94,13 @@ def signs_of(row: TieredRow) -> frozenset[str]:
     return frozenset(words) | {f"-{words[-1][-_ENDING:]}"}
 
 
-def _guess(known: _Known, signs: frozenset[str], least: float | None) -> Decision:
+def _guess(known: _RelationCounts, signs: frozenset[str], least: float | None) -> Decision:
     listed = sorted(signs)  # sums do not depend on their order
     chances = {key: known.chance(key, listed) for key, held in known.tiers.items() if held >= FEWEST}
     if least is not None:
         chances = {key: chance for key, chance in chances.items() if chance >= least}
     if not chances:
-        return abstained("nothing is known of other questions like it")
+        return abstention("nothing is known of other questions like it")
 
     def depth(key: str) -> float:
         return known.levels[key] / known.tiers[key]

@@ -24,7 +24,7 @@ def rule_of(
 
     Raises UsageError for settings of another method.
     """
-    abstaining = abstaining or usual_abstaining(method)
+    abstaining = abstaining or default_abstaining(method)
     if method != "drag-graph" and support is not None:
         raise UsageError("--support is drag-graph's; give --method drag-graph with it")
     if abstaining is Abstaining.PASS and method in ("drag-graph", "self-consistency"):
@@ -38,7 +38,7 @@ def rule_of(
     return None
 
 
-def usual_abstaining(method: str) -> Abstaining:
+def default_abstaining(method: str) -> Abstaining:
     """What responses count that decline where nothing is said: DRAG's model sees them, as in Yona et al. 2024."""
     return Abstaining.PASS if method == "drag" else Abstaining.IGNORE
 

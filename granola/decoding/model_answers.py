@@ -12,7 +12,7 @@ from abstraction.faults import Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.prompt_files import Prompt, hash_of
 from granola.decoding.answer_prompts import DRAG, METHODS
-from granola.decoding.decision import Abstaining, Decision, abstained, of_responses
+from granola.decoding.decision import Abstaining, Decision, abstention, of_responses
 from granola.decoding.methods import SAMPLES, TEMPERATURE, Answering
 from granola.decoding.response_aggregation import Aggregator, Method
 from granola.decoding.response_cleaning import IDK, CleanedResponse, clean_response
@@ -121,8 +121,8 @@ class Answerer:
         """Each question answered or rejected, in order. Raises ModelError where asking on is no use."""
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
-            drawn = list(self._drawn(chunk))
-            decided = iter(self._decided([row for row in drawn if isinstance(row, SampleRow)]))
+            drawn = list(self._draw_responses(chunk))
+            decided = iter(self._decide_each([row for row in drawn if isinstance(row, SampleRow)]))
             for row in drawn:
                 yield row if isinstance(row, RejectedRow) else next(decided)
 
@@ -130,9 +130,9 @@ class Answerer:
         """DRAG on responses that are there: what the model makes of each row's samples, in order."""
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
-            yield from self._aggregated(chunk)
+            yield from self._aggregate_by_model(chunk)
 
-    def _drawn(self, rows: Sequence[SampleRow]) -> Iterator[SampleRow | RejectedRow]:
+    def _draw_responses(self, rows: Sequence[SampleRow]) -> Iterator[SampleRow | RejectedRow]:
         prompt = self._prompts[METHODS[self._asking.method].asks.name]
         sampling = self._asking.sampling()
 
@@ -143,36 +143,36 @@ class Answerer:
         replies = self._model.generate([request for request in requests if isinstance(request, Request)])
         for row, asked in zip(rows, requests, strict=True):
             if isinstance(asked, Fault):
-                yield _rejected(row, asked)
+                yield _rejected_row(row, asked)
                 continue
             result = next(replies)
             if isinstance(result, Failure):
-                yield _rejected(row, result)
+                yield _rejected_row(row, result)
             else:
                 self.cut_off += sum(completion.finish_reason == "length" for completion in result.completions)
                 yield replace(row, samples=tuple(completion.text for completion in result.completions))
         next(replies, None)  # used up, so that nothing is under way
 
-    def _decided(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
+    def _decide_each(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         if self._rule is not None and self._aggregator is not None:
             for row, decision in self._aggregator.decide_each(rows, self._rule):
                 yield _outcome(row, decision)
         elif self._asking.method is Answering.DRAG:
-            yield from self._aggregated(rows)
+            yield from self._aggregate_by_model(rows)
         else:
             for row in rows:
-                yield _outcome(row, attempt(_STAGE, self._only, row))
+                yield _outcome(row, attempt(_STAGE, self._decide_single, row))
 
-    def _only(self, row: SampleRow) -> Decision:
-        (response,) = self._cleaned(row)
+    def _decide_single(self, row: SampleRow) -> Decision:
+        (response,) = self._clean_responses(row)
         return plain(response, row.samples[0])
 
-    def _cleaned(self, row: SampleRow) -> list[CleanedResponse]:
+    def _clean_responses(self, row: SampleRow) -> list[CleanedResponse]:
         return [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
 
-    def _aggregated(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
+    def _aggregate_by_model(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         """DRAG: the model makes one answer of the responses, where they are not all the same."""
-        settled = [attempt(_STAGE, self._settled, row) for row in rows]
+        settled = [attempt(_STAGE, self._decide_or_request, row) for row in rows]
         replies = self._drag_model.generate([outcome for outcome in settled if isinstance(outcome, Request)])
         for row, outcome in zip(rows, settled, strict=True):
             if not isinstance(outcome, Request):
@@ -180,13 +180,13 @@ class Answerer:
                 continue
             result = next(replies)
             if isinstance(result, Reply):
-                yield _outcome(row, attempt(_STAGE, self._replied, row, result.text))
+                yield _outcome(row, attempt(_STAGE, self._decide_from_reply, row, result.text))
             else:
-                yield _rejected(row, result)
+                yield _rejected_row(row, result)
 
-    def _settled(self, row: SampleRow) -> Decision | Request:
+    def _decide_or_request(self, row: SampleRow) -> Decision | Request:
         """What is decided without the model, else what it is asked."""
-        responses = self._cleaned(row)
+        responses = self._clean_responses(row)
         answering = [response for response in responses if response.abstains is None]
         declining = len(responses) - len(answering)
         passed = self._asking.abstaining is Abstaining.PASS
@@ -195,7 +195,7 @@ class Answerer:
             responses=len(responses), abstaining=declining, support=len(answering) if not passed else math.inf
         )
         if against or declines:
-            return abstained(f"{of_responses(declining, len(responses))} abstain")
+            return abstention(f"{of_responses(declining, len(responses))} abstain")
         if len({normalise(response.text) for response in answering}) == 1 and not (declining and passed):
             explanation = f"{of_responses(len(answering), len(responses))} say the same"
             first = next(text for text, one in zip(row.samples, responses, strict=True) if one is answering[0])
@@ -205,16 +205,16 @@ class Answerer:
         slots["responses"] = [IDK if response.abstains is not None else response.whole for response in shown]
         return Request(id=row.id, messages=self._prompts[DRAG.name].fill(slots), sampling=self._drag_sampling)
 
-    def _replied(self, row: SampleRow, text: str) -> Decision:
+    def _decide_from_reply(self, row: SampleRow, text: str) -> Decision:
         response = clean_response(text, subject=row.subject_text, language=self._language)
         return replace(plain(response, text), explanation=f"the model's answer to {len(row.samples)} responses")
 
 
 def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | RejectedRow:
-    return _rejected(row, decision) if isinstance(decision, Fault) else Answered(row=row, decision=decision)
+    return _rejected_row(row, decision) if isinstance(decision, Fault) else Answered(row=row, decision=decision)
 
 
-def _rejected(row: SampleRow, why: Fault | Failure) -> RejectedRow:
+def _rejected_row(row: SampleRow, why: Fault | Failure) -> RejectedRow:
     """A question that the model could not be asked, or with which the program is at fault."""
     if isinstance(why, Fault):
         return why.rejected(source=row.source, id=row.id, text=row.question)

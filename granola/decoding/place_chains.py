@@ -20,7 +20,7 @@ from kg.walks.graph import Graph
 _SIDE = (
     r"(?:(?:north|south|east|west|central)(?:[- ]?(?:east|west))?(?:ern)?\s++(?=[A-ZÀ-Þ]))?"  # "in northern Germany"
 )
-_PARTED = re.compile(
+_SEPARATOR = re.compile(
     rf"(?:(?<!\s)\s++)?+(?:,\s*+(?:(?:and|in)\s++)?{_SIDE}|[()]\s*+)|(?<!\s)\s++in\s++(?:the\s++)?{_SIDE}(?=[A-ZÀ-Þ])"
 )
 _NEGATED = re.compile(r"(?:not|never|neither|outside)\b(?! far\b)", re.IGNORECASE)  # "not in Hamburg"
@@ -41,7 +41,7 @@ def parts_of(text: str) -> tuple[str, ...]:
     """The names in a chain, finest first; empty for a text that is no chain."""
     if _NEGATED.match(text):
         return ()
-    parts = tuple(part for part in _PARTED.split(text) if part)
+    parts = tuple(part for part in _SEPARATOR.split(text) if part)
     return parts if 2 <= len(parts) <= LONGEST and all(any(c.isalpha() for c in part) for part in parts) else ()
 
 
@@ -72,19 +72,19 @@ class Chains:
 
         None where there is none. Of the latter the snapshot need not know where they lie: "Nanjing, China".
         """
-        inside = self._linked(", ".join(parts), context)
+        inside = self._link(", ".join(parts), context)
         if inside is None and len(parts) > 2:  # the snapshot need not know every place between
-            inside = self._linked(f"{parts[0]}, {parts[-1]}", context)
+            inside = self._link(f"{parts[0]}, {parts[-1]}", context)
         if len(parts) == 1 or (inside is not None and self._graph.label(inside) == parts[0]):
             return inside
-        first = None if parts[0].islower() else self._linked(parts[0], context)  # "a country" is no name
-        rest = None if first is None else self.rest(parts, context)
+        first = None if parts[0].islower() else self._link(parts[0], context)  # "a country" is no name
+        rest = None if first is None else self.rest_of_chain(parts, context)
         if first is None or rest is None:
             return inside
         states, theirs = self._states(first, context), self._states(rest[1], context)
         return first if theirs and (not states or states & theirs) else inside
 
-    def rest(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
+    def rest_of_chain(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
         """(name, id) of the finest place behind the first name that can be told; None where none can."""
         for start in range(1, len(parts)):
             if (qid := self.entity(parts[start:], context)) is not None:
@@ -95,10 +95,10 @@ class Chains:
         """Whether names are those of several countries: "Austria, Germany" where a country is asked for."""
         if context.asked.asks == "country":
             return True
-        linked = [self._linked(part, context) for part in parts]
+        linked = [self._link(part, context) for part in parts]
         return all(qid is not None and self._gazetteer.is_state(qid) for qid in linked)
 
-    def _linked(self, name: str, context: AnswerContext) -> str | None:
+    def _link(self, name: str, context: AnswerContext) -> str | None:
         link = self._linker.link(name, context.asked, subjects=context.subjects, question=context.question)
         return clear_entity(link, self._gazetteer)
 

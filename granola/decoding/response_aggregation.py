@@ -19,7 +19,7 @@ from granola.decoding.response_cleaning import clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
 from granola.decoding.samples import SampleRow
 from granola.decoding.self_consistency import Counting, SelfConsistency, tally_of_words
-from granola.decoding.shared_names import is_told as repeats
+from granola.decoding.shared_names import is_in_question as repeats
 from granola.decoding.shared_names import offers_choice
 from kg.store.protocol import Store
 
@@ -49,7 +49,7 @@ class Aggregator:
 
         A row with which the program is at fault goes to `on_reject`; without it the error is raised.
         """
-        return _good(self.decide_each(rows, method), on_reject)
+        return _without_faults(self.decide_each(rows, method), on_reject)
 
     def decide_each(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision | Fault]]:
         """Each row with its decision, or the fault in making it, in order."""
@@ -62,7 +62,7 @@ class Aggregator:
         self, rows: Iterable[SampleRow], *, on_reject: OnReject | None = None
     ) -> Iterator[tuple[SampleRow, ClaimTally]]:
         """Each row with what its responses entail, in order; `on_reject` as in `decide`."""
-        return _good(self._tallies(rows), on_reject)
+        return _without_faults(self._tallies(rows), on_reject)
 
     def _decision(self, row: SampleRow, method: Method, counted: ClaimTally | None) -> Decision:
         if counted is None:
@@ -107,26 +107,30 @@ class Aggregator:
         asked = relation(row.relation) if row.relation else None
         is_choice = offers_choice(row.question, self._language)
 
-        def is_told(claim: Claim) -> bool:
+        def is_in_question(claim: Claim) -> bool:
             if is_choice:
                 return False
-            if claim.said_by:  # "Boston" answers where the Boston Celtics play: only the subject itself answers nothing
+            if (
+                claim.stated_by
+            ):  # "Boston" answers where the Boston Celtics play: only the subject itself answers nothing
                 subject = row.subject_text or ""
                 return repeats(claim.name, subject) and repeats(subject, claim.name)
-            if asked is None and not any(_has(own_ladder(number), claim) for number in sorted(claim.supporters)):
+            if asked is None and not any(_is_tier_of(own_ladder(number), claim) for number in sorted(claim.supporters)):
                 return True  # ladders are kept for what is asked, whatever the question says besides
             return repeats(claim.name, row.question) or tells(claim.name, row.question, self._language, relation=asked)
 
-        return tally(readings, tells=is_told, weights=row.weights)
+        return tally(readings, repeats_question=is_in_question, weights=row.weights)
 
 
-def _has(levels: Sequence[Level], claim: Claim) -> bool:
+def _is_tier_of(levels: Sequence[Level], claim: Claim) -> bool:
     """Whether a claim is a tier of a ladder."""
     tiers = [tier for level in levels for tier in level.tiers]
     return any(tier.qid == claim.qid if claim.qid is not None else tier.text == claim.name for tier in tiers)
 
 
-def _good(outcomes: Iterable[tuple[SampleRow, T | Fault]], on_reject: OnReject | None) -> Iterator[tuple[SampleRow, T]]:
+def _without_faults(
+    outcomes: Iterable[tuple[SampleRow, T | Fault]], on_reject: OnReject | None
+) -> Iterator[tuple[SampleRow, T]]:
     """The outcomes that are no faults. Faults go to `on_reject`; without it the error is raised."""
     for row, outcome in outcomes:
         if not isinstance(outcome, Fault):

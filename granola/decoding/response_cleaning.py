@@ -126,7 +126,7 @@ def clean_response(response: str, *, subject: str | None = None, language: str =
         if not declined.guess or not declined.offer.strip():
             return _abstention(declined.rule)
         text = declined.offer
-    whole = _stated(text, subject)
+    whole = _stated_part(text, subject)
     if not any(letter.isalnum() for letter in whole):
         return _abstention("abstain:empty")
     declined = None if whole == text else refusal_in_any_language(whole, language)  # "The answer is unknown."
@@ -161,7 +161,7 @@ def _answer_part(response: str) -> str:
     return " ".join(next(first, lines[0] if lines else "").split())
 
 
-def _stated(text: str, subject: str | None) -> str:
+def _stated_part(text: str, subject: str | None) -> str:
     for _ in range(_LAYERS):
         before = text
         text = _unquoted(_BULLET.sub("", text))

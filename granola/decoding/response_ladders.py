@@ -43,14 +43,14 @@ def with_containers(levels: Sequence[Level], ladder_of: LadderOf) -> tuple[Level
         if tier.qid is not None and is_container(tier):
             head, *coarser = ladder_of(tier.qid)
             bits_of[tier.qid] = head.tiers[0].bits
-            levels = united(levels, (Level(tiers=(tier,)), *coarser))
+            levels = merge_ladders(levels, (Level(tiers=(tier,)), *coarser))
     return tuple(
         Level(tiers=tuple(replace(t, bits=bits_of[t.qid]) if t.qid in bits_of else t for t in level.tiers))
         for level in levels
     )
 
 
-def united(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level, ...]:
+def merge_ladders(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level, ...]:
     """Both ladders as one, each tier once and below all that is finer in either; the first alone where they disagree.
 
     The first tier of `more` stands in `levels`.
@@ -78,7 +78,7 @@ def united(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level, ...]:
     return tuple(out)
 
 
-def listed(ladders: Sequence[Sequence[Level]]) -> tuple[Level, ...]:
+def ladder_of_list(ladders: Sequence[Sequence[Level]]) -> tuple[Level, ...]:
     """The ladders of several answers as one: all answers first, each tier once, where it is finest."""
     seen: set[str] = set()
     out = []
@@ -124,7 +124,7 @@ class Ladders:
         """
         alone = Level(tiers=(Tier(text=text),))
         if context.asked.asks in VALUES:
-            return self._maker.make(_question(row, text, qid, context.asked.id or None)).levels
+            return self._maker.make(_qa_row(row, text, qid, context.asked.id or None)).levels
         if qid is None and len(text) > LONGEST_NAME:
             return (alone,)
         linker = self._maker.linker
@@ -134,25 +134,26 @@ class Ladders:
             else linker.link(text, context.asked, subjects=context.subjects, question=row.question)
         )
         if link.qid is None and not context.asked.id and len(text) <= LONGEST_VALUE and any(map(str.isdigit, text)):
-            return self._maker.make(_question(row, text, None, None)).levels
+            return self._maker.make(_qa_row(row, text, None, None)).levels
         if link.qid is None or link.abstained:
             return (alone,)
         meant = clear_entity(link, self._maker.gazetteer)
-        first, *coarser = self._of(meant or link.qid, context)
+        first, *coarser = self._levels_with_subject(meant or link.qid, context)
         if meant is None:
-            first, coarser = alone, self._shared(coarser, link.rivals, context)
+            first, coarser = alone, self._common_to_rivals(coarser, link.rivals, context)
         question = self._language.with_bare_names(row.question) if coarser else ""
         left = (
             tuple(
                 tier
                 for tier in level.tiers
-                if not is_several_regions(tier) and not _is_told(tier, question, row.subject_text, _subject(context))
+                if not is_several_regions(tier)
+                and not _is_in_question(tier, question, row.subject_text, _subject(context))
             )
             for level in coarser
         )
         return (first, *(Level(tiers=tiers) for tiers in left if tiers))
 
-    def _of(self, qid: str, context: AnswerContext) -> tuple[Level, ...]:
+    def _levels_with_subject(self, qid: str, context: AnswerContext) -> tuple[Level, ...]:
         subject = _subject(context)
         graph, kinds = self._maker.graph, self._maker.classes(qid)
         is_looked_at = subject is not None and (
@@ -178,7 +179,7 @@ class Ladders:
     def for_question(self, qid: str, row: SampleRow) -> tuple[Level, ...]:
         """The ladder of an entity as an answer to the very question."""
         label = self._maker.graph.shown_label(qid)
-        return self._maker.make(_question(row, label[0] if label else qid, qid, row.relation)).levels
+        return self._maker.make(_qa_row(row, label[0] if label else qid, qid, row.relation)).levels
 
     def _with_bits(self, levels: tuple[Level, ...], asked: Relation) -> tuple[Level, ...]:
         """The levels, the first with the bits of a place in which others lie: Japan tells less than Tokyo."""
@@ -188,18 +189,18 @@ class Ladders:
             return levels
         return (Level(tiers=(replace(tier, bits=bits),)), *levels[1:])
 
-    def _shared(self, coarser: Sequence[Level], rivals: Sequence[str], context: AnswerContext) -> list[Level]:
+    def _common_to_rivals(self, coarser: Sequence[Level], rivals: Sequence[str], context: AnswerContext) -> list[Level]:
         """The levels with those tiers alone that hold whoever is meant."""
         if len(rivals) > MOST_RIVALS:
             return []
         common = {tier.key for level in coarser for tier in level.tiers}
         for rival in rivals:
-            common &= {tier.key for level in self._of(rival, context)[1:] for tier in level.tiers}
+            common &= {tier.key for level in self._levels_with_subject(rival, context)[1:] for tier in level.tiers}
         kept = (tuple(tier for tier in level.tiers if tier.key in common) for level in coarser)
         return [Level(tiers=tiers) for tiers in kept if tiers]
 
 
-def _is_told(tier: Tier, question: str, subject_text: str | None, subject: str | None) -> bool:
+def _is_in_question(tier: Tier, question: str, subject_text: str | None, subject: str | None) -> bool:
     """Whether the question says as much as the tier."""
     if tier.qid is not None and tier.qid == subject:
         return True
@@ -212,7 +213,7 @@ def _subject(context: AnswerContext) -> str | None:
     return context.subjects[0] if len(context.subjects) == 1 else None
 
 
-def _question(row: SampleRow, text: str, qid: str | None, relation: str | None) -> QARow:
+def _qa_row(row: SampleRow, text: str, qid: str | None, relation: str | None) -> QARow:
     return QARow(
         id=row.id,
         question=row.question,

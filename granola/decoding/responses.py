@@ -25,9 +25,9 @@ from abstraction.relations import ANY, Relation, relation
 from abstraction.tiers import Level, Tier
 from granola.decoding.place_chains import AnswerContext, Chains, parts_of
 from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
-from granola.decoding.response_ladders import LONGEST_NAME, VALUES, Ladders, is_linked, listed, united
+from granola.decoding.response_ladders import LONGEST_NAME, VALUES, Ladders, is_linked, ladder_of_list, merge_ladders
 from granola.decoding.samples import SampleRow
-from granola.decoding.shared_names import is_told, shared_names
+from granola.decoding.shared_names import is_in_question, shared_names
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
@@ -91,7 +91,7 @@ class ResponseReader:
             for row in rows
         ]
         names = [
-            _shared(row, responses, self._language, self._asked(row))
+            _shared_name_by_text(row, responses, self._language, self._asked(row))
             for row, responses in zip(rows, cleaned, strict=True)
         ]
         self._prefetch(rows, cleaned, names)
@@ -138,21 +138,25 @@ class ResponseReader:
         """Whether a response is read as something in the question, with more behind it that is not read."""
         tier = reading.levels[0].tiers[0]
         is_subject = tier.qid is not None and tier.qid == row.subject_qid
-        told = is_subject or is_told(reading.name, row.question) or tells(reading.name, row.question, self._language)
+        told = (
+            is_subject
+            or is_in_question(reading.name, row.question)
+            or tells(reading.name, row.question, self._language)
+        )
         return told and reading.name != reading.cleaned.whole
 
     def _reading(self, response: CleanedResponse, row: SampleRow, context: AnswerContext) -> ReadResponse:
         plan = self._plan(response, context)
         if plan.listed:
-            each = [(part, self._nation(part)) for part in plan.listed]
-            levels = listed([self._ladders.levels(row, context, *one) for one in each])
+            each = [(part, self._nation_id(part)) for part in plan.listed]
+            levels = ladder_of_list([self._ladders.levels(row, context, *one) for one in each])
         else:
             levels = self._ladders.levels(row, context, plan.text, plan.qid)
         linked = is_linked(levels)
         if plan.behind is not None:
             head, *coarser = self._ladders.levels(row, context, *plan.behind)
             new = [] if _says_nothing_new(head.tiers[0], row) else [head]
-            levels = united(levels, (levels[0], *new, *coarser))
+            levels = merge_ladders(levels, (levels[0], *new, *coarser))
         return ReadResponse(
             cleaned=response, name=plan.text if linked else response.whole, levels=levels, linked=linked
         )
@@ -169,7 +173,9 @@ class ResponseReader:
         for row, responses, parts in zip(rows, cleaned, shared, strict=True):
             names = by_relation.setdefault(row.relation, [])
             names += (v for name in parts.values() for v in _spellings(name))
-            names += (name for response in responses if response.abstains is None for name in _names(response))
+            names += (
+                name for response in responses if response.abstains is None for name in _names_to_look_up(response)
+            )
         subjects = [row.subject_text for row in rows if row.subject_text]
         every = [*subjects, *(name for names in by_relation.values() for name in names)]
         graph.find_all(every)
@@ -199,18 +205,18 @@ class ResponseReader:
     def _plan(self, response: CleanedResponse, context: AnswerContext) -> _ReadingPlan:
         asks = context.asked.asks
         if asks in ("date", "quantity"):
-            value = _value(response.text, response.whole, asks, self._language)
+            value = _stated_value(response.text, response.whole, asks, self._language)
             return _ReadingPlan(value or response.text)
-        if asks == "country" and (nation := self._nation(response.text)):
+        if asks == "country" and (nation := self._nation_id(response.text)):
             return _ReadingPlan(response.text, nation)
-        if plan := self._named((response.whole, response.text), context):
+        if plan := self._plan_by_name((response.whole, response.text), context):
             return plan
         # Where questions are read, one that asks for a date is known to: of others no date in a sentence is answer.
         if asks == "any" and not reads_questions(self._language):
-            return _ReadingPlan(_value(response.text, response.whole, "date", self._language) or response.text)
+            return _ReadingPlan(_stated_value(response.text, response.whole, "date", self._language) or response.text)
         return _ReadingPlan(response.text)
 
-    def _nation(self, text: str) -> str | None:
+    def _nation_id(self, text: str) -> str | None:
         """The one present country that "Spanish" or "a Spanish citizen" says; None where there is none, or several."""
         if len(text) > _LONGEST_NATION:
             return None
@@ -218,7 +224,7 @@ class ResponseReader:
         present = [qid for qid in nations if self._maker.graph.entity(qid) and not self._maker.graph.is_historical(qid)]
         return present[0] if len(present) == 1 else None
 
-    def _named(self, texts: Sequence[str], context: AnswerContext) -> _ReadingPlan | None:
+    def _plan_by_name(self, texts: Sequence[str], context: AnswerContext) -> _ReadingPlan | None:
         """The first of the texts, or of their beginnings, that is a name or a chain of places."""
         for text in dict.fromkeys((*texts, *readings(texts[-1]))):
             if len(text) > LONGEST_NAME:
@@ -233,11 +239,11 @@ class ResponseReader:
                 qid = next(filter(None, ids), None)
                 if qid is None and self._chains.is_list(parts, context):
                     return _ReadingPlan(text, listed=parts)
-                return _ReadingPlan(text if qid else parts[0], qid, self._chains.rest(parts, context))
+                return _ReadingPlan(text if qid else parts[0], qid, self._chains.rest_of_chain(parts, context))
         return None
 
 
-def _shared(
+def _shared_name_by_text(
     row: SampleRow, responses: Sequence[CleanedResponse], language: str, asked: Relation
 ) -> Mapping[str, str]:
     """By the text of a response the name in it that others have too; nothing where all are short."""
@@ -255,7 +261,7 @@ def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
     return gives_away(row.question, row.subject_text, tier.names())
 
 
-def _names(response: CleanedResponse) -> list[str]:
+def _names_to_look_up(response: CleanedResponse) -> list[str]:
     texts = [t for t in dict.fromkeys((response.whole, *readings(response.text))) if len(t) <= LONGEST_NAME]
     return [v for text in texts for v in (*_spellings(text), *parts_of(text))]
 
@@ -273,7 +279,7 @@ def _is_known(graph: Graph, text: str) -> bool:
 
 
 @DECODING.remembered(1 << 15)
-def _value(stated: str, whole: str, asks: str, code: str) -> str | None:
+def _stated_value(stated: str, whole: str, asks: str, code: str) -> str | None:
     """The date or the amount that a response states, as it is written there; None where there is none, or several."""
     DECODING.count(len(stated) + len(whole))
     parse = parse_date if asks == "date" else partial(parse_quantity, is_temperature=False)

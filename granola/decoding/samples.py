@@ -44,7 +44,7 @@ class SampleRow:
     weights: tuple[float, ...] = ()
 
 
-def _samples(value: object) -> tuple[str, ...]:
+def _check_samples(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not value:
         raise ValueError("is no list of texts; expected one, with at least one text in it")
     for sample in value:
@@ -59,7 +59,9 @@ class SampledModel(AskedModel):
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"samples": split_cell}
 
     id: NeededId = Field(description="a text or a whole number")
-    samples: Annotated[tuple[str, ...] | None, PlainValidator(_samples)] = Field(None, description="a list of texts")
+    samples: Annotated[tuple[str, ...] | None, PlainValidator(_check_samples)] = Field(
+        None, description="a list of texts"
+    )
     prediction: str | None = None
 
 
@@ -108,7 +110,7 @@ def read_systems(
     return list(rows.values())
 
 
-def read_asked(
+def read_unsampled_questions(
     paths: Iterable[Path | str],
     *,
     on_reject: OnReject,
@@ -124,7 +126,7 @@ def read_asked(
     tiered rows of the same files; so rows to whose question the dataset has no answer go to `on_unanswered`. Raises
     RowError for a file that cannot be used at all.
     """
-    rows = read_files(paths, _asked, relation=relation, shape=shape, language=language, with_answers=False)
+    rows = read_files(paths, _question_row, relation=relation, shape=shape, language=language, with_answers=False)
     return islice(accepted(rows, on_reject, on_unanswered), limit)
 
 
@@ -134,15 +136,15 @@ def sample_row(record: Record, *, as_one: bool = False) -> SampleRow:
     samples = (told.prediction,) if as_one and told.prediction is not None else told.samples
     if not samples:
         raise RowError(f"no samples; {EXPECTED}")
-    return _row(record, told, id=told.id, samples=samples)
+    return _sample_row(record, told, id=told.id, samples=samples)
 
 
-def _asked(record: Record, *, default: str | None, numbers: RowNumbers) -> SampleRow:
+def _question_row(record: Record, *, default: str | None, numbers: RowNumbers) -> SampleRow:
     told = AskedModel.of(record)
-    return _row(record, told, id=told.id or numbers.id_of(told.relation or default or "row"), default=default)
+    return _sample_row(record, told, id=told.id or numbers.id_of(told.relation or default or "row"), default=default)
 
 
-def _row(
+def _sample_row(
     record: Record, told: AskedModel, *, id: str, samples: tuple[str, ...] = (), default: str | None = None
 ) -> SampleRow:
     relation, text = asked_about(told, default)

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from granola.decoding.claims import Claim, ClaimTally, decided, fineness
-from granola.decoding.decision import Abstaining, Decision, abstained, listed, of_responses
+from granola.decoding.claims import Claim, ClaimTally, decision_for, fineness
+from granola.decoding.decision import Abstaining, Decision, abstention, list_others, of_responses
 from granola.decoding.response_cleaning import CleanedResponse
 from granola.matching.squad import normalise
 
@@ -52,15 +52,15 @@ def tally_of_words(responses: Sequence[CleanedResponse], weights: Sequence[float
     for group in votes.values():
         texts = Counter(responses[number].whole for number in group)
         text = min(texts, key=lambda whole: (-texts[whole], len(whole), whole))
-        by, said = frozenset(group), weight(group)
+        by, stated = frozenset(group), weight(group)
         claims.append(
             Claim(
-                text=text, name=text, qid=None, bits=None, supporters=by, said_by=by,
-                support=said, said=said, same=said, basis="text",
+                text=text, name=text, qid=None, bits=None, supporters=by, stated_by=by,
+                support=stated, stated=stated, same=stated, basis="text",
             )
         )  # fmt: skip
     every = weight(range(len(responses)))
-    declining = every - sum(claim.said for claim in claims)
+    declining = every - sum(claim.stated for claim in claims)
     return ClaimTally(claims=tuple(claims), responses=every, abstaining=declining, unlinked=())
 
 
@@ -75,25 +75,25 @@ class SelfConsistency:
         """The answer of most responses. Of equally many the finest, then see `tie_break`."""
 
         def votes(claim: Claim) -> float:
-            return claim.support if self.counting is Counting.LADDER else claim.said
+            return claim.support if self.counting is Counting.LADDER else claim.stated
 
-        given = [claim for claim in tally.claims if claim.said_by]
-        answers = [claim for claim in given if not tally.tells(claim)]
+        given = [claim for claim in tally.claims if claim.stated_by]
+        answers = [claim for claim in given if not tally.repeats_question(claim)]
         declining, of_all = tally.abstaining, tally.responses
         if given and not answers:
-            return abstained("nothing that the question does not say")
+            return abstention("nothing that the question does not say")
         if self.abstaining.declines(responses=of_all, abstaining=declining):
-            return abstained(f"{of_responses(declining, of_all)} abstain")
+            return abstention(f"{of_responses(declining, of_all)} abstain")
         chance = tie_break(claim.name for claim in answers)
         best, *others = sorted(answers, key=lambda claim: (-votes(claim), *fineness(claim)[:3], chance[claim.name]))
-        of, most = self.abstaining.counted(responses=of_all, abstaining=declining), votes(best)
+        of, most = self.abstaining.counted_responses(responses=of_all, abstaining=declining), votes(best)
         against = self.abstaining is Abstaining.AGAINST and declining > most
         if against or self.abstaining.declines(responses=of_all, abstaining=declining, support=most):
-            return abstained(f"{of_responses(declining, of_all)} abstain; {best.name}: {most:.4g} of {of:.4g}")
+            return abstention(f"{of_responses(declining, of_all)} abstain; {best.name}: {most:.4g} of {of:.4g}")
         parts = [f"{best.name}: {of_responses(most, of)}"]
-        parts += listed([(claim.name, votes(claim)) for claim in others], of)
+        parts += list_others([(claim.name, votes(claim)) for claim in others], of)
         if tied := [claim.name for claim in others if votes(claim) == most]:
             parts.append(f"a tie with {' and '.join(tied[:2])}")
         if declining:
             parts.append(f"{declining:.4g} of {of_all:.4g} abstain")
-        return decided(best, tally, votes=most, of=of, explanation="; ".join(parts))
+        return decision_for(best, tally, votes=most, of=of, explanation="; ".join(parts))

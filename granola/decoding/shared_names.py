@@ -63,13 +63,13 @@ def shared_names(
     read = {text: _words(text[:LONGEST]) for text in texts}
     asked = _words(question)
     small = {word.key for words in (*read.values(), asked) for word in words if not word.is_name}
-    told, offered = {word.key for word in asked}, _offered(asked, language)
+    told, offered = {word.key for word in asked}, _offered_names(asked, language)
     alone = {" ".join(word.key for word in words) for words in read.values()}
     told |= set() if asks_nation else {word.key for words in read.values() for word in words} & _nations() - alone
     joined = {text: " ".join(("", *(word.key for word in words), "")) for text, words in read.items()}
     out = {}
     for text, words in read.items():
-        names = _names(text, words, small)
+        names = _name_spans(text, words, small)
         if choices := [span for key, span in names.items() if key in offered]:
             out[text] = text[slice(*min(choices, key=lambda span: (span[0], -span[1])))]
             continue
@@ -89,10 +89,10 @@ def shared_names(
 
 def offers_choice(question: str, language: str) -> bool:
     """Whether a question names what may be answered: "Castlevania or Resident Evil?"."""
-    return bool(_offered(_words(question), language))
+    return bool(_offered_names(_words(question), language))
 
 
-def is_told(name: str, question: str) -> bool:
+def is_in_question(name: str, question: str) -> bool:
     """Whether every word of a name stands in the question."""
     words = _keys(name)
     return bool(words) and words <= _keys(question)
@@ -103,7 +103,7 @@ def _keys(text: str) -> frozenset[str]:
     return frozenset(word.key for word in _words(text))
 
 
-def _offered(asked: Sequence[_Word], language: str) -> frozenset[str]:
+def _offered_names(asked: Sequence[_Word], language: str) -> frozenset[str]:
     """The names beside the word "or" of a question that offers a choice, and what they end and begin with."""
     or_word = _OR.get(language.partition("-")[0])
     at = next((at for at, word in enumerate(asked) if word.key == or_word and 0 < at < len(asked) - 1), None)
@@ -129,18 +129,18 @@ def _words(text: str) -> Sequence[_Word]:
         first = match[0][0]
         is_name = first.isdigit() or first.isupper() or unicodedata.category(first) == "Lo"
         begins = not words or _ENDS.search(text, end, match.start()) is not None
-        words.append(_Word(_folded(match[0]), match.start(), match.end(), is_name, begins))
+        words.append(_Word(_fold_word(match[0]), match.start(), match.end(), is_name, begins))
         end = match.end()
     return words
 
 
 @lru_cache(maxsize=1 << 14)
-def _folded(word: str) -> str:
+def _fold_word(word: str) -> str:
     plain = unicodedata.normalize("NFKD", word.casefold())
     return "".join(sign for sign in plain if not unicodedata.combining(sign)).replace("’", "'").removesuffix("'s")
 
 
-def _names(text: str, words: Sequence[_Word], small: Collection[str]) -> dict[str, Span]:
+def _name_spans(text: str, words: Sequence[_Word], small: Collection[str]) -> dict[str, Span]:
     """The names in a text and their parts, by their folded words; a short text without a name is one as a whole."""
     runs = [
         [word for word in words if quoted.start(1) <= word.start and word.end <= quoted.end(1)]

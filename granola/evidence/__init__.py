@@ -1,1 +1,1 @@
-"""What the evidence rooms (attribution, grounding, knowledge) share: judges are pooled, verdicts are drawn by slice."""
+"""Evidence tasks (attribution, grounding, knowledge): sheets, pooled judges, estimates by slice, tables."""

@@ -1,7 +1,7 @@
-"""Sheets on which people judge the items of any task, read back as verdicts, and how far annotators agree.
+"""Sheets on which people judge the items of a task, read back as verdicts; and agreement of annotators.
 
-Items stand on sheets by number alone, in random order, without systems, labels and scores; the drawn items are kept in
-a file of their own, in that order.
+Items appear by number, in random order, without systems, labels and scores; a separate file keeps the drawn items in
+that order.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from granola.scoring.statistics import kappa, share_estimate
 
 EXPECTED = "a sheet of granola sheets draw"
 NUMBER, PART, NOTE = "item", "part", "note"
-CLOSED = "-"  # a cell that is not to be filled
+CLOSED = "-"  # marks a cell that does not apply to the line
 _OPEN = ("", CLOSED)
 
 
-def drawn_items(rows: Sequence[Row], form: SheetForm, number: int, *, seed: int) -> list[Row]:
-    """`number` items in random order, or so many of each system where the form draws by it; all where there are fewer.
+def draw_items(rows: Sequence[Row], form: SheetForm, number: int, *, seed: int) -> list[Row]:
+    """Draw `number` items in random order, or that many per value of `form.draw_by`; all where there are fewer.
 
     The draw depends on the seed and the items, not on their order.
     """
@@ -39,8 +39,8 @@ def drawn_items(rows: Sequence[Row], form: SheetForm, number: int, *, seed: int)
     return drawn
 
 
-def shared_out(n: int, annotators: int, shared: float) -> list[set[int]]:
-    """The numbers, from 1, of each annotator's items: the first `shared` of all items for all, the rest in turn."""
+def share_out(n: int, annotators: int, shared: float) -> list[set[int]]:
+    """The item numbers (from 1) of each annotator: the first share `shared` for all, the others dealt in turn."""
     common = round(n * shared)
     numbers = [set(range(1, common + 1)) for _ in range(annotators)]
     for place, number in enumerate(range(common + 1, n + 1)):
@@ -51,7 +51,7 @@ def shared_out(n: int, annotators: int, shared: float) -> list[set[int]]:
 def write_sheet(
     items: Sequence[Row], form: SheetForm, path: Path, *, only: Collection[int] | None = None, raw: bool = False
 ) -> None:
-    """A CSV sheet; its second line tells what labels mean. `only`: the numbers of the items on it, None for all."""
+    """Write a CSV sheet whose second line explains the labels. `only`: the numbers of its items, None for all."""
     fields = [question.field for question in form.questions]
     means = [
         "; ".join(f"{label}: {meaning}" if meaning else label for label, meaning in {**one.labels, UNCLEAR: ""}.items())
@@ -73,9 +73,9 @@ def write_sheet(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilledSheet:
-    """What an annotator wrote: labels by item number, part (0: the item itself) and field; open cells are absent.
+    """The labels of an annotator by item number, part (0: the item itself) and field; empty cells are absent.
 
-    `texts` has of each line the cells that were shown, by which a sheet is known to be of the items at hand.
+    `texts` has the displayed cells of each line, which identify the draw of the sheet.
     """
 
     name: str
@@ -85,14 +85,16 @@ class FilledSheet:
 
 
 def read_sheet(path: Path | str, form: SheetForm) -> FilledSheet:
-    """Raises SheetError, with file and line, for a missing column, a repeated line or another label."""
+    """Read a filled sheet. Raises SheetError, with file and line, for a missing column, a repeated line or an unknown
+    label.
+    """
     labels: dict[int, dict[int, dict[str, str]]] = {}
     texts: dict[tuple[int, int], tuple[str, ...]] = {}
     needed = (NUMBER, *form.shown, *(question.field for question in form.questions))
     for line in read_sheet_lines(path, needed, expected=EXPECTED, error=SheetError):
         number, part = (_number(line.data.get(name) or "", name, line.source) for name in (NUMBER, PART))
         if not number:
-            continue  # the line that tells what labels mean
+            continue  # the line that explains the labels
         if (number, part) in texts:
             raise SheetError(f"{line.source}: item {number}{f', part {part}' if part else ''} stands there twice")
         texts[number, part] = tuple(str(line.data.get(name) or "") for name in form.shown)
@@ -113,7 +115,7 @@ def _number(cell: str, name: str, where: str) -> int:
 
 
 def read_label(cell: str, question: JudgedQuestion, where: str) -> str:
-    """A label, whole or by its beginning where that is of one alone, "unclear" also as "?"; "" for an open cell."""
+    """Parse a label or an unambiguous beginning of one; "?" means "unclear", an empty cell gives ""."""
     text = " ".join(cell.split()).casefold()
     if text in _OPEN:
         return ""
@@ -126,7 +128,7 @@ def read_label(cell: str, question: JudgedQuestion, where: str) -> str:
 
 
 def check_sheets(sheets: Sequence[FilledSheet], items: Sequence[Row], form: SheetForm, source: Path | str) -> None:
-    """Raise SheetError for a line that is not of the item of its number: the sheet is of another draw."""
+    """Raise SheetError where a line does not match the item of its number: the sheet is from another draw."""
     shown = {
         (number, line.part): tuple(line.cells.get(name, "") for name in form.shown)
         for number, item in enumerate(items, 1)
@@ -143,7 +145,9 @@ def check_sheets(sheets: Sequence[FilledSheet], items: Sequence[Row], form: Shee
 
 
 def verdicts_of(sheets: Sequence[FilledSheet], items: Sequence[Row], form: SheetForm) -> Iterator[dict[str, Any]]:
-    """A row of verdicts for each item that an annotator labelled, judged by `person:SHEET`; unclear ones say so."""
+    """A row of verdicts for each item that an annotator labelled; the judge is `person:SHEET`; unclear labels are
+    listed.
+    """
     for sheet in sheets:
         for number, labels in sorted(sheet.labels.items()):
             if any(labels.values()):
@@ -159,12 +163,12 @@ def verdicts_of(sheets: Sequence[FilledSheet], items: Sequence[Row], form: Sheet
 def sheet_agreement(
     sheets: Sequence[FilledSheet], form: SheetForm, automatic: Sequence[Mapping[str, str]] = ()
 ) -> dict[str, dict[str, Any]]:
-    """By question: how annotators labelled, and how far they agree.
+    """By question, the labels of annotators and their agreement.
 
-    `labelled_by_all`, of these `unclear` to one or more and `valid` otherwise; over the valid ones `unanimous`, by
-    label `counts` of the unanimous, and `kappa` (Cohen's of two, Fleiss' of more). `annotators` have the share of each
-    label with its interval. `automatic` are labels of the items themselves, `kappa_with_automatic` is of the unanimous.
-    Raises UsageError for sheets of one name.
+    `labelled_by_all` items are either `unclear` to someone or `valid`. Over the valid ones: `unanimous`, `counts` of
+    the unanimous by label, and `kappa` (Cohen's for two annotators, Fleiss' for more). `annotators`: the share of each
+    label with its interval. `automatic`: labels of the items themselves; `kappa_with_automatic` compares them with the
+    unanimous labels. Raises UsageError for two sheets with one name.
     """
     if len({sheet.name for sheet in sheets}) < len(sheets):
         raise UsageError("two sheets have one name; an annotator is called as the file of the sheet")

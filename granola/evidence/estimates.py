@@ -1,4 +1,4 @@
-"""Scores of items by slice, and systems compared item by item: the same for every task."""
+"""Scores of items by slice, and paired comparisons of systems, for every task."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AnyPlace = TypeVar("AnyPlace", str, int, float | str)
 def by_slice(
     values: Iterable[tuple[AnyPlace, T]], estimate: Callable[[Sequence[T]], Estimate]
 ) -> dict[AnyPlace, Estimate]:
-    """An estimate of what items add at each place, in the order of places, numbers before names."""
+    """An estimate for each slice, in the order of slices: numbers before names."""
     groups: dict[AnyPlace, list[T]] = {}
     for place, value in values:
         groups.setdefault(place, []).append(value)
@@ -27,7 +27,7 @@ def by_slice(
 
 
 def plain_estimate(values: Sequence[float], place: Place, forming: Forming) -> Estimate:
-    """A share with Wilson's interval where there are but zeros and ones, else a mean with the bootstrap's."""
+    """A share with Wilson's interval if all values are 0 or 1, else a mean with a bootstrap interval."""
     if set(values) <= {0.0, 1.0}:
         return share_estimate(values)
     return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
@@ -36,9 +36,9 @@ def plain_estimate(values: Sequence[float], place: Place, forming: Forming) -> E
 def compared_pairs(
     systems: Mapping[str, Mapping[str, float | None]], score: str, resamples: int, seed: int
 ) -> list[Difference]:
-    """Every pair of systems in a score, paired over the items where both have a value, with Holm's correction.
+    """Compare every pair of systems on a score, paired over items with both values, with Holm's correction.
 
-    `systems` have by name what each item adds to the score, None where it does not count.
+    `systems`: by name, the contribution of each item to the score, None where it does not count.
     """
     differences = []
     for first, second in combinations(systems, 2):
@@ -54,9 +54,9 @@ def compared_pairs(
 
 
 def field_of(row: Row, path: str) -> Any:
-    """What stands at a field, with dots between names; a tag and a score need no such prefix.
+    """The value of a field, with dots between nested names; tags and scores need no prefix.
 
-    Of a list, whether the name is in it.
+    For a list: whether it contains the name.
     """
     value: Any = row
     for name in path.split("."):
@@ -67,12 +67,12 @@ def field_of(row: Row, path: str) -> Any:
 
 
 def places(told: Any) -> list[Place]:
-    """The place that a value names, none where it names none."""
+    """The slice that a value belongs to; empty for a missing value."""
     if isinstance(told, bool):
         return ["yes" if told else "no"]
     return [told] if isinstance(told, str | int | float) and told != "" else []
 
 
 def number_of(told: Any) -> float | None:
-    """A value as a number; None for what is none, and for NaN."""
+    """The value as a number; None for other types and for NaN."""
     return float(told) if isinstance(told, int | float) and not math.isnan(told) else None

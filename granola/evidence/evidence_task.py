@@ -1,8 +1,7 @@
-"""What an evidence task is: items, what a judge is asked of them, rows of verdicts, scores.
+"""The definition of an evidence task: items, questions for judges, rows of verdicts, scores.
 
-item -> judge -> verdicts (JSON lines) -> estimates by slice -> table, LaTeX, CSV, figure. Everything behind the
-verdicts is the same for all tasks; a task says where things stand in its rows. The papers' tables and figures are
-data: `published()`.
+item -> judge -> verdicts (JSON lines) -> estimates by slice -> table, LaTeX, CSV, figure. All steps after the verdicts
+are shared; a task defines the fields of its rows. Tables and figures of the papers are data: `published()`.
 """
 
 from __future__ import annotations
@@ -20,18 +19,19 @@ from granola import __version__
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES
 
-UNCLEAR = "unclear"  # what an annotator writes who cannot decide
+UNCLEAR = "unclear"  # the label of an annotator who cannot decide
 Row = Mapping[str, Any]
 Report = Mapping[str, Mapping[str, Estimate]]  # estimates by system or evaluator, then by score
-Place = float | str  # of a slice: a number, or a name
+Place = float | str  # the value that a slice is for: a number or a name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JudgedQuestion:
-    """What a judge is asked of an item, or of each of its sentences.
+    """A question to a judge about an item, or about each of its sentences.
 
-    `field` is where the label stands in a row; `labels` say what each means, those that count for an item first, the
-    best one first; `against` are those that count against it. `lacking` names it where no verdict was given.
+    `field`: the field of the label in a row. `labels`: the meaning of each; those in favour of an item first, best
+    first. `against`: labels that count against the item. `lacking`: the name under which missing verdicts are
+    reported.
     """
 
     field: str
@@ -42,7 +42,7 @@ class JudgedQuestion:
 
     @property
     def sides(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The labels against, then those for an item, the worst first: of as many votes the earlier one counts."""
+        """The labels against an item, then those for it, each with the worst first: on a tie the earlier one wins."""
         worst_first = tuple(self.labels)[::-1]
         return (
             tuple(label for label in worst_first if label in self.against),
@@ -52,32 +52,33 @@ class JudgedQuestion:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SheetLine:
-    """A line of a sheet: an item, or a part of it (its n-th sentence, from 1). `cells` are by the shown columns."""
+    """A line of a sheet: an item, or a part of it (its n-th sentence, from 1). `cells`: by displayed column."""
 
     cells: Mapping[str, str]
     part: int = 0
 
 
-Labels = Mapping[int, Mapping[str, str]]  # an annotator's labels of an item: by part, then by the question's field
+Labels = Mapping[int, Mapping[str, str]]  # labels of one annotator for an item: by part, then by field of the question
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SheetForm:
-    """How people judge the items of a task: what they are shown, what they are asked, what comes of it.
+    """The sheet of a task: displayed columns, questions, and conversion to verdicts.
 
-    `lines` are those of an item; `verdict` makes a row of verdicts of an item, labels and the annotator's name.
+    `lines` yields the lines of an item; `verdict` makes a row of verdicts from item, labels and the name of the
+    annotator.
     """
 
     shown: tuple[str, ...]
     questions: tuple[JudgedQuestion, ...]
     lines: Callable[[Row], Iterator[SheetLine]]
     verdict: Callable[[Row, Labels, str], dict[str, Any]]
-    draw_by: str = ""  # as many items are drawn of each value of this field
+    draw_by: str = ""  # stratify the draw by this field
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forming:
-    """How scores are formed. `rules` are NAME=VALUE, of a task that has any: what its paper leaves open."""
+    """Settings of scores. `rules`: NAME=VALUE, for choices that the paper of a task leaves open."""
 
     resamples: int = RESAMPLES
     seed: int = 0
@@ -92,18 +93,18 @@ Cells = Iterable[tuple[Place, Any]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvidenceTask:
-    """A task. Rows of its verdicts have the field `told_by`, the judge's name under `judge`, the system's under `line`.
+    """A task. Its rows of verdicts are recognised by `distinctive_field`.
 
-    `read` checks such a row by the task's pydantic model; `texts` are what several judges must have judged alike.
-    `scores` are the estimates of one system's rows; `value` is what a row adds to a score, None where it does not
-    count; `main` is the score that is sliced and tested where none is named. `cells` says where a row stands along a
-    field and what it adds to a score there, None where `value` and the field tell that; `estimate` makes a slice's
-    estimate of it. `along` names the field that is meant for a score; `signature` states how scores of slices along
-    these fields are formed. `lacking` says what scores without a value are in want of.
+    `judge` and `line`: the fields with the names of the judge and of the system. `read`: validates a row. `texts`:
+    fields that must be equal for judges to be pooled. `scores`: the estimates of one system; `main`: the default
+    score. `value`: the contribution of a row to a score, None where it does not count. `cells`: slice and contribution
+    of a row along a field, None for the default by `value`; `estimate`: the estimate of a slice. `along`: the field
+    that a name refers to for a score. `signature`: the settings of scores sliced along fields. `lacking`: the reason
+    why a score may have no value.
     """
 
     name: str
-    told_by: str
+    distinctive_field: str
     judge: str
     line: str = "system"
     made_by: str
@@ -122,9 +123,10 @@ class EvidenceTask:
 
 
 class ItemFigure(BaseModel, frozen=True):
-    """A panel for each field of `x`. A line for each score of `y`; of one score, for each value of `by`.
+    """A figure with a panel for each field of `x`, with a line for each score of `y`; for one score, for each value of
+    `by`.
 
-    `longer_than`: only texts of more tokens (words by blanks) count.
+    `longer_than`: only texts with more tokens (words by blanks) count.
     """
 
     task: str = ""
@@ -135,10 +137,10 @@ class ItemFigure(BaseModel, frozen=True):
 
 
 class PaperTable(BaseModel, frozen=True):
-    """A table of a paper: the heads of its columns, each with the score that stands there; and the paper's own rows.
+    """A table of a paper: the columns with their scores, and the rows of the paper.
 
-    `factor` is what figures are multiplied with: 100 where the paper prints percentages. `note` says how far the
-    paper's rows compare.
+    `factor`: the multiplier for display, 100 where the paper prints percentages. `note`: the limits of comparing with
+    the paper.
     """
 
     task: str
@@ -150,10 +152,10 @@ class PaperTable(BaseModel, frozen=True):
 
 
 class PublishedFigures(BaseModel, frozen=True):
-    """What the papers print: Hu et al. 2025 (CAQA), Sorodoc et al. 2025 (GaRAGe), Chen et al. 2023 (CONNER), by name.
+    """Tables and figures of Hu et al. 2025 (CAQA), Sorodoc et al. 2025 (GaRAGe), Chen et al. 2023 (CONNER), by name.
 
-    The heads of GaRAGe's Table 2 are derived from its text; CONNER's factuality and validity, there in percent, are
-    shares here.
+    The column heads for Table 2 of GaRAGe are derived from the text; percentages of CONNER (factuality, validity) are
+    stored as shares.
     """
 
     tables: dict[str, PaperTable]

@@ -1,6 +1,7 @@
-"""Several judges of the same items: pooled by majority and mean, and how far they agree.
+"""Verdicts of several judges on the same items, pooled by majority and mean; and their agreement.
 
-One judge may favour answers of its own family (Sorodoc et al. 2025, limitations); pooled judges, or people, are a cure.
+A judge may favour answers of its own model family (Sorodoc et al. 2025, limitations); pooling several judges, or
+people, reduces that bias.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from granola.evidence.task_list import TASKS
 from granola.evidence.verdict_rows import VerdictRows
 from granola.scoring.statistics import kappa
 
-POOLED = "pooled by majority"  # what the name of the judge of a pooled row begins with
-# By field, the labels that count against an item, then those for it, the worst first.
+POOLED = "pooled by majority"  # prefix of the judge in pooled rows
+# By field: labels against an item, then labels for it, each with the worst first.
 LABELS: Mapping[str, Sequence[Sequence[Any]]] = {
     **{question.field: question.sides for task in TASKS for question in task.questions},
     "deflects": ((False,), (True,)),
@@ -30,15 +31,15 @@ LABELS: Mapping[str, Sequence[Sequence[Any]]] = {
 _LACKING: Mapping[str, str] = {
     question.field: question.lacking or question.field for task in TASKS for question in task.questions
 }
-Places = dict[tuple[Any, ...], Any]  # what a judge says, by the keys that lead to it in a row
+Places = dict[tuple[Any, ...], Any]  # verdicts by their key path in a row
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JudgePool:
-    """`rows` as if of one judge; `agreement` by field of a label.
+    """`rows`: pooled verdicts, as if from one judge. `agreement`: by field of a label.
 
-    Agreement has `n`, `agree` (the share on which all agree) and `kappa`, over the labels that all judges gave;
-    `kappa` is None where chance alone is certain.
+    `n`, `agree` (the share of unanimous labels, in [0, 1]) and `kappa`, over labels that all judges gave; `kappa` is
+    None where chance agreement is 1.
     """
 
     judges: Sequence[str]
@@ -47,9 +48,9 @@ class JudgePool:
 
 
 def pool_judges(given: VerdictRows) -> JudgePool:
-    """Pool verdicts over the items that every judge has judged; a judge is known by its name, else by its file.
+    """Pool verdicts over the items that all judges have judged; a judge is identified by name, else by file.
 
-    Raises UsageError for one judge alone, one that judged an item twice, and judges of different items.
+    Raises UsageError for a single judge, a judge with two verdicts on an item, and judges of different items.
     """
     task = given.task
     judges: dict[str, dict[tuple[Any, ...], Row]] = {}
@@ -69,14 +70,14 @@ def pool_judges(given: VerdictRows) -> JudgePool:
     ]
     if not together:
         raise UsageError("no item was judged by all; judges are pooled over the same systems and questions")
-    rows = [_pooled(task, own, list(judges)) for own in together]
+    rows = [_pool_item(task, own, list(judges)) for own in together]
     return JudgePool(judges=list(judges), rows=rows, agreement=_agreement(together))
 
 
 def _verdicts(row: Row) -> Places:
-    """Labels and numbers of the item and of its sentences."""
+    """Labels and scores of an item and of its sentences."""
     verdicts: Places = {(name,): row[name] for name in LABELS if name in row}
-    if verdicts.get(("deflects",)) is not None:  # by which rule, says the row
+    if verdicts.get(("deflects",)) is not None:  # the row has the name of the rule; pooling needs yes or no
         verdicts["deflects",] = bool(row["deflects"])
     verdicts |= {("scores", name): number for name, number in row.get("scores", {}).items()}
     for at, sentence in enumerate(row.get("sentences") or ()):
@@ -84,8 +85,8 @@ def _verdicts(row: Row) -> Places:
     return verdicts
 
 
-def _pooled(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -> dict[str, Any]:
-    """One item as most judges see it; of as many votes the worse label, and numbers by the mean."""
+def _pool_item(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -> dict[str, Any]:
+    """One pooled item: the majority label (the worse on a tie) and the mean of scores."""
     given = [
         [*(row.get(name) for name in task.texts), *map(itemgetter("text"), row.get("sentences") or ())] for row in rows
     ]
@@ -107,14 +108,20 @@ def _pooled(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -> d
         for key in place[:-1]:
             parent = parent[key]
         parent[place[-1]] = value
-    own = {"unjudged": lacking, "reply": "", "failed": "", "facts": [], "notes": []}  # not of one judge any more
+    own = {
+        "unjudged": lacking,
+        "reply": "",
+        "failed": "",
+        "facts": [],
+        "notes": [],
+    }  # fields that make sense for a single judge
     pooled |= {name: value for name, value in own.items() if name in pooled}
     pooled = {name: value for name, value in pooled.items() if name not in ("unclear", "file", "settings")}
     return pooled | {task.judge: f"{POOLED}: {' '.join(f'[{judge}]' for judge in judges)}"}
 
 
 def _majority(votes: Sequence[Any], sides: Sequence[Sequence[Any]]) -> Any:
-    """The label with most votes on the side with most votes; None where nobody votes."""
+    """The most frequent label on the more frequent side (for or against); None without votes."""
     if not votes:
         return None
     counts = Counter(votes)

@@ -1,4 +1,4 @@
-"""Estimates of systems in the columns of a paper's table: as text, LaTeX, CSV and JSON, the paper's own rows beside."""
+"""Estimates in the columns of a table of a paper, as text, LaTeX, CSV and JSON, with the rows of the paper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
 from granola.terminal_lines import TextTable
 
-PRINTED = "paper: "  # before the names of the paper's rows
+PRINTED = "paper: "  # prefix for rows of the paper
 NOTHING = "-"
 _LATEX = re.compile(r"[&%$#_{}]")
 _EMPTY = Estimate(value=math.nan, interval=Interval(low=math.nan, high=math.nan), n=0)
@@ -23,18 +23,18 @@ _EMPTY = Estimate(value=math.nan, interval=Interval(low=math.nan, high=math.nan)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilledTable:
-    """A paper's table with one's own rows: by system its estimates; `printed`: the paper's rows beside."""
+    """The table of a paper filled with estimates by system; `printed`: include the rows of the paper."""
 
     table: PaperTable
     report: Report
     printed: bool = False
 
     def row(self, estimates: Mapping[str, Estimate]) -> list[Estimate]:
-        """The estimates of the columns; a score that a system has not is NaN with n 0."""
+        """The estimates in column order; NaN with n 0 for a missing score."""
         return [estimates.get(score, _EMPTY) for score in self.table.columns.values()]
 
     def cells(self, *, intervals: bool) -> list[list[str]]:
-        """The rows as they are shown, the name first."""
+        """The displayed rows, name first."""
         own = [
             [name, *(self._cell(one, intervals=intervals) for one in self.row(scores))]
             for name, scores in self.report.items()
@@ -55,24 +55,24 @@ class FilledTable:
         return f"{value} [{low}, {high}]" if intervals else value
 
     def text(self) -> TextTable:
-        """For a terminal, with intervals."""
+        """The table for a terminal, with intervals."""
         return TextTable(head=("", *self.table.columns), rows=self.cells(intervals=True))
 
     def latex(self) -> str:
-        """A tabular, with booktabs' lines."""
+        """A LaTeX tabular with booktabs rules."""
         lines = [f"\\begin{{tabular}}{{l{'r' * len(self.table.columns)}}}", "\\toprule"]
         lines += [_line(["", *self.table.columns]), "\\midrule", *map(_line, self.cells(intervals=False))]
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
 
     def csv(self) -> str:
-        """A row each, with the columns' heads."""
+        """CSV with a header."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerows([["system", *self.table.columns], *self.cells(intervals=False)])
         return out.getvalue()
 
     def to_json(self) -> dict[str, Any]:
-        """Estimates as shares, whatever the paper multiplies with; the printed rows as they are printed."""
+        """JSON with estimates as shares, without `factor`; the rows of the paper as printed."""
 
         heads = list(self.table.columns)
         return {

@@ -1,4 +1,4 @@
-"""Every evidence task, and which of them a row is of."""
+"""All evidence tasks, and detection of the task of a row."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MADE_BY = ", ".join(task.made_by for task in TASKS)
 
 
 def task_of(row: Row) -> EvidenceTask | None:
-    """The task that a row of verdicts is of; None for another row."""
-    return next((task for task in TASKS if task.told_by in row), None)
+    """The task of a row of verdicts; None for another row."""
+    return next((task for task in TASKS if task.distinctive_field in row), None)
 
 
 def sheet_form(item: Row) -> SheetForm:
-    """How people judge an item: a row of verdicts, a sample of attribution, a text with its facts, or a tier."""
+    """The sheet for an item: a row of verdicts, an attribution sample, a text with its facts, or a tier."""
     if "tier" in item and "before" in item:
         return TIERS
     if COVERAGE.field in item and "facts" in item:
@@ -31,7 +31,7 @@ def sheet_form(item: Row) -> SheetForm:
 
 
 def read_verdict(record: Record) -> dict[str, object]:
-    """A row of verdicts of any task, checked. Raises SampleError, RowError."""
+    """Validate a row of verdicts of any task. Raises SampleError, RowError."""
     task = task_of(record.data)
     if task is None or not isinstance(record.data.get("id"), str):
         raise SampleError(f"no verdict of {MADE_BY}")

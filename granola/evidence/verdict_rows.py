@@ -1,4 +1,4 @@
-"""Rows of verdicts, whoever judged: read, scored by system, sliced along any field, compared item by item."""
+"""Rows of verdicts of any judge: reading, scores by system, slices along a field, paired tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from granola.run_record import record_of
 from granola.scoring.aggregation import Estimate
 from granola.scoring.system_comparison import Difference
 
-SYSTEM = "system"  # what lines are of where nothing else is said: of attribution its evaluators
+SYSTEM = "system"  # default grouping of rows; in attribution the systems are evaluators
 _TITLES = {
     "popularity": "log10 of page views", "sentences": "sentences of a text", "size": "parameters, billions",
     "settings.pieces": "pieces of evidence a sentence",
@@ -28,9 +28,9 @@ _TITLES = {
 
 
 def read_verdicts(paths: Sequence[Path], *, on_reject: OnReject) -> list[dict[str, Any]]:
-    """The rows of all files, each with `file`, and the `settings` that the file was made with.
+    """The rows of all files, each with `file` and the `settings` that produced the file.
 
-    A row that is of no task, or damaged, is rejected. Raises UsageError where no file has another.
+    Damaged rows and rows of no task are rejected. Raises UsageError where no row is left.
     """
     rows: list[dict[str, Any]] = []
     rejected: list[RejectedRow] = []
@@ -47,7 +47,7 @@ def read_verdicts(paths: Sequence[Path], *, on_reject: OnReject) -> list[dict[st
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictRows:
-    """Rows of one task."""
+    """Rows of one task, with the settings of scores."""
 
     rows: Sequence[Row]
     task: EvidenceTask
@@ -55,16 +55,17 @@ class VerdictRows:
 
     @classmethod
     def of(cls, rows: Sequence[Row], forming: Forming) -> VerdictRows:
-        """Raises UsageError for rows of two tasks."""
+        """Detect the task of rows. Raises UsageError for rows of two tasks."""
         tasks = {task.name: task for row in rows if (task := task_of(row)) is not None}
         if len(tasks) != 1:
             raise UsageError(f"these rows are of {' and '.join(tasks) or 'no task'}; give files of one task")
         return cls(rows=rows, task=next(iter(tasks.values())), forming=forming)
 
     def lines(self, by: str = SYSTEM) -> list[str]:
-        """What each row is told under: its system or evaluator, or its value of a field.
+        """The group of each row: its system or evaluator, or its value of a field.
 
-        A system of several files is one, but where it has an item twice: then it is told by file, as of two judges.
+        Rows of a system from several files form one group; if they share an item, each file is a group of its own, as
+        two judges.
         """
         name = self.task.line
         seen: dict[tuple[Any, ...], str] = {}
@@ -86,7 +87,7 @@ class VerdictRows:
         return told
 
     def by_line(self) -> dict[str, list[Row]]:
-        """The rows of each system or evaluator."""
+        """The rows by system or evaluator."""
         groups: dict[str, list[Row]] = {}
         for line, row in zip(self.lines(), self.rows, strict=True):
             groups.setdefault(line, []).append(row)
@@ -97,12 +98,12 @@ class VerdictRows:
         return {name: self.task.scores(own, self.forming) for name, own in self.by_line().items()}
 
     def value(self, row: Row, score: str) -> float | None:
-        """What a row adds to a score of the task, or its number in a field of that name; None where it has none."""
+        """The contribution of a row to a score of the task, or the number in a field of that name; None if missing."""
         told = self.task.value(row, score, self.forming)
         return number_of(field_of(row, score)) if told is None else told
 
     def tests(self, score: str) -> list[Difference]:
-        """Every pair of systems in a score, paired over the items of both, where it is a mean over items."""
+        """Paired tests of all pairs of systems on a score that is a mean over items."""
         systems = {
             name: {f"{row.get('id')} {row.get('candidate', 0)}": self.value(row, score) for row in own}
             for name, own in self.by_line().items()
@@ -111,39 +112,39 @@ class VerdictRows:
         return compared_pairs(counting, score, self.forming.resamples, self.forming.seed)
 
     def judges(self) -> dict[str, list[str]]:
-        """Who judged each system, as far as rows tell."""
+        """The judges of each system, where rows name them."""
         judge = self.task.judge
         return {
             line: sorted({str(row[judge]) for row in own if row.get(judge)}) for line, own in self.by_line().items()
         }  # fmt: skip
 
     def unjudged(self) -> dict[str, dict[str, int]]:
-        """By system, how many rows lack which verdict that was asked for."""
+        """By system, the numbers of rows without each verdict that was requested."""
         return {
             line: dict(Counter(name for row in own for name in row.get("unjudged") or ()))
             for line, own in self.by_line().items()
         }
 
     def signature(self, fields: Iterable[str] = ()) -> str:
-        """How scores are formed, where bands along these fields end, and who judged."""
+        """The settings of scores, the bands along `fields`, and the judges."""
         names = sorted({judge for judges in self.judges().values() for judge in judges})
         return "|".join([self.task.signature(self.forming, fields), *(f"judge:[{judge}]" for judge in names)])
 
     def panels(self, plan: ItemFigure) -> list[Panel]:
-        """A panel of slices for each field; an item without the field or the score is left out.
+        """A panel of slices for each field; items without the field or the score are omitted.
 
         Raises UsageError where all are.
         """
         panels = []
         for field in plan.x:
             along = self.task.along(field, plan.y[0])
-            if lines := self._sliced(along, plan):
+            if lines := self._slices_along(along, plan):
                 panels.append(_panel(along, plan.y, lines))
         if not panels:
-            raise UsageError(f"nothing to show: {self._lacking(plan)}")
+            raise UsageError(f"nothing to show: {self._why_nothing(plan)}")
         return panels
 
-    def _sliced(self, along: str, plan: ItemFigure) -> dict[str, list[tuple[Place, Estimate]]]:
+    def _slices_along(self, along: str, plan: ItemFigure) -> dict[str, list[tuple[Place, Estimate]]]:
         labels = self.lines(plan.by)
         several = along != "size" and len(set(labels)) > 1  # along the size of models a line joins the systems
         values: dict[str, list[tuple[Place, Any]]] = {}
@@ -167,7 +168,7 @@ class VerdictRows:
         worth = self.value(row, score)
         return [(place, worth) for place in places(field_of(row, along))] if worth is not None else []
 
-    def _lacking(self, plan: ItemFigure) -> str:
+    def _why_nothing(self, plan: ItemFigure) -> str:
         fields = dict.fromkeys(
             name for row in self.rows for name in (*row, *row.get("tags", ()), *row.get("scores", ()))
         )

@@ -113,7 +113,7 @@ def _of_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
 
 GROUNDING = EvidenceTask(
     name="grounding",
-    told_by="expected_deflection",
+    distinctive_field="expected_deflection",
     judge="judge",
     made_by="granola grounding judge",
     read=lambda record: GroundingItem.of(record).model_dump(mode="json"),

@@ -67,9 +67,7 @@ def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
         return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
 
     names = dict.fromkeys(name for row in rows for name in row["scores"])
-    of_names = {
-        name: [row["scores"][name] for row in rows if row["scores"].get(name) is not None] for name in names
-    }
+    of_names = {name: [row["scores"][name] for row in rows if row["scores"].get(name) is not None] for name in names}
     told = [row["factuality_label"] for row in rows if "factuality_label" in row]
     labels = {f"label:{label}": [float(one == label) for one in told] for label in (LABELS if told else ())}
     return {name: mean(values) for name, values in (of_names | labels).items() if values}
@@ -113,7 +111,7 @@ def _of_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
 
 KNOWLEDGE = EvidenceTask(
     name="knowledge",
-    told_by="scores",
+    distinctive_field="scores",
     judge="judge",
     made_by="granola knowledge judge",
     read=read_verdict_row,

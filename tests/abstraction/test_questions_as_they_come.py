@@ -21,7 +21,7 @@ from abstraction.row_languages import row_language, unknown_language
 from abstraction.rows import QARow, read_questions
 from granola.bundled import bundled
 from granola.commands import Dataset, Score, Tiers
-from granola.decoding.samples import read_asked
+from granola.decoding.samples import read_unsampled_questions
 from granola.errors import PredictionError
 from granola.scoring.predictions import QuestionIds, read_predictions
 from kg.building.snapshot import build
@@ -126,7 +126,10 @@ def test_rows_without_an_answer_are_left_out_and_told(
     card = (tmp_path / "made" / "README.md").read_text()
     assert "| left out: questions to which their dataset has no answer | -5 |" in card
     assert "| rows read | 6 |" in card
-    asked = [row.id for row in read_asked([path], shape=PRESETS["mkqa"], on_reject=lambda row: pytest.fail(str(row)))]
+    questions = read_unsampled_questions(
+        [path], shape=PRESETS["mkqa"], on_reject=lambda row: pytest.fail(str(row))
+    )
+    asked = [row.id for row in questions]
     assert asked == ["6"]
     assert [row.id for row in granola.ladders(path, str(snapshot), preset="mkqa")] == ["6"]
     assert [row.id for row in granola.ladders([*UNANSWERED, LYON], str(snapshot), preset="mkqa")] == ["6"]

@@ -16,7 +16,7 @@ from granola.audit.tier_sheets import tier_items
 from granola.commands import SheetsDraw, SheetsRead, Verdicts
 from granola.commands.messages import json_of
 from granola.errors import SheetError, UsageError
-from granola.evidence.annotation_sheets import drawn_items
+from granola.evidence.annotation_sheets import draw_items
 from granola.grounding.answer_judging import AnswerJudge
 from granola.grounding.grounded_rows import read_grounded
 from tests.grounding_world import own_rows, word_judge
@@ -78,8 +78,8 @@ def test_three_annotators_label_four_categories(tmp_path: Path) -> None:
 
 def test_the_draw_depends_on_items_not_on_their_order() -> None:
     form = ATTRIBUTION.sheet
-    assert drawn_items(samples(), form, 4, seed=1) == drawn_items(samples()[::-1], form, 4, seed=1)
-    assert drawn_items(samples(), form, 4, seed=1) != drawn_items(samples(), form, 4, seed=2)
+    assert draw_items(samples(), form, 4, seed=1) == draw_items(samples()[::-1], form, 4, seed=1)
+    assert draw_items(samples(), form, 4, seed=1) != draw_items(samples(), form, 4, seed=2)
 
 
 def test_answers_are_judged_sentence_by_sentence_on_sheets_too(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from abstraction.tiers import Condition, Level, Tier
 from granola.decoding import Aggregator, DragGraph, SampleRow, read_samples
 from granola.decoding.claims import ClaimTally, tally
-from granola.decoding.response_ladders import listed, united, with_containers
+from granola.decoding.response_ladders import ladder_of_list, merge_ladders, with_containers
 from granola.decoding.responses import ResponseReader
 from kg.store import open_store
 from tests.conftest import DATA
@@ -129,13 +129,13 @@ def texts(levels: tuple[Level, ...]) -> list[str]:
 
 
 def test_two_ladders_become_one() -> None:
-    assert texts(united(ladder("a", "b", "d"), ladder("a", "c", "d"))) == ["a", "bc", "d"]
-    assert texts(united(ladder("a", "b", "d"), ladder("b", "c", "d"))) == ["a", "b", "c", "d"]
-    assert texts(united(ladder("a", "b", "c"), ladder("a", "c", "b"))) == ["a", "b", "c"]  # they disagree
+    assert texts(merge_ladders(ladder("a", "b", "d"), ladder("a", "c", "d"))) == ["a", "bc", "d"]
+    assert texts(merge_ladders(ladder("a", "b", "d"), ladder("b", "c", "d"))) == ["a", "b", "c", "d"]
+    assert texts(merge_ladders(ladder("a", "b", "c"), ladder("a", "c", "b"))) == ["a", "b", "c"]  # they disagree
     known = {"Qb": ladder("b", "c", "d"), "Qd": ladder("d", "e")}
     found = with_containers(ladder("a", "b", "d"), lambda qid: known.get(f"Q{chr(int(qid[1:]))}", ladder("x")))
     assert texts(found) == ["a", "b", "c", "d", "e"]
-    assert texts(listed([ladder("a", "c"), ladder("b", "c", "d")])) == ["ab", "c", "d"]
+    assert texts(ladder_of_list([ladder("a", "c"), ladder("b", "c", "d")])) == ["ab", "c", "d"]
 
 
 # What each of the made-up questions has in common, by the graph: "a" and "b" lie on two continents each, the ladder

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from granola.decoding.shared_names import is_told, offers_choice, shared_names
+from granola.decoding.shared_names import is_in_question, offers_choice, shared_names
 
 
 def found(question: str, *texts: str, language: str = "da") -> set[str]:
@@ -33,8 +33,8 @@ def test_one_claim_in_many_wordings(question: str, language: str, texts: list[st
 def test_what_the_question_says_is_no_answer() -> None:
     assert found("Hvem var USA's 5. præsident?", "James Monroe var USA's 5", "James Monroe") == {"James Monroe"}
     assert found("Hvad er hovedstaden i Norge?", "Norge har en hovedstad", language="da") == set()
-    assert is_told("Norge", "Hvad er hovedstaden i Norge?")
-    assert not is_told("Oslo, Norge", "Hvad er hovedstaden i Norge?")
+    assert is_in_question("Norge", "Hvad er hovedstaden i Norge?")
+    assert not is_in_question("Oslo, Norge", "Hvad er hovedstaden i Norge?")
 
 
 def test_a_choice() -> None:
