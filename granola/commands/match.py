@@ -88,12 +88,12 @@ class Match(RowsCommand):
 def check_answer_language(code: str | None, matcher: str) -> None:
     """Raise UsageError for a language that answers cannot be read in, and for one where a model reads them."""
     from abstraction.language.languages import is_known, told_languages
-    from granola.matching.registry import asks_a_model, named
+    from granola.matching.registry import asks_a_model, matcher_names
 
     if code is not None and not is_known(code):
         raise UsageError(f"--language is {code!r}; answers are read in {told_languages()}, or a kind as de-at")
     if code is not None and asks_a_model(matcher.partition(":")[0]):
-        raise UsageError(f"--language goes with --matcher {named(asking=False)}: a judge reads any language")
+        raise UsageError(f"--language goes with --matcher {matcher_names(asking=False)}: a judge reads any language")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -162,7 +162,7 @@ def _judged(
             waiting.append(record)
             yield matcher.item(row.prediction, row.levels, row.question)
 
-    for item, outcome in matcher.judged(items()):
+    for item, outcome in matcher.judge(items()):
         record = waiting.popleft()
         if outcome.fault is not None:
             tally.fault(outcome.fault, record)

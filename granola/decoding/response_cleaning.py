@@ -116,7 +116,7 @@ class CleanedResponse:
         return IDK if self.abstains else self.whole
 
 
-@DECODING.remembered(1 << 16)
+@DECODING.memoize(1 << 16)
 def clean_response(response: str, *, subject: str | None = None, language: str = "en") -> CleanedResponse:
     """What a response to a question about `subject` states. Never raises, whatever the text."""
     DECODING.count(len(response))
@@ -139,7 +139,7 @@ def _abstention(rule: str) -> CleanedResponse:
     return CleanedResponse(text="", whole="", abstains=rule)
 
 
-@DECODING.remembered(1 << 15)
+@DECODING.memoize(1 << 15)
 def readings(text: str) -> tuple[str, ...]:
     """The text, then ever shorter beginnings of it that may be the answer alone; at most five."""
     DECODING.count(len(text))

@@ -266,7 +266,7 @@ def _names_to_look_up(response: CleanedResponse) -> list[str]:
     return [v for text in texts for v in (*_spellings(text), *parts_of(text))]
 
 
-@DECODING.remembered(1 << 15)
+@DECODING.memoize(1 << 15)
 def _spellings(text: str) -> tuple[str, ...]:
     """The text, and what the linker looks up for it besides: without or with an article."""
     DECODING.count(len(text))
@@ -278,7 +278,7 @@ def _is_known(graph: Graph, text: str) -> bool:
     return any(match.id[0] == "Q" for name in _spellings(text) for match in graph.find(name))
 
 
-@DECODING.remembered(1 << 15)
+@DECODING.memoize(1 << 15)
 def _stated_value(stated: str, whole: str, asks: str, code: str) -> str | None:
     """The date or the amount that a response states, as it is written there; None where there is none, or several."""
     DECODING.count(len(stated) + len(whole))

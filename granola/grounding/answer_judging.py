@@ -29,7 +29,7 @@ from granola.grounding.sentence_judges import (
     read_grade,
     read_grounding_prompts,
 )
-from granola.replies.reply import said
+from granola.replies.reply import visible_text
 
 _BATCH = 64  # answers judged per batch; a larger one delays the rows written, a smaller one leaves a server idle
 Pair = tuple[GroundedSample, str]
@@ -45,7 +45,7 @@ class GivenAnswer(RowModel):
     @property
     def shown(self) -> str:
         """The text that a reader sees, without a reasoning model's thoughts."""
-        return said(self.answer)
+        return visible_text(self.answer)
 
 
 @dataclass(kw_only=True)

@@ -19,10 +19,8 @@ _TEXT = datasets.Value("string")
 
 
 class Granola(evaluate.Metric):  # type: ignore[misc]  # evaluate may be missing
-    """`compute(predictions=..., references=..., questions=...)`: every metric of `granola.scoring.metrics`
-    but those of bits.
-
-    Level 1 has the names that it is given: there are no metrics by others.
+    """`compute(predictions=..., references=..., questions=...)`: the metrics of `granola.scoring.metrics`
+    except those in bits and those by the gold name alone, since level 1 has whatever names it is given.
 
     `references` has for each prediction its levels, finest first, each a list of names; `questions` may be left out.
     Further settings: matcher (rules, f1, em), tau, lambda_, language. "signature" is that of the matcher.
@@ -49,6 +47,7 @@ class Granola(evaluate.Metric):  # type: ignore[misc]  # evaluate may be missing
         language: str = "en",
     ) -> dict[str, float | str]:
         chosen = named(matcher, tau=tau, language=language)
+        # questions may be missing: few rules use them
         asked: Sequence[str | None] = questions or [None] * len(predictions)
         cases = (
             MatchCase(prediction=prediction, levels=levels, question=question)

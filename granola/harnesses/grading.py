@@ -1,4 +1,4 @@
-"""What both harnesses need: a tiered file's questions, and the graded scores of one answer.
+"""Shared by the harnesses: the questions of a tiered file, and the scores of one answer.
 
 Every score is defined for every answer, so that a harness's plain mean is the metric of that name; over the answers
 that did not abstain, GRANOLA accuracy is `granola_accuracy` divided by `coverage`.
@@ -16,13 +16,14 @@ from granola.matching import Verdict
 from granola.scoring.items import language_of, names_of
 from granola.scoring.metrics import LAMBDA, Outcome, Standard, metrics
 
+# metrics that are defined for a single answer
 SCORES = ("granola_accuracy", "standard_accuracy", "informativeness", "coverage")
 PROMPT = "Question: {question}\nAnswer:"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HarnessQuestion:
-    """A row as a harness asks it; `levels` are the acceptable names, finest first."""
+    """A question of a harness, from a row; `levels` are the acceptable names, finest first."""
 
     id: str
     question: str
@@ -44,12 +45,13 @@ def questions(tiered: Path | str, standard: Standard = "aliases") -> Iterator[Ha
             language=language_of(row) or "en",
         )
     if rejected:
-        first = rejected[0]
+        first = rejected[0]  # one example is enough to find the cause
         raise PredictionError(f"{first.source}: {first.reason}; mend or leave out {len(rejected)} rows of {tiered}")
 
 
-def graded(verdict: Verdict, lambda_: float = LAMBDA) -> dict[str, float]:
+def scores_of_verdict(verdict: Verdict, lambda_: float = LAMBDA) -> dict[str, float]:
     """The scores of one answer by their names in SCORES, each in [0, 1]."""
     outcome = Outcome(level=verdict.level, abstained=verdict.abstained)
     by_name = {metric.name: metric for metric in metrics(lambda_)}
+    # an answer that a metric does not count scores 0.0
     return {name: by_name[name].adds(outcome) or 0.0 for name in SCORES}

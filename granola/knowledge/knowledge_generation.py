@@ -10,7 +10,7 @@ from abstraction.models.chat_model import ChatModel, Failure, Message, Request, 
 from abstraction.phrasing.prompt_files import Prompt, harmless
 from granola.knowledge.knowledge_items import KnowledgeItem
 from granola.replies import read_reply
-from granola.replies.reply import said
+from granola.replies.reply import visible_text
 
 
 class Generated(StrEnum):
@@ -75,8 +75,9 @@ def generated(
             yield RejectedRow(source=item.read_from or item.id, reason=reason, excerpt=excerpt(item.query), id=item.id)
             continue
         for number, completion in enumerate(result.completions):
-            text = said(completion.text) if what is Generated.KNOWLEDGE else read_reply(completion.text).answer.strip()
-            if what is Generated.KNOWLEDGE:
+            is_knowledge = what is Generated.KNOWLEDGE
+            text = visible_text(completion.text) if is_knowledge else read_reply(completion.text).answer.strip()
+            if is_knowledge:
                 reference = item.reference or item.knowledge
                 yield item.with_changes(knowledge=text, reference=reference, candidate=number)
             else:

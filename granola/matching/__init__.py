@@ -1,6 +1,6 @@
-"""Does a prediction state a tier? Matchers by name, each a value whose verdicts say which rule decided.
+"""Whether a prediction states a tier: matchers by name, each a value whose verdicts name the rule that decided.
 
-What is named here is loaded when it is first used: the registry, which the command line reads for its help, is light.
+Each name here is loaded when it is first used; the registry, which the command line reads for its help, is light.
 """
 
 from __future__ import annotations

@@ -13,14 +13,14 @@ from granola.errors import MatcherError
 from granola.matching import Matcher, in_language
 from granola.matching.verdict import Levels, Verdict
 
-CHUNK = 500  # predictions that a process takes at once
-ALONE = 4_000  # cases that one process has matched before several others have started
+CHUNK = 500  # predictions per task of a process: few enough to share evenly, enough to outweigh the transfer
+ALONE = 4_000  # cases that one process matches in the time that it takes to start the others
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MatchCase:
-    """A prediction and what it is held against; `language` is that of the row, None where it names none."""
+    """A prediction with the tiers to match it with; `language` is that of the row, None where it names none."""
 
     prediction: str
     levels: Levels
@@ -29,19 +29,21 @@ class MatchCase:
 
 
 def match_many(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int | None = 1) -> Iterator[Verdict]:
-    """The verdict on each case, in their order, by `workers` processes, 1 or more; None: by one a core, if many come.
+    """The verdict on each case, in order, by `workers` processes, 1 or more; None: one per core, if there are many
+    cases.
 
-    Raises MatcherError for fewer, where a process ended before its work was done, and what matching a case raises.
+    Raises MatcherError for fewer than 1 and where a process ended before its work was done, and any error of matching
+    a case.
     """
-    return _spread(_match, matcher, cases, workers)
+    return _distribute(_match, matcher, cases, workers)
 
 
 def match_each(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int | None = 1) -> Iterator[Verdict | Fault]:
-    """As `match_many`, but for a case with which the program is at fault the fault stands in the verdict's place."""
-    return _spread(_tried, matcher, cases, workers)
+    """As `match_many`, but a case that fails by an error of the program has a Fault in place of its verdict."""
+    return _distribute(_match_or_fault, matcher, cases, workers)
 
 
-def _spread(
+def _distribute(
     work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Iterable[MatchCase], workers: int | None
 ) -> Iterator[T]:
     if workers is not None and workers < 1:
@@ -53,10 +55,10 @@ def _spread(
     if further:
         from kg.building.worker_pool import cores
 
-        yield from _by_processes(work, matcher, chain(further, left), workers or cores())
+        yield from _distribute_to_processes(work, matcher, chain(further, left), workers or cores())
 
 
-def _by_processes(
+def _distribute_to_processes(
     work: Callable[[Matcher, MatchCase], T], matcher: Matcher, left: Iterator[MatchCase], workers: int
 ) -> Iterator[T]:
     import multiprocessing
@@ -64,11 +66,13 @@ def _by_processes(
     from concurrent.futures.process import BrokenProcessPool
 
     running: deque[Future[list[T]]] = deque()
+    # spawn: a fork would copy threads and locks of a service
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
             while True:
+                # three chunks per process keep every process busy while results are read in order
                 while len(running) < 3 * workers and (chunk := list(islice(left, CHUNK))):
-                    running.append(pool.submit(_all, work, matcher, chunk))
+                    running.append(pool.submit(_work_on_chunk, work, matcher, chunk))
                 if not running:
                     return
                 yield from running.popleft().result()
@@ -83,9 +87,9 @@ def _match(matcher: Matcher, case: MatchCase) -> Verdict:
     return chosen.match(case.prediction, case.levels, case.question)
 
 
-def _tried(matcher: Matcher, case: MatchCase) -> Verdict | Fault:
+def _match_or_fault(matcher: Matcher, case: MatchCase) -> Verdict | Fault:
     return attempt("matching", _match, matcher, case)
 
 
-def _all(work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Sequence[MatchCase]) -> list[T]:
+def _work_on_chunk(work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Sequence[MatchCase]) -> list[T]:
     return [work(matcher, case) for case in cases]

@@ -13,9 +13,10 @@ from granola.replies.refusals import abstention
 
 @dataclass(frozen=True, kw_only=True)
 class EmMatcher(ReplyMatcher):
-    """A level matches when the normalised prediction equals one of its normalised names and has the name's marks (C++).
+    """A level matches when the normalised prediction equals one of its normalised names and has the name's marks
+    (C++).
 
-    `language` is that in which abstentions are recognised, beside English.
+    Abstentions are recognised in `language` and in English.
     """
 
     name: str = "em"
@@ -30,6 +31,7 @@ class EmMatcher(ReplyMatcher):
         prediction_tokens = squad.tokens(answer)
         for number, names in enumerate(levels, start=1):
             for name in names:
+                # articles alone normalise to nothing and match nothing
                 if prediction_tokens and prediction_tokens == squad.tokens(name) and keeps_marks(answer, name):
                     return Verdict(level=number, rule="em", compared=Comparison(prediction=answer, tier=name))
         if pattern := abstention(answer, self.language):

@@ -18,16 +18,15 @@ from granola.replies.refusals import abstention
 class F1Matcher(ReplyMatcher):
     """A level matches when the token-F1 with one of its names is above `tau`, in [0, 1); the finest level wins.
 
-    "Exceeds" is the paper's word; it states no threshold. One of its matches has a token-F1 of 0.40 (Table 9), so its
-    own was below; with 0.3 the rows of that table are right.
+    The paper writes "exceeds" and gives no threshold. One of its matches has a token-F1 of 0.40 (Table 9), so its
+    threshold was lower; 0.3 reproduces the rows of that table.
 
-    Sound for answers of up to about three words; with longer ones the threshold says little. `language` is that in
-    which abstentions are recognised, beside English. A name that has marks (C++, 42 %, $5) matches no prediction
-    without them, but where `published` asks for F1 as it was published.
-    Raises MatcherError for a `tau` out of range.
+    Reliable for answers of up to about three words; in longer ones most tokens are no part of a name. Abstentions are
+    recognised in `language` and in English. A name that has marks (C++, 42 %, $5) matches no prediction without them,
+    unless `published` asks for F1 as it was published. Raises MatcherError for a `tau` out of range.
     """
 
-    tau: float = 0.3
+    tau: float = 0.3  # token-F1; no value in the paper, see above
     name: str = "f1"
     language: str = "en"
     published: bool = False

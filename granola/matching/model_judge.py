@@ -1,7 +1,7 @@
 """A chat model as the judge of which level an answer states: an option, never the default.
 
-Its verdict must be one of the words that it was offered, with marks or a label around it at most; any other reply is
-asked about once more, and then there is no verdict. What was asked and answered can be kept and replayed
+Its reply must be one of the words that the prompt offers, at most with marks or a label around it. After any other
+reply it is asked once more, and then there is no verdict. Requests and replies can be recorded and replayed
 (`abstraction.models`).
 """
 
@@ -30,7 +30,7 @@ JUDGE = PromptKind(
 AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
 WRONG, ABSTAINS = "wrong", "abstains"
 NO_QUESTION = "not given"
-_HASH = 8
+_HASH = 8  # characters of a hash in a signature
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,12 +42,14 @@ class JudgedItem:
     question: str | None = None
 
     def words(self) -> tuple[str, ...]:
-        """The words that may be replied."""
+        """The words that the judge may reply."""
         return (*(str(number) for number in range(1, len(self.levels) + 1)), WRONG, ABSTAINS)
 
 
 def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
-    """judge and again, those of the folder `replacing` before the bundled ones. Raises PromptError."""
+    """The prompts judge and again, from the folder `replacing` where it has them, else the bundled ones. Raises
+    PromptError.
+    """
     with as_file(files("granola") / "matching" / "prompts") as bundled:
         return load_prompts((JUDGE, AGAIN), bundled, replacing)
 
@@ -70,7 +72,7 @@ LONGEST_REPLY = 1_024  # tokens: judges that think before their word need more t
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgeMatcher(ReplyMatcher):
-    """Asks `model` which level a prediction states. Verdicts once given are kept, as `score` asks one by one."""
+    """Asks `model` which level a prediction states. Verdicts are kept, since `score` matches predictions one by one."""
 
     model: ChatModel
     prompts: Mapping[str, Prompt] = field(default_factory=read_prompts)
@@ -79,17 +81,19 @@ class JudgeMatcher(ReplyMatcher):
     _known: dict[JudgedItem, Verdict] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sampling", sampling_of(self.model, self.sampling))
+        object.__setattr__(self, "sampling", sampling_of(self.model, self.sampling))  # the dataclass is frozen
 
     def signature(self) -> str:
-        """`judge|model:NAME-HASH|prompt:HASH|temperature:0|replies:cut|v:HASH`: who judged, by the hash of all that
-        tells it, how, and by the hash of the code that asks and reads replies.
+        """`judge|model:NAME-HASH|prompt:HASH|temperature:0|replies:cut|v:HASH`.
+
+        The hashes are those of the model's identity, of the prompts, and of the code that asks and reads replies.
         """
         identity = dict(self.model.identity)
         identity_hash = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[
             :_HASH
         ]
         called = str(identity.get("model") or identity.get("kind") or "model")
+        # `|` and `:` separate the parts of a signature
         called = "".join(c if c.isalnum() or c in "._/-" else "_" for c in called)
         prompt = prompts_hash(dict(self.prompts))[:_HASH]
         settings = {
@@ -99,8 +103,8 @@ class JudgeMatcher(ReplyMatcher):
         }
         return signature("judge", **settings, **self.reading, v=hash_of_modules("granola.matching.model_judge"))
 
-    def judged(self, items: Iterable[JudgedItem]) -> Iterator[tuple[JudgedItem, RequestOutcome[Verdict]]]:
-        """Each item with its verdict, or why it has none, in their order; many are asked at a time."""
+    def judge(self, items: Iterable[JudgedItem]) -> Iterator[tuple[JudgedItem, RequestOutcome[Verdict]]]:
+        """Each item with its verdict, or the reason why it has none, in order; many are asked at a time."""
 
         def ask(item: JudgedItem) -> Request | None:
             return Request(id="judge", messages=self.prompts[JUDGE.name].fill(_slots(item)), sampling=self.sampling)
@@ -114,24 +118,24 @@ class JudgeMatcher(ReplyMatcher):
             yield item, outcome
 
     def prepare(self, items: Iterable[JudgedItem]) -> dict[str, int]:
-        """Judge items ahead, so that `match` finds their verdicts; how many have none, by the reason."""
+        """Judge items ahead, so that `match` finds their verdicts; returns the number without one, by reason."""
         failed: dict[str, int] = {}
-        for _, outcome in self.judged(dict.fromkeys(items)):
+        for _, outcome in self.judge(dict.fromkeys(items)):
             if outcome.value is None and outcome.fault is None:  # `match` raises a fault
                 failed[outcome.failed] = failed.get(outcome.failed, 0) + 1
         return failed
 
     def item(self, prediction: str, levels: Levels, question: str | None = None) -> JudgedItem:
-        """A prediction as it is judged: the answer in it, unless all that was written is judged."""
+        """The item for a prediction: the answer in it, or with `raw` the whole output."""
         answer = prediction if self.raw else read_reply(prediction).answer
         return JudgedItem(prediction=answer, levels=tuple(map(tuple, levels)), question=question)
 
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
-        """The model's verdict, from before where there is one. Raises MatcherError where it gives none."""
+        """The model's verdict, or the kept one. Raises MatcherError where the model gives none."""
         item = JudgedItem(prediction=answer, levels=tuple(map(tuple, levels)), question=question)
         if (known := self._known.get(item)) is not None:
             return known
-        outcome = next(self.judged([item]))[1]
+        outcome = next(self.judge([item]))[1]
         if outcome.fault is not None and outcome.fault.cause is not None:
             raise outcome.fault.cause
         if outcome.value is None:

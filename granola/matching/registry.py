@@ -1,4 +1,4 @@
-"""The matchers by name, with the settings that each takes. A new one is registered here and nowhere else."""
+"""The matchers by name, with their settings. A new matcher is registered here and nowhere else."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
-    """How a matcher is made of `settings`: by `make`, a class, or `MODULE:CLASS`, which is loaded when it is wanted."""
+class MatcherEntry:
+    """How a matcher is built from `settings`: by `make`, a class, or `MODULE:CLASS`, loaded when it is used."""
 
     make: Callable[..., Matcher] | str
     settings: frozenset[str]
@@ -28,7 +28,7 @@ class Entry:
         """Whether it needs a chat model, which then reads answers in any language."""
         return "model" in self.settings
 
-    def made(self, **settings: Any) -> Matcher:
+    def build(self, **settings: Any) -> Matcher:
         """The matcher with these settings, each one of `settings`."""
         make = self.make
         if isinstance(make, str):
@@ -37,14 +37,16 @@ class Entry:
         return make(**settings)
 
 
-_ENTRIES: dict[str, Entry] = {
-    "rules": Entry(make="granola.matching.rules:RulesMatcher", settings=frozenset({"language", "raw"})),
-    "f1": Entry(make="granola.matching.f1:F1Matcher", settings=frozenset({"language", "raw", "tau"})),
-    "f1-published": Entry(make="granola.matching.f1:published_f1", settings=frozenset({"language", "raw", "tau"})),
-    "em": Entry(make="granola.matching.em:EmMatcher", settings=frozenset({"language", "raw"})),
-    "judge": Entry(make="granola.matching.model_judge:JudgeMatcher", settings=frozenset({"model", "raw"})),
+_ENTRIES: dict[str, MatcherEntry] = {
+    "rules": MatcherEntry(make="granola.matching.rules:RulesMatcher", settings=frozenset({"language", "raw"})),
+    "f1": MatcherEntry(make="granola.matching.f1:F1Matcher", settings=frozenset({"language", "raw", "tau"})),
+    "f1-published": MatcherEntry(
+        make="granola.matching.f1:published_f1", settings=frozenset({"language", "raw", "tau"})
+    ),
+    "em": MatcherEntry(make="granola.matching.em:EmMatcher", settings=frozenset({"language", "raw"})),
+    "judge": MatcherEntry(make="granola.matching.model_judge:JudgeMatcher", settings=frozenset({"model", "raw"})),
 }
-MATCHERS: Mapping[str, Entry] = MappingProxyType(_ENTRIES)
+MATCHERS: Mapping[str, MatcherEntry] = MappingProxyType(_ENTRIES)
 """The registered matchers by name, the default first."""
 
 
@@ -65,7 +67,7 @@ class MatcherSpec:
 def parse_matcher(spec: str) -> MatcherSpec:
     """The parts of a specification NAME[:SETTING], where SETTING is the threshold of `f1` or the model of `judge`.
 
-    Raises MatcherError for a setting that the matcher has not, or lacks; an unknown name is left to `matcher`.
+    Raises MatcherError for a setting that the matcher does not have, or that is missing; `matcher` checks the name.
     """
     name, colon, setting = spec.partition(":")
     entry = MATCHERS.get(name)
@@ -78,15 +80,19 @@ def parse_matcher(spec: str) -> MatcherSpec:
     if not colon:
         return MatcherSpec(name=name)
     if "tau" not in entry.settings:
-        raise MatcherError(f"matcher {name!r} takes no {setting!r}; a threshold is that of {named(with_setting='tau')}")
+        raise MatcherError(
+            f"matcher {name!r} takes no {setting!r}; a threshold is that of {matcher_names(with_setting='tau')}"
+        )
     try:
         return MatcherSpec(name=name, tau=float(setting))
     except ValueError:
         raise MatcherError(f"the threshold of {spec!r} is no number; expected one as in {name}:0.5") from None
 
 
-def named(*, with_setting: str = "", asking: bool | None = None, last: str = "or") -> str:
-    """`rules, f1, em or judge`: the matchers that take a setting, or that ask a model or do not, as help says it."""
+def matcher_names(*, with_setting: str = "", asking: bool | None = None, last: str = "or") -> str:
+    """The names of matchers for help texts, as `rules, f1, em or judge`: of all, or of those that have a setting, or
+    that ask a model (`asking`) or do not.
+    """
     names = [
         name
         for name, entry in MATCHERS.items()
@@ -96,13 +102,13 @@ def named(*, with_setting: str = "", asking: bool | None = None, last: str = "or
 
 
 def register(name: str, make: Callable[..., Matcher], *settings: str) -> None:
-    """Make a matcher known by `name`; `settings` are those of tau, language and model that `make` takes.
+    """Register a matcher as `name`; `settings` are those of tau, language and model that `make` takes.
 
     Raises MatcherError where the name is taken.
     """
     if name in _ENTRIES:
         raise MatcherError(f"there is a matcher {name!r} already; choose another name")
-    _ENTRIES[name] = Entry(make=make, settings=frozenset(settings))
+    _ENTRIES[name] = MatcherEntry(make=make, settings=frozenset(settings))
 
 
 def matcher(
@@ -115,10 +121,12 @@ def matcher(
 ) -> Matcher:
     """The matcher of that name.
 
-    `tau` is the threshold of `f1`, to be exceeded (default 0.3) and of no other, `language` that in which `rules` reads
-    answers and `em` and `f1` abstentions (default "en"), `model` the one that `judge` asks, which has no default.
-    With `raw` all of a prediction is judged, not the answer that `granola.replies` finds in it.
-    Raises MatcherError for an unknown name, naming the nearest, and for a setting that the matcher has not, or lacks.
+    `tau` is the threshold of `f1` alone, to be exceeded (default 0.3); `language` that in which `rules` reads answers
+    and `em` and `f1` read abstentions (default "en"); `model` the one that `judge` asks, without a default. With `raw`
+    the whole prediction is judged, not only the answer that `granola.replies` finds in it.
+
+    Raises MatcherError for an unknown name, suggesting the nearest, and for a setting that the matcher does not have,
+    or that is missing.
     """
     if name not in MATCHERS:
         near = difflib.get_close_matches(name.lower(), MATCHERS, n=1, cutoff=0.5)
@@ -126,16 +134,17 @@ def matcher(
         raise MatcherError(f"no matcher {name!r}; there are {', '.join(sorted(MATCHERS))}{hint}")
     entry = MATCHERS[name]
     if tau is not None and "tau" not in entry.settings:
-        with_tau = named(with_setting="tau")
+        with_tau = matcher_names(with_setting="tau")
         raise MatcherError(f"matcher {name!r} has no threshold; only {with_tau} has one")
     if (model is None) == entry.asks_a_model:
         raise MatcherError(
             f"matcher {name!r} asks a model; give one as `model`, or as in {name}:openai:URL#NAME"
             if model is None
-            else f"matcher {name!r} asks no model; leave it out, or use {named(asking=True)}"
+            else f"matcher {name!r} asks no model; leave it out, or use {matcher_names(asking=True)}"
         )
+    # None leaves a setting to the default of the matcher
     settings: dict[str, Any] = {"tau": tau, "language": language, "model": model, "raw": raw or None}
-    return entry.made(**{key: value for key, value in settings.items() if value is not None and key in entry.settings})
+    return entry.build(**{key: value for key, value in settings.items() if value is not None and key in entry.settings})
 
 
 def in_language(matcher: Matcher, code: str) -> Matcher:

@@ -2,15 +2,15 @@
 
 1. exact             the folded words are those of a name of a level
 2. abstain:*         the answer declines (`granola.replies.refusals`)
-3. date:*, amount:*  where levels are dates or amounts they are compared as such (`claims.value_claims`)
-4. span              a name stands in a longer answer as whole words, and no veto takes it back
-5. RULES             names in other forms and other words, in their order
-6. coverage          of a gold answer of one level, most of what it says, where nothing else decided
+3. date:*, amount:*  levels that are dates or amounts are compared as intervals (`claims.value_claims`)
+4. span              a longer answer contains a name as whole words, and no veto rejects it
+5. RULES             names in other forms and other words, in the order of RULES
+6. coverage          an answer has most words of a gold answer of one level, and no other rule decided
 
-Of the levels that a rule matches, the finest wins. A later rule is asked only for finer levels than those before it
-found. A text that matches nothing is read once more with what copying did to it repaired (`text.repair`).
-Of a prediction the first 20,000 characters are read, up to a space; so with questions of more than 2,000 characters.
-A name of more than 500 is held against the whole prediction alone.
+Of the levels that a rule matches, the finest wins. A later rule is tried only for levels finer than the one found.
+A text that matches nothing is read again with the damage of copying repaired (`text.repair`).
+The first 20,000 characters of a prediction are read, up to a space, and the first 2,000 of a question.
+A name of more than 500 characters is compared with the whole prediction only.
 """
 
 from __future__ import annotations
@@ -25,81 +25,81 @@ from abstraction.language.date_finder import dates, turned_dates
 from abstraction.language.interval_claims import IntervalClaim
 from abstraction.language.languages import language
 from granola.code_hash import hash_of_modules
-from granola.matching.claims.value_claims import compare, counted
+from granola.matching.claims.value_claims import compare, ordinals_and_counts
 from granola.matching.naming import references
 from granola.matching.naming.mentions import AnswerText, Mention, Mentions
 from granola.matching.naming.names import (
     acronym_tiers,
-    by_acronym,
-    by_country,
-    by_form,
-    by_joining,
-    by_spelling,
     country_tiers,
-    joined_tiers,
+    joinable_tiers,
+    mentions_by_acronym,
+    mentions_by_country,
+    mentions_by_form,
+    mentions_by_joining,
+    mentions_by_spelling,
     spelling_tiers,
 )
 from granola.matching.naming.partial_answers import (
-    by_phrase,
-    by_words,
-    covered,
+    mention_by_coverage,
+    mentions_by_phrase,
+    mentions_by_words,
     phrase_tiers,
 )
-from granola.matching.naming.person_names import by_person, given_name_first, is_another_person
+from granola.matching.naming.person_names import given_name_first, is_another_person, mentions_by_person
 from granola.matching.naming.references import Tier
-from granola.matching.naming.word_forms import by_word_form, word_form_tiers
+from granola.matching.naming.word_forms import mentions_by_word_form, word_form_tiers
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.repair import is_damaged, parted, repairs, tidied
+from granola.matching.text.repair import is_damaged, repaired_readings, separate_glued_names, tidy
 from granola.matching.text.tokens import MOST, key
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
-from granola.matching.vetoing.vetoes import ANOTHER, CONTRADICTED, RESTATED, restates_at, veto
+from granola.matching.vetoing.vetoes import ANOTHER, CONTRADICTED, RESTATED, restates_characters, veto
 from granola.replies.plain_text import plain
 from granola.replies.refusals import REPORTS, refusal
 
-EXAMINED = 20_000  # characters of a prediction
-ASKED = 2_000  # characters of a question
-BARE = 4  # words of an answer that is an amount and no more
-BARE_LETTERS = 12  # of an answer without spaces
-JUDGED = 200  # mentions of names that are judged; an answer that names them more often answers nothing
+EXAMINED = 20_000  # characters of a prediction that are read, so that the time of matching is bounded
+ASKED = 2_000  # characters of a question that are read
+BARE = 4  # words up to which an answer may be an amount alone: "about 42 million people"
+BARE_LETTERS = 12  # the same in characters, for scripts without spaces
+JUDGED = 200  # mentions of names that are checked; an answer with more of them is no answer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """A rule that finds where an answer may state a name; `of` gives the names that it is worth asking about.
+    """A rule that finds where an answer may state a name; `of` selects the names worth trying.
 
-    A rule that reads the answer as a `whole` needs no veto on what stands beside a mention. One that takes words in a
-    `loose` order has none in scripts without spaces, where each letter is a word.
+    A rule that reads the answer as a `whole` is not checked for vetoes. A `loose` rule takes words in any order; it is
+    off in scripts without spaces, where each character is a word.
     """
 
     name: str
     find: Callable[[AnswerText, Tier], Mentions]
-    of: Callable[[AnswerText], Sequence[Tier]] = lambda answer: answer.shared
+    of: Callable[[AnswerText], Sequence[Tier]] = lambda answer: answer.tiers_sharing_a_word
     whole: bool = False
     loose: bool = False
 
 
 RULES: tuple[Rule, ...] = (
-    Rule(name="form", find=by_form),
-    Rule(name="word-form", find=by_word_form, of=word_form_tiers),
-    Rule(name="joined", find=by_joining, of=joined_tiers),
-    Rule(name="person", find=by_person),
-    Rule(name="country", find=by_country, of=country_tiers),
-    Rule(name="acronym", find=by_acronym, of=acronym_tiers),
-    Rule(name="words", find=by_words, whole=True, loose=True),
-    Rule(name="phrase", find=by_phrase, of=phrase_tiers, loose=True),
-    Rule(name="spelling", find=by_spelling, of=spelling_tiers),
+    Rule(name="form", find=mentions_by_form),
+    Rule(name="word-form", find=mentions_by_word_form, of=word_form_tiers),
+    Rule(name="joined", find=mentions_by_joining, of=joinable_tiers),
+    Rule(name="person", find=mentions_by_person),
+    Rule(name="country", find=mentions_by_country, of=country_tiers),
+    Rule(name="acronym", find=mentions_by_acronym, of=acronym_tiers),
+    Rule(name="words", find=mentions_by_words, whole=True, loose=True),
+    Rule(name="phrase", find=mentions_by_phrase, of=phrase_tiers, loose=True),
+    Rule(name="spelling", find=mentions_by_spelling, of=spelling_tiers),
 )
 """Asked in this order behind `span`, each for levels finer than the one matched before."""
 
 _HOW_MANY = re.compile(r"\bhow many\b")
-_NONE = re.compile(r"\W*+none\W*+", re.IGNORECASE)  # an answer to how many
+_NONE = re.compile(r"\W*+none\W*+", re.IGNORECASE)  # an answer to "how many": zero, no abstention
 _UNDECIDED = frozenset({"conflict", "none-stated", "coarser-than-all"})
-_Read = Callable[[str], tuple[IntervalClaim, ...]]
+_Reader = Callable[[str], tuple[IntervalClaim, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RulesMatcher(ReplyMatcher):
-    """The rules of this module. Always the finest level that an answer states, with the rule that says so.
+    """The rules of this module. The verdict is the finest level that an answer states, with the rule that found it.
 
     `language` is that of the answers: dates, amounts and refusals are read in it where the package has its data.
     """
@@ -110,35 +110,36 @@ class RulesMatcher(ReplyMatcher):
     def signature(self) -> str:
         """`rules|replies:cut|v:HASH`; the hash is of the rules, their data and the readers that they use.
 
-        The version of Babel is in it, since CLDR's data decide in other languages than English.
+        It includes the version of Babel, since CLDR's data decide in languages other than English.
         """
         code = hash_of_modules("granola.matching.rules", folders=("granola/matching",), libraries=("babel",))
         return signature("rules", **self.reading, v=code)
 
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
-        """The verdict of the first rule that decides; repeating words of `question` claims nothing."""
+        """The verdict of the first rule that decides. Words repeated from `question` count as no claim."""
         code = language(self.language).code
-        prediction = language(code).with_common_years(tidied(_beginning(answer)))
-        names = references.mended_names(tuple(map(tuple, levels)))
+        prediction = language(code).with_common_years(tidy(_beginning(answer)))
+        names = references.names_without_mojibake(tuple(map(tuple, levels)))
         if exact := _exact(prediction, names):
             return exact
-        names = references.without_function_words(references.read_names(names), code)
+        names = references.without_function_words(references.searchable_names(names), code)
         if question and len(question) > ASKED:
             question = _beginning(question, ASKED)
-        verdict = _decided(prediction, names, question, code)
+        verdict = _decide(prediction, names, question, code)
         if verdict.level is not None:
             return verdict
-        readings = [prediction, *repairs(prediction)]
+        # damage is repaired only where the text as written matches nothing
+        readings = [prediction, *repaired_readings(prediction)]
         if is_damaged(prediction):
-            separate = parted(prediction, [name for level in names for name in level])
-            readings += [separate, *repairs(separate)[-1:]] if separate != prediction else []
+            separate = separate_glued_names(prediction, [name for level in names for name in level])
+            readings += [separate, *repaired_readings(separate)[-1:]] if separate != prediction else []
         for repaired in readings[1:]:
-            verdict_of_repair = _decided(repaired, names, question, code)
+            verdict_of_repair = _decide(repaired, names, question, code)
             if verdict_of_repair.level is not None:
                 return verdict_of_repair
         if len(names) == 1 and (verdict.rule in _COVERABLE):
             for reading in readings:
-                if coverage := _covered(reading, names, question, code):
+                if coverage := _match_by_coverage(reading, names, question, code):
                     return coverage
         return verdict
 
@@ -146,40 +147,41 @@ class RulesMatcher(ReplyMatcher):
 _COVERABLE = frozenset({"no-match", RESTATED})
 
 
-def _decided(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
+def _decide(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
     turned = given_name_first(prediction, names)
-    verdict = _decided_as_written(turned, names, question, code)
+    verdict = _decide_as_written(turned, names, question, code)
     if turned is prediction or verdict.compared is None:
         return verdict
     return replace(verdict, compared=replace(verdict.compared, prediction=prediction.strip()))
 
 
-def _decided_as_written(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
+def _decide_as_written(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
     declined = refusal(prediction, code)
     if declined is None or (question and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
-        bare = _unframed(prediction)
+        bare = _without_answer_frame(prediction)
         exact = None if bare is prediction else _exact(bare, names)
-        return exact or _judge(bare, names, question, code)
+        return exact or _match_values_or_names(bare, names, question, code)
+    # names in a report on sources are those of the sources, no answer
     offer = declined.offer if declined.guess or declined.rule not in REPORTS else ""
-    verdict = _exact(offer, names) or _judge(offer, names, question, code) if offer else None
+    verdict = _exact(offer, names) or _match_values_or_names(offer, names, question, code) if offer else None
     if verdict is not None and (verdict.level is not None or declined.guess):
         return verdict
-    return Verdict(level=None, rule=declined.rule, abstained=not declined.tells_another)
+    return Verdict(level=None, rule=declined.rule, abstained=not declined.suggests_another)
 
 
-def _covered(text: str, names: references.Names, question: str | None, code: str) -> Verdict | None:
-    if len(key(text)) <= BARE and references.values(names, "amount", code):
+def _match_by_coverage(text: str, names: references.Names, question: str | None, code: str) -> Verdict | None:
+    if len(key(text)) <= BARE and references.claims_of_kind(names, "amount", code):
         return None
     if not language(code).parts_words:
-        return None  # single letters that two names share say nothing: 布吉納法索 and 法國
+        return None  # characters that two names share are no evidence: 布吉納法索 and 法國
     declined = refusal(text, code)
     answer = AnswerText(declined.offer if declined else text, names, question)
-    mention = covered(answer)
+    mention = mention_by_coverage(answer)
     return _verdict(answer, mention, "coverage") if mention else None
 
 
 def _beginning(text: str, longest: int = EXAMINED) -> str:
-    """The part of a text that is read, ending with a whole word where it has any."""
+    """The beginning of a text, at most `longest` characters, cut at a space where there is one."""
     if len(text) <= longest:
         return text
     text = text.lstrip()
@@ -187,8 +189,9 @@ def _beginning(text: str, longest: int = EXAMINED) -> str:
     return text[: space if space > 0 else longest]
 
 
-def _unframed(text: str) -> str:
-    """What `The answer is` introduces, where a text begins so; a name is the same with it and without."""
+def _without_answer_frame(text: str) -> str:
+    """A text without an opening `The answer is`, after which a name is the same as without it."""
+    # most answers have no frame; the search is faster than the pattern
     if "nswer" not in text[:40] and "NSWER" not in text[:40]:
         return text
     frame = _FRAME.match(text)
@@ -209,44 +212,47 @@ def _exact(prediction: str, levels: references.Names) -> Verdict | None:
 
 
 def _adds_a_currency(prediction: str, name: str) -> bool:
-    """Whether a prediction names a currency that a name, which has the same words, does not; words have no signs."""
+    """Whether a prediction names a currency that the name, of the same words, does not; words lack currency signs."""
     return not prediction.isalnum() and (
         are_other_currencies(prediction, name) or bool(currencies(prediction) and not currencies(name))
     )
 
 
-def _judge(prediction: str, levels: references.Names, question: str | None, code: str) -> Verdict:
-    readings, around = _readings(question, code), language(code).with_english_around
+def _match_values_or_names(prediction: str, levels: references.Names, question: str | None, code: str) -> Verdict:
+    readings, around = _value_readers(question, code), language(code).with_english_around
     prediction, question = around(prediction), around(question) if question else question
     for kind, read in readings:
-        ladder = references.values(levels, kind, code)
+        ladder = references.claims_of_kind(levels, kind, code)
         if not ladder:
             continue
-        claims = (read(prediction) or (counted(prediction) if kind == "amount" else ()))[:MOST]
-        if kind == "date" and "/" in prediction:
+        # digits first: "once" is a number only where there is no other
+        claims = (read(prediction) or (ordinals_and_counts(prediction) if kind == "amount" else ()))[:MOST]
+        if kind == "date" and "/" in prediction:  # 1/2/1990 may be January or February
             claims += turned_dates(prediction)[:MOST]
-        stated = _stated(kind, claims, read, prediction, question)
+        stated = _claims_of_answer(kind, claims, read, prediction, question)
         tiers = " / ".join(tier.text for level in ladder for tier in level)
         if kind == "amount" and stated and are_other_currencies(prediction, tiers, code):
             verdict = Verdict(level=None, rule="amount:other-unit")
         else:
             verdict = compare(kind, stated, ladder, prediction, question, code)
-        if verdict.rule == "date:none-stated" and references.values(levels, "amount", code):
+        if verdict.rule == "date:none-stated" and references.claims_of_kind(levels, "amount", code):
             continue  # 300 is a year as well as an amount
-        words = references.others(levels, kind, code)
-        if verdict.level is None and len(levels) == 1 and _is_open(verdict, claims, ladder, prediction):
-            words = levels  # its number may stand there as something else: 127 pages is no year
+        words = references.names_of_other_kinds(levels, kind, code)
+        if verdict.level is None and len(levels) == 1 and _leaves_names_open(verdict, claims, ladder, prediction):
+            words = levels  # its number may mean something else: 127 pages is no year
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event
-            named = _named(AnswerText(prediction, words, question, code))
+            named = _match_names(AnswerText(prediction, words, question, code))
             return named if named.level is not None else verdict
         return verdict
-    return _named(AnswerText(prediction, levels, question, code))
+    return _match_names(AnswerText(prediction, levels, question, code))
 
 
-def _is_open(
+def _leaves_names_open(
     verdict: Verdict, claims: Sequence[IntervalClaim], ladder: Sequence[Sequence[IntervalClaim]], prediction: str
 ) -> bool:
-    """Whether the words may still state a value: it was not read and passed over, and no other currency is told."""
+    """Whether a verdict on values leaves names to be tried: the value was not passed over, and no other currency is
+    named.
+    """
     if verdict.rule.partition(":")[2] not in _UNDECIDED:
         return False
     if any((claim.low, claim.high) == (tier.low, tier.high) for claim in claims for tier in ladder[0]):
@@ -257,7 +263,7 @@ def _is_open(
         for claim in claims
         for tier in ladder[0]
     ):
-        return False  # fewer than 42, 23 million; in sentences people read past "over 216 countries"
+        return False  # "fewer than 42" is not 42; in sentences graders accept "over 216 countries"
     return not any(currencies(tier.text) for tier in ladder[0]) or bool(currencies(prediction))
 
 
@@ -265,40 +271,43 @@ def _numbers(text: str) -> frozenset[str]:
     return frozenset(word for word in key(text) if word[0].isdigit())
 
 
-def _readings(question: str | None, code: str) -> tuple[tuple[str, _Read], ...]:
-    """Dates before amounts, but where a question asks how many, 1500 is no year."""
-    readings: tuple[tuple[str, _Read], ...] = (
+def _value_readers(question: str | None, code: str) -> tuple[tuple[str, _Reader], ...]:
+    """Dates before amounts; amounts first where a question asks "how many", since 1500 is then no year."""
+    readings: tuple[tuple[str, _Reader], ...] = (
         ("date", lambda text: dates(text, code)),
         ("amount", lambda text: amounts(text, code)),
     )
     return readings[::-1] if question and _asks(language(code).matching["asks_amount"], question) else readings
 
 
-@MATCHING.remembered(1 << 14)
+@MATCHING.memoize(1 << 14)
 def _asks(pattern: re.Pattern[str], question: str) -> bool:
     MATCHING.count(len(question))
     return bool(pattern.search(plain(question)))
 
 
-def _stated(
-    kind: str, claims: tuple[IntervalClaim, ...], read: _Read, prediction: str, question: str | None
+def _claims_of_answer(
+    kind: str, claims: tuple[IntervalClaim, ...], read: _Reader, prediction: str, question: str | None
 ) -> tuple[IntervalClaim, ...]:
-    """The claims of an answer without those that the question made, unless it has no other."""
+    """The claims of an answer without those that repeat a value of the question, unless it has no other."""
     if kind == "amount" and question and "times" in question:
-        claims += tuple(claim for claim in counted(prediction) if claim.text.lower() in ("once", "twice", "thrice"))
+        claims += tuple(
+            claim for claim in ordinals_and_counts(prediction) if claim.text.lower() in ("once", "twice", "thrice")
+        )
     asked = {(claim.low, claim.high) for claim in read(question)} if question else set()
     unasked = tuple(claim for claim in claims if (claim.low, claim.high) not in asked)
     if unasked or not claims:
         return unasked
     answer = AnswerText(prediction, (), question)
-    return tuple(claim for claim in claims if not restates_at(answer, claim.start, claim.end))
+    return tuple(claim for claim in claims if not restates_characters(answer, claim.start, claim.end))
 
 
-def _named(answer: AnswerText) -> Verdict:
-    """The finest level that any rule finds stated; a rule is asked only for finer levels than those before it."""
+def _match_names(answer: AnswerText) -> Verdict:
+    """The verdict of the finest level that any rule finds; a rule is tried only for finer levels than those before."""
     best: Verdict | None = None
     refused, refused_at = None, None
     left = iter(range(JUDGED))
+    # finest level first, so the first accepted mention decides
     for mention, _ in zip(answer.mentions, left, strict=False):
         why = veto(answer, mention)
         if why is None:
@@ -306,34 +315,34 @@ def _named(answer: AnswerText) -> Verdict:
             break
         if refused is None:
             refused, refused_at = _verdict(answer, mention, why, level=False), mention.level
-        if why == CONTRADICTED:  # a wrong finer claim is not saved by a right coarser one
+        if why == CONTRADICTED:  # a right coarser claim does not make up for a wrong finer one
             break
-    limit, parts_words = _above(best), language(answer.code).parts_words
+    limit, parts_words = _finer_limit(best), language(answer.code).parts_words
     if refused is not None and refused.rule not in (ANOTHER, RESTATED):
-        # what is taken back in plain words is not stated in others
+        # a level that a veto rejects is not tried again in other words
         limit = min(level for level in (limit, refused_at) if level is not None)
     for rule in RULES:
         if limit == 0 or (rule.whole and refused is not None) or (rule.loose and not parts_words):
             continue
-        if finer := _first(answer, rule, limit, left):
-            best, limit = finer, _above(finer)
+        if finer := _first_mention_by_rule(answer, rule, limit, left):
+            best, limit = finer, _finer_limit(finer)
     return best or refused or Verdict(level=None, rule="no-match")
 
 
-def _above(best: Verdict | None) -> int | None:
-    """The level from 0 that others have to be finer than; None where nothing is found yet."""
+def _finer_limit(best: Verdict | None) -> int | None:
+    """The level, counted from 0, that further matches must be finer than; None where nothing is found yet."""
     return None if best is None or best.level is None else best.level - 1
 
 
-def _first(answer: AnswerText, rule: Rule, limit: int | None, left: Iterator[int]) -> Verdict | None:
-    """The first mention that is not taken back; each that is judged takes one of those that are `left`."""
+def _first_mention_by_rule(answer: AnswerText, rule: Rule, limit: int | None, left: Iterator[int]) -> Verdict | None:
+    """The verdict on the first mention that no veto rejects; each mention that is checked takes one from `left`."""
     for tier in rule.of(answer):
         if limit is not None and tier[0] >= limit:
             return None
         for mention, _ in zip(rule.find(answer, tier), left, strict=False):
             if answer.is_marked(mention.start, mention.end) or answer.is_a_common_noun(mention.name, mention.start):
                 continue
-            if answer.says_another(mention) or answer.has_another_mark(mention):
+            if answer.repeats_other_tiers(mention) or answer.has_another_mark(mention):
                 continue
             if is_another_person(answer, mention.level, mention.start, mention.end):
                 continue

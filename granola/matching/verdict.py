@@ -1,4 +1,4 @@
-"""What a matcher says of one prediction, and what a matcher is."""
+"""The verdict of a matcher on one prediction, and the protocol of matchers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Levels = Sequence[Sequence[str]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
-    """What decided: the part of the prediction, and the tier's name it was held against."""
+    """The evidence of a verdict: the part of the prediction, and the tier's name that it was compared with."""
 
     prediction: str
     tier: str
@@ -25,10 +25,10 @@ class Comparison:
 class Verdict:
     """`level` is 1-based, 1 the finest; None where no tier is stated.
 
-    `rule` names what decided, also for a refusal to match. `abstained` verdicts have no level and are
-    neither right nor wrong. `compared` is None where there was nothing to compare, `score` the
-    similarity in [0, 1] where the rule has one. Where something was cut off a prediction (`granola.replies`),
-    `answer` is what was judged, and `cuts` are the rules that cut.
+    `rule` is the name of the rule that decided, also where nothing matches. `abstained` verdicts have no level and are
+    neither right nor wrong. `compared` is None where there was nothing to compare, `score` the similarity in [0, 1]
+    where the rule has one. Where something was cut from a prediction (`granola.replies`), `answer` is the judged part,
+    and `cuts` are the rules that cut.
     """
 
     level: int | None
@@ -41,7 +41,7 @@ class Verdict:
 
 
 def signature(name: str, **settings: str) -> str:
-    """A matcher's name with its settings in their order, `name|setting:value`: what every signature is made of."""
+    """The signature of a matcher: its name and its settings in order, `name|setting:value`."""
     return "|".join((name, *(f"{setting}:{value}" for setting, value in settings.items())))
 
 
@@ -50,26 +50,26 @@ class Matcher(Protocol):
 
     @property
     def name(self) -> str:
-        """The word that `granola.matching.matcher` knows it by."""
+        """The name under which `granola.matching.matcher` finds it."""
         ...
 
     def signature(self) -> str:
-        """The name with every setting that can change a verdict, as it stands in a score's signature."""
+        """The name with every setting that can change a verdict, for the signature of a score."""
         ...
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
-        """The verdict on one prediction. Never raises on any text; `question` may sharpen a rule."""
+        """The verdict on one prediction. Never raises on any text; a rule may use `question` to decide."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplyMatcher(ABC):
-    """A matcher that judges the answer in what a model wrote (`granola.replies`); with `raw` all that it wrote."""
+    """A matcher that judges the answer in a model's output (`granola.replies`); with `raw` the whole output."""
 
     raw: bool = False
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
-        """The verdict on the answer in a prediction. A thought without an end has none, which is an abstention."""
+        """The verdict on the answer in a prediction. An output that ends within a thought has none and abstains."""
         if self.raw:
             return self.match_answer(prediction, levels, question)
         reply = read_reply(prediction)
@@ -86,5 +86,5 @@ class ReplyMatcher(ABC):
 
     @property
     def reading(self) -> dict[str, str]:
-        """How predictions are read, as a signature says it."""
+        """How predictions are read, as part of a signature."""
         return {"replies": "raw" if self.raw else "cut"}

@@ -1,4 +1,4 @@
-"""The border for what models write: raw output in, the answer or the verdict out, and what was cut by which rule."""
+"""Reading of model output: raw text in, the answer or the verdict out, and the rules that cut something."""
 
 from granola.replies.reply import Cut, ModelReply, read_reply
 from granola.replies.verdict_reading import ReadVerdict, read_numbered_verdicts, read_verdict

@@ -1,4 +1,4 @@
-"""Texts as they are read: one blank between words, without marks of layout; small letters without accents."""
+"""Text prepared for reading: single blanks, without marks of layout; or lower case without accents."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def plain(text: str) -> str:
     return "".join(c for c in text if not unicodedata.combining(c)).translate(_PLAIN)
 
 
-def spaced(text: str) -> str:
-    """A text with one blank wherever there are several, without Markdown's marks and marks that nobody sees.
+def without_markup(text: str) -> str:
+    """A text with single blanks, without Markdown's marks and invisible characters.
 
-    Lines stay lines. What stands in quotation marks as a whole stands without them. Emphasis goes wherever it stands
-    around whole words, a bullet only where the text begins with it.
+    Line breaks are kept. Quotation marks around the whole text are removed. Emphasis is removed around whole words, a
+    bullet only at the beginning of the text.
     """
     if not text.isascii():
         text = _UNSEEN.sub("", text)
@@ -49,11 +49,11 @@ def spaced(text: str) -> str:
 
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)([^*_]+)(?<=\S)\1")
-_EMPHASIS = re.compile(  # of whole words: M*A*S*H and snake_case stay
+_EMPHASIS = re.compile(  # around whole words only: M*A*S*H and snake_case stay
     r"(?<![\w*])\*(?=[^\s*])([^*\n]+)(?<=\S)\*(?![\w*])|(?<!\w)_(?=[^\s_])([^_\n]+)(?<=\S)_(?!\w)"
     r"|(?<![\w`])`(?=[^\s`])([^`\n]+)(?<=\S)`(?![\w`])"
 )
-_NESTED = 8  # marks around marks; a text with more of them is no answer
+_NESTED = 8  # nested marks at most; a text with more is no answer
 _BULLET = re.compile(r"(?:[-+•] (?=[^\d\s])|[*>] |#{1,6} )")
 _AROUND = {'"': '"', "“": "”", "«": "»", "„": "“", "‘": "’", "'": "'", "*": "*", "_": "_", "`": "`"}
 _OPENING = frozenset({*_AROUND, *"-+•>#"})

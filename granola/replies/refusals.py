@@ -1,7 +1,7 @@
-"""Answers that decline to answer, recognised by named rules whose words are data, a file a language (`declining`).
+"""Answers that decline to answer, recognised by named rules whose words are data, one file per language (`declining`).
 
-An abstention is neither right nor wrong. A refusal that goes on to answer ("I'm not sure, but I think it
-was Paris") is no abstention: what it offers is judged. Answers from sources are read by `deflections` as well.
+An abstention is neither right nor wrong. A refusal that goes on to answer ("I'm not sure, but I think it was Paris")
+is no abstention: the guess is judged. Answers from sources are also read by `deflections`.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any
 
 import orjson
 
-from granola.replies.plain_text import plain, spaced
+from granola.replies.plain_text import plain, without_markup
 from kg.bounded_cache import bounded_cache
 from kg.terms import fallback_chain
 
 REPORTS = frozenset({"abstain:not-in-sources", "abstain:not-stated"})
 """Refusals that tell of the sources: names behind them are those of the sources, no answers, but for a guess."""
-_HEDGES = REPORTS | {"abstain:idk", "abstain:no-idea", "abstain:not-sure"}  # behind an answer they only doubt it
-SHORT = 12  # characters of a text that is read as one sentence, whatever its full stops
+_HEDGES = REPORTS | {"abstain:idk", "abstain:no-idea", "abstain:not-sure"}  # after an answer these only express doubt
+SHORT = 12  # characters up to which a text is read as one sentence, whatever its full stops
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])\s*|\n+")
-_BEFORE, _BEHIND = " \"'([<*-¿¡「『", " .!?\"')]>*。！？」』"  # what a sentence is set in
-# "Can't Help Falling in Love" was recorded by ...; Don't Know Why is sung by ...
+_BEFORE, _AFTER = " \"'([<*-¿¡「『", " .!?\"')]>*。！？」』"  # marks around a sentence
+# Titles that look like refusals: "Can't Help Falling in Love" was recorded by ...; Don't Know Why is sung by ...
 _TITLE = re.compile(
     r"(?:[Tt]he )?(?:[Ss]ong |[Ff]ilm |[Mm]ovie )?[\"“][^\"”]{2,100}[\"”][ ,]*+[a-z(]"
     r"|[A-Z][a-z]{2,6}['’]t [A-Z][a-z]+ \w"
@@ -33,10 +33,10 @@ _TITLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A declined answer: the rule's name, what the text offers all the same, and whether that is a guess.
+    """A declined answer: the rule's name, the rest of the text that may answer (`offer`), and whether that is a guess.
 
     A guess is judged like any answer; other text around a refusal counts only where it states a tier. A report on
-    sources may tell what these suggest instead of what was asked: then it is no abstention, and no answer either.
+    sources may go on to something else that they suggest: then it is neither an abstention nor an answer.
     """
 
     rule: str
@@ -44,8 +44,8 @@ class Refusal:
     guess: bool
 
     @property
-    def tells_another(self) -> bool:
-        """Whether a report on sources goes on to what they suggest.
+    def suggests_another(self) -> bool:
+        """Whether a report on sources goes on to what they suggest instead.
 
         Of 6,091 long answers to SimpleQA, 100 that were graded as attempts do so, and 74 that were not.
         """
@@ -54,15 +54,15 @@ class Refusal:
 
 @bounded_cache(entries=1 << 12, longest=2_000)
 def refusal(text: str, code: str = "en") -> Refusal | None:
-    """How `text` declines to answer, or None where it does not. An empty text declines.
+    """The way in which `text` declines to answer, or None where it does not. An empty text declines.
 
-    Beside English the language of `code` is read, where there is a file of its words.
+    Besides English the language of `code` is read, where there is a file of its words.
     """
     if not any(character.isalnum() for character in text):
         return Refusal("abstain:empty", "", False)
     codes = _codes(code)
     whole = plain(text.strip())
-    if len(whole) <= SHORT and (rule := _begins(whole, codes[0])) == "abstain:no-answer":
+    if len(whole) <= SHORT and (rule := _rule_of_beginning(whole, codes[0])) == "abstain:no-answer":
         return Refusal(rule, "", False)  # "k. A." is one sentence
     rule, guess = None, False
     offers: list[str] = []
@@ -70,7 +70,7 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
         lower = plain(sentence)
         # Positions carry over only while folding keeps the length; else the folded text is offered.
         source = sentence if len(lower) == len(sentence) else lower
-        name = None if _TITLE.match(sentence) else _declines(lower, codes)
+        name = None if _TITLE.match(sentence) else _declining_rule(lower, codes)
         if name is None or (name in _HEDGES and offers):
             offers.append(source)
             continue
@@ -81,14 +81,14 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
     if not rule:
         return None
     rest = " ".join(part.strip() for part in offers).strip()
-    return Refusal(rule, rest, guess or _is_guess(plain(rest), codes))
+    return Refusal(rule, rest, guess or _announces_guess(plain(rest), codes))
 
 
 def refusal_in_any_language(text: str, code: str) -> Refusal | None:
-    """How a text declines in the language of `code`, in English, or in any other that has a file.
+    """The way in which a text declines in the language of `code`, in English, or in any other that has a file.
 
-    Models fall back on the language that they speak best; a word alone may be a name there. What a guess offers is
-    told without the words that announce it.
+    Models fall back on the language that they know best. A single word is not tried in other languages, since it may
+    be a name. The offer of a guess is returned without the words that announce it.
     """
     refused = refusal(text, code)
     is_word = " " not in text and not (text.islower() and len(text) > 3)
@@ -103,22 +103,22 @@ def refusal_in_any_language(text: str, code: str) -> Refusal | None:
 
 def abstention(text: str, code: str = "en") -> str | None:
     """The name of the rule by which `text` offers no answer at all, or None; `code` as in `refusal`."""
-    declined = refusal(spaced(text), code)
+    declined = refusal(without_markup(text), code)
     return declined.rule if declined is not None and not declined.guess else None
 
 
-def _declines(sentence: str, codes: tuple[str, ...]) -> str | None:
+def _declining_rule(sentence: str, codes: tuple[str, ...]) -> str | None:
     """The rule by which a folded sentence declines."""
-    rules = (rule for code in codes if (rule := _begins(sentence, code)))
-    return next(rules, None) or ("abstain:not-in-sources" if _says_nothing_told(sentence, codes) else None)
+    rules = (rule for code in codes if (rule := _rule_of_beginning(sentence, code)))
+    return next(rules, None) or ("abstain:not-in-sources" if _reports_missing_answer(sentence, codes) else None)
 
 
-def _begins(sentence: str, code: str) -> str | None:
+def _rule_of_beginning(sentence: str, code: str) -> str | None:
     """The rule by which a folded sentence declines, read as it is and without its opening courtesies."""
     bare = sentence.lstrip(_BEFORE)
-    start = _courtesies(bare, code)
+    start = _courtesies_end(bare, code)
     for reading in (bare, bare[start:].lstrip(_BEFORE)) if start else (bare,):
-        reading = reading.rstrip(_BEHIND)
+        reading = reading.rstrip(_AFTER)
         if _any_beginning(code).match(reading):  # one expression for most answers, not nine
             return next(
                 f"abstain:{name}" for name in _data(code)["declines"] if wording(code, "declines", name).match(reading)
@@ -136,7 +136,7 @@ def _any_beginning(code: str) -> re.Pattern[str]:
     return re.compile(_beginnings(code))
 
 
-def _says_nothing_told(sentence: str, codes: tuple[str, ...]) -> bool:
+def _reports_missing_answer(sentence: str, codes: tuple[str, ...]) -> bool:
     return any(
         wording(code, "sources", "hint").search(sentence)
         and (
@@ -148,27 +148,29 @@ def _says_nothing_told(sentence: str, codes: tuple[str, ...]) -> bool:
 
 
 def _guess_start(sentence: str, codes: tuple[str, ...]) -> int | None:
-    """Where a folded sentence that declines goes on to a guess; None where it does not, or offers help instead."""
-    opening = _courtesies(sentence, codes[0])
-    marker = _guess(sentence, max(1, opening), codes)
+    """The index at which a folded sentence that declines goes on to a guess; None where it does not, or offers help
+    instead.
+    """
+    opening = _courtesies_end(sentence, codes[0])
+    marker = _guess_marker(sentence, max(1, opening), codes)
     while marker and wording("en", "opening").fullmatch(sentence[: marker.end()].strip()):
-        marker = _guess(sentence, marker.end(), codes)  # the "but" of "sorry, but"
+        marker = _guess_marker(sentence, marker.end(), codes)  # the "but" of "sorry, but"
     return marker.end() if marker and not wording("en", "help").match(sentence, marker.start()) else None
 
 
-def _guess(text: str, start: int, codes: tuple[str, ...]) -> re.Match[str] | None:
+def _guess_marker(text: str, start: int, codes: tuple[str, ...]) -> re.Match[str] | None:
     """The first words from `start` on that announce a guess, in any of the languages."""
     matches = [found for code in codes if (found := wording(code, "guess").search(text, start))]
     return min(matches, key=lambda found: (found.start(), -found.end()), default=None)
 
 
-def _is_guess(text: str, codes: tuple[str, ...]) -> bool:
+def _announces_guess(text: str, codes: tuple[str, ...]) -> bool:
     announced = any(wording(code, "guess").match(text) for code in codes)
     return announced and not wording("en", "help").match(text)
 
 
-def _courtesies(sentence: str, code: str) -> int:
-    """Where a folded sentence goes on behind its opening courtesies."""
+def _courtesies_end(sentence: str, code: str) -> int:
+    """The end of the opening courtesies of a folded sentence."""
     start, opening = len(sentence) - len(sentence.lstrip(_BEFORE)), wording(code, "opening")
     while (courtesy := opening.match(sentence, start)) and courtesy.end() > start:
         start = courtesy.end()
@@ -177,12 +179,12 @@ def _courtesies(sentence: str, code: str) -> int:
 
 @cache
 def _may_decline() -> re.Pattern[str]:
-    """How refusals and courtesies begin in any language."""
+    """The beginnings of refusals and courtesies in all languages."""
     parts = (part for code in languages() for part in (_expression(code, "opening"), _beginnings(code)))
     return re.compile("|".join(f"(?:{part})" for part in parts))
 
 
-# The words of each language, as its file has them.
+# The words of each language, read from its file.
 
 
 @cache
@@ -210,10 +212,11 @@ def _data(code: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1024)  # codes may come from outside
 def wording(code: str, *keys: str, folded: bool = True) -> re.Pattern[str]:
-    """What a language's file has under the keys, as an expression; of a list any of it; of nothing it matches nothing.
+    """The pattern under the keys of a language's file; any entry of a list; a pattern that never matches for a missing
+    key.
 
-    `<part>` in it stands for one of the file's `parts`. It is read against text in small letters without accents; where
-    it is not `folded`, against text as it is written, whatever its case.
+    `<part>` in it is replaced by that entry of the file's `parts`. It is for text in lower case without accents; where
+    it is not `folded`, for text as written, ignoring case.
     """
     text = _expression(code, *keys, folded=folded)
     return re.compile(text) if folded else re.compile(text, re.IGNORECASE)
@@ -227,7 +230,7 @@ def _expression(code: str, *keys: str, folded: bool = True) -> str:
     if not given:
         return r"(?!)"
     text = given if isinstance(given, str) else "|".join(f"(?:{one})" for one in given)
-    for _ in range(6):  # parts stand in parts
+    for _ in range(6):  # parts may contain parts; deeper nesting is not used
         for part, pattern in _data(code).get("parts", {}).items():
             text = text.replace(f"<{part}>", pattern)
     return re.sub(r"[^\x00-\x7f]+", lambda letters: plain(letters[0]), text) if folded else text

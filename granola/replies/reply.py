@@ -1,7 +1,7 @@
-"""What a model wrote, down to the answer that is judged. Its wording is kept: whatever goes is cut off whole.
+"""Model output reduced to the answer that is judged. The wording of the answer is kept; everything else is cut.
 
-Raw output has more than an answer: thoughts, the tokens of a chat template, further questions that a base model
-invents, labels, code fences, boxes, JSON. Each is cut by a rule with a name; a reply keeps what each rule cut.
+Raw output contains more than an answer: thoughts, the tokens of a chat template, further questions that a base model
+invents, labels, code fences, boxes, JSON. Each is cut by a rule with a name; a reply lists what each rule cut.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EMPTY = "abstain:empty"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cut:
-    """What a rule took off: the rule's name, and how many characters."""
+    """A cut by a rule: the rule's name, and the number of characters."""
 
     rule: str
     characters: int
@@ -31,9 +31,9 @@ class Cut:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelReply:
-    """One output: `raw` as it came, `answer` as it is judged, the `cuts` between them in their order.
+    """One output: `raw` as received, `answer` as judged, the `cuts` between them in order.
 
-    `unfinished` where the output ends in the midst of a thought: then there is no answer.
+    `unfinished` where the output ends within a thought: then there is no answer.
     """
 
     raw: str
@@ -44,7 +44,7 @@ class ModelReply:
     def abstention(self, language: str = "en") -> str | None:
         """The rule by which the answer declines (`granola.replies.refusals`), None where it answers.
 
-        A thought without an end is no answer: `abstain:unfinished`. So is nothing at all: `abstain:empty`.
+        A thought without an end gives `abstain:unfinished`, an empty answer `abstain:empty`.
         """
         if self.unfinished:
             return UNFINISHED
@@ -64,7 +64,7 @@ def read_reply(raw: str) -> ModelReply:
         cuts.append(Cut(rule="thought", characters=len(raw) - len(text)))
     for name, rule in RULES:
         kept = rule(text)
-        if kept != text and kept.strip():  # a rule that leaves nothing has found something else
+        if kept != text and kept.strip():  # a rule that leaves nothing has misread the text
             cuts.append(Cut(rule=name, characters=len(text) - len(kept)))
             text = kept
     answer = text.strip() if cuts else raw
@@ -74,47 +74,47 @@ def read_reply(raw: str) -> ModelReply:
 def outer_text(raw: str) -> str:
     """A judge's reply without thoughts, the tokens of a chat template, further turns, a box or a fence around it."""
     text, _ = without_thoughts(raw)
-    for rule in (own_turn, _tagged, _before_next_turn, _boxed, _unfenced):
+    for rule in (own_turn, _answer_tag_content, _before_next_turn, _box_content, _fence_content):
         kept = rule(text)
         text = kept if kept.strip() else text
     return text
 
 
-def said(text: str) -> str:
-    """A long text that a model wrote as a reader sees it: paragraphs, lists and headings are kept.
+def visible_text(text: str) -> str:
+    """A long text as a reader sees it: paragraphs, lists and headings are kept.
 
-    Of a text that ends in the midst of a thought nothing is left.
+    Empty where the text ends within a thought.
     """
     shown, unfinished = without_thoughts(text)
     return "" if unfinished else own_turn(shown).strip()
 
 
-_PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"&']*+")  # without these signs no rule has anything to cut
+_PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"&']*+")  # without these nothing is cut
 
 
 @cache
-def _words() -> dict[str, list[str]]:
-    """The words of labels, in all languages, by what they are labels of."""
+def _label_words() -> dict[str, list[str]]:
+    """The words of labels, in all languages, by the kind of label."""
     data: dict[str, list[str]] = json.loads((files("granola") / "replies" / "labels.json").read_text(encoding="utf-8"))
     return data
 
 
 def _any_of(*groups: str) -> str:
     """A pattern for the words of groups, longer ones first."""
-    words = {word for group in groups for word in _words()[group]}
+    words = {word for group in groups for word in _label_words()[group]}
     return "|".join(re.escape(word).replace(r"\ ", " ") for word in sorted(words, key=lambda word: (-len(word), word)))
 
 
 _FINAL_WORDS = rf"(?:(?:{_any_of('final')})(?:\s|(?<=[\u3040-\u9fff])))*"
-_BEGINS = r"(?:#{1,6} ?|\*\*|__|[-*] )?+"  # marks that may stand before a label
+_BEGINS = r"(?:#{1,6} ?|\*\*|__|[-*] )?+"  # marks allowed before a label
 _COLON = r"\s?(?:\*\*|__)?\s?[:：]\s?(?:\*\*|__)?\s*+"
 
 
 _ANSWER_TAG = re.compile(r"<(answer|final_answer|response|output)>", re.IGNORECASE)
 
 
-def _tagged(text: str) -> str:
-    """What stands in the last `<answer>` of a text, or before a `</answer>` alone."""
+def _answer_tag_content(text: str) -> str:
+    """The content of the last `<answer>` of a text, or the text before a `</answer>` alone."""
     if "<" not in text:
         return text
     openings = list(_ANSWER_TAG.finditer(text))
@@ -126,7 +126,7 @@ def _tagged(text: str) -> str:
 
 
 _QUESTION_WORDS = _any_of("question")
-_ASKED_AGAIN = re.compile(  # a label of questions and a question
+_ASKED_AGAIN = re.compile(  # a label for questions, followed by a question
     rf"(?<=\S)\s++(?:#{{1,6}} |\*\*|[-*] )?+(?:{_QUESTION_WORDS})(?: ?\d{{1,3}})?(?:\*\*)?\s?[:：](?:\*\*)?\s*+"
     r"(?![\"“„«])[^\n?？؟]{3,300}[?？؟]",
     re.IGNORECASE,
@@ -134,20 +134,20 @@ _ASKED_AGAIN = re.compile(  # a label of questions and a question
 _NEXT_TURN = re.compile(
     rf"(?<=\S)(?:[^\S\n]*+\n\s*+[-*_=]{{3,}})?[^\S\n]*+\n\s*+{_BEGINS}(?:"
     rf"(?:{_QUESTION_WORDS}|{_any_of('turn')})(?: ?\d{{1,3}})?(?:\*\*)?\s?[:：]"
-    # a numbered question goes on from an answer, not from nothing or from another that a thought asks itself
+    # a numbered question follows an answer, not the start of the text or another question of the same thought
     r"|Q\.\s|(?<!\?\n)(?!1[.)])(?:\d{1,2}[.)]\s++)[^\n?]{3,200}\?[^\S\n]*+(?:\n|\Z))",
     re.IGNORECASE,
 )
 
 
 def _before_next_turn(text: str) -> str:
-    """What stands before a further turn."""
+    """The text before a further turn."""
     turn = _NEXT_TURN.search(text) if "\n" in text else None
     return text[: turn.start()].rstrip() if turn else text
 
 
 def _before_next_question(text: str) -> str:
-    """What stands before a further question or turn, which base models go on with."""
+    """The text before a further question or turn, which base models go on to write."""
     asked = _ASKED_AGAIN.search(text) if ":" in text or "：" in text else None
     return _before_next_turn(text[: asked.start()].rstrip() if asked else text)
 
@@ -157,8 +157,8 @@ _ECHO = re.compile(
 )
 
 
-def _behind_echo(text: str) -> str:
-    """What follows the question where the model repeats it first."""
+def _after_echo(text: str) -> str:
+    """The text after the question, where the model repeats it first."""
     echo = _ECHO.match(text)
     return text[echo.end() :] if echo else text
 
@@ -179,8 +179,8 @@ _FENCE = re.compile(r"(?:\A|[^\n]*:[^\S\n]*+\n)\s*+```(?:[\w-]*+[^\S\n]*+\n)?(.*
 _FENCE_END = re.compile(r"\s*+```\s*+\Z")
 
 
-def _unfenced(text: str) -> str:
-    """What stands in the code fence that is the whole of a text, or all that follows a line with a colon."""
+def _fence_content(text: str) -> str:
+    """The content of the code fence that is the whole of a text, or all of it after a line that ends with a colon."""
     if "```" not in text:
         return text
     if text.count("```") == 1 and not text.lstrip().startswith("```"):
@@ -193,8 +193,8 @@ _BOX = re.compile(r"\\(?:boxed|fbox)\s?\{")
 _WRAPPER = re.compile(r"\\(?:text|textbf|mathrm|mathbf|textit)\s*+\{([^{}]*+)\}")
 
 
-def _boxed(text: str) -> str:
-    r"""What stands in the last `\boxed{}` of a text, without the commands that set it as text."""
+def _box_content(text: str) -> str:
+    r"""The content of the last `\boxed{}` of a text, without the commands that set it as text."""
     boxes = list(_BOX.finditer(text)) if "\\" in text else []
     if not boxes:
         return text
@@ -207,7 +207,7 @@ def _boxed(text: str) -> str:
     return text
 
 
-# Words that stand before an answer with a colon: that it is the answer, or what kind of thing it is.
+# Labels before an answer, with a colon: "answer", or the kind of the thing asked for ("Location").
 _LABELS = re.compile(
     rf"{_FINAL_WORDS}(?:{_any_of('answer')})(?: (?:{_any_of('final')}))?(?: is)?|option [a-j]|[a-j]"
     rf"|(?:(?:{_any_of('kind')}|the|of|and)(?:['’]s)?(?:\s+|\Z))+"
@@ -222,7 +222,7 @@ def is_label(text: str) -> bool:
 
 
 def _field_of_json(text: str) -> str:
-    """The one string in a text of JSON, or the one under the key of an answer; so of what Python reads as such."""
+    """The only string in a text of JSON, or the one under the key of an answer; also of a Python literal."""
     bare = text.strip()
     if bare[:1] not in ("{", '"', "[", "'") or bare[-1:] not in ("}", '"', "]", "'"):
         return text
@@ -248,7 +248,7 @@ def _field_of_json(text: str) -> str:
 
 
 def _is_text(value: str) -> bool:
-    """Whether it can be written: JSON can name halves of surrogate pairs."""
+    """Whether a string can be encoded: JSON escapes can contain half of a surrogate pair."""
     try:
         return value.isascii() or bool(value.encode())
     except UnicodeEncodeError:
@@ -263,8 +263,8 @@ _FINAL = re.compile(
 _LINE = re.compile(r"^(?=\S)|^(?=[^\S\n]{1,8}\S)", re.MULTILINE)
 
 
-def _final_answer(text: str) -> str:
-    """What follows the last "Final answer:", or a heading of that, in a text that reasons first."""
+def _after_final_answer(text: str) -> str:
+    """The text after the last "Final answer:", or after such a heading, in a text that reasons first."""
     end = -1
     for line in _LINE.finditer(text):
         if (final := _FINAL.match(text, line.start())) is not None:
@@ -280,11 +280,11 @@ _CHOSEN = re.compile(
 
 
 def _chosen_option(text: str) -> str:
-    """The words of the option whose letter is chosen at last, in a text that lists several."""
+    """The text of the option whose letter is chosen last, in a text that lists several."""
     if not any(second in text for second in ("B)", "B.", "B:", "B is", "B =")):
-        return text  # most list none, which is seen sooner
+        return text  # most texts list no options; this search is faster
     offers = list(_OFFERED.finditer(text))
-    remark = _REMARK.search(text)  # a confidence may be told by letters too
+    remark = _REMARK.search(text)  # a remark on confidence may use letters too
     if len({offer[1] for offer in offers}) < 2 or (remark and remark.end() <= offers[0].start()):
         return text
     if not (choices := list(_CHOSEN.finditer(text, offers[1].end()))):
@@ -299,14 +299,14 @@ def _chosen_option(text: str) -> str:
     return text
 
 
-LABEL_SPAN = 60  # characters at the beginning that a label and its marks may take
+LABEL_SPAN = 60  # characters of a label with its marks at most
 _LABEL = re.compile(rf"\s*+{_BEGINS}([^\W\d_][\w '’-]{{0,40}}?){_COLON}(?=\S)")
-_OPTION = re.compile(  # of one alone
+_OPTION = re.compile(  # a single option, where the text lists no others
     r"\s*+(?:option )?\(?[A-J]\)\s*+(?=\S)(?!.*\s\(?[B-J]\)\s)", re.IGNORECASE | re.DOTALL
 )
 
 
-def _unlabelled(text: str) -> str:
+def _without_label(text: str) -> str:
     """A text without the label or the letter of an option that it begins with."""
     for _ in range(3):
         label = _LABEL.match(text) if ":" in text[:LABEL_SPAN] or "：" in text[:LABEL_SPAN] else None
@@ -321,15 +321,15 @@ def _unlabelled(text: str) -> str:
 
 RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("turn", own_turn),
-    ("tag", _tagged),
-    ("echo", _behind_echo),
+    ("tag", _answer_tag_content),
+    ("echo", _after_echo),
     ("next-question", _before_next_question),
-    ("boxed", _boxed),
-    ("fence", _unfenced),
+    ("boxed", _box_content),
+    ("fence", _fence_content),
     ("json", _field_of_json),
     ("option", _chosen_option),
-    ("final-answer", _final_answer),
+    ("final-answer", _after_final_answer),
     ("remark", _before_remark),
-    ("label", _unlabelled),
+    ("label", _without_label),
 )
 """The rules behind the one for thoughts, in their order; each takes a text and gives what it keeps."""

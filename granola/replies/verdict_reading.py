@@ -1,8 +1,8 @@
-r"""The verdict that a judge's reply gives, of those that it was offered: `1.`, `**Level 1**`, `Verdict: \boxed{wrong}`.
+r"""The verdict in a judge's reply, one of those it was offered: `1.`, `**Level 1**`, `Verdict: \boxed{wrong}`.
 
-A reply is read sentence by sentence. A sentence states a verdict where nothing but words that change nothing stand
-before its wording ("I would say that the evidence is ..."), and where what stands behind is an explanation that takes
-nothing back. What could be read in two ways is no verdict: a judge can be asked again.
+A reply is read sentence by sentence. A sentence states a verdict where only words without effect precede its wording
+("I would say that the evidence is ..."), and only an explanation that takes nothing back follows. An ambiguous reply
+gives no verdict: a judge can be asked again.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from granola.replies.reply import outer_text
 
 Label = TypeVar("Label")
 LONGEST = 50_000  # characters of a reply that are read
-LONGEST_SENTENCE = 2_000
-MOST_CLAUSES = 10  # of a sentence
+LONGEST_SENTENCE = 2_000  # characters of a sentence that are read, since patterns run on each
+MOST_CLAUSES = 10  # clauses of a sentence that are read
 
-# Words that may stand before a verdict, in any number and order, and change nothing about it.
+# Words that may precede a verdict, in any number and order, without changing it.
 _THINGS = (
     "the|this|these|those|that|my|your|its|our|a|an|both|all|it|final|correct|appropriate|most|right|resulting|given|cited"
     "|provided|and|level|verdict|category|class|label|answer|judge?ment|rating|score|option|response|result|conclusion"
@@ -36,7 +36,7 @@ _PLAIN_WORDS = (
     "|label?led|chosen|chose|selected|judged|considered|categori[sz]ed|marked|assigned|described|best|belongs?|falls?"
     "|under|into|in|on|reflection|states?|matches|clearly|definitely|simply|also"
 )
-_EXPLICIT = re.compile(  # names a verdict as such
+_EXPLICIT = re.compile(  # words for a verdict
     r"\b(?:level|verdict|category|label|class|judge?ment|rating|score|grade|option|response|answer|conclusion|assessment"
     r"|classification|decision)\b",
     re.IGNORECASE,
@@ -64,7 +64,7 @@ _CORRECTED = r"(?:no,? )?wait|scratch that|correction|sorry|i mean(?:t)?|on (?:s
 _DOUBT = re.compile(
     rf"\?|\A\W*(?:(?:{_TAKEN_BACK}|{_CORRECTED})\b|(?:not?|never|false|wrong|incorrect)\W*\Z)", re.IGNORECASE
 )
-_DENIED = re.compile(  # in the reasons of a verdict that affirms
+_DENIED = re.compile(  # denials within the reasons of a verdict without reserve
     rf"\b(?:{_TAKEN_BACK}|not|no|none|nothing|nobody|never|neither|nor|without|cannot|lacks?|lacking|missing|wrong|incorrect"
     r"|false|absent|fails?|differs?|different|conflicts?)\b|n['’]t\b",
     re.IGNORECASE,
@@ -89,20 +89,20 @@ class ReadVerdict(Generic[Label]):
 def read_verdict(
     reply: str, labels: Mapping[Label, Iterable[str]], *, affirming: Collection[Label] = ()
 ) -> ReadVerdict[Label] | None:
-    """The verdict of a reply, None where it gives none, several, or one that it takes back. Never raises.
+    """The verdict of a reply; None where it gives none, several, or one that it takes back. Never raises.
 
-    `labels` are the verdicts that were offered, each with all its wordings ("partially supportive", "insufficient",
-    "2"); case, marks, and `-` for a space do not matter. `affirming` are the verdicts without reserve, such as
-    "supported" and "true": reasons that deny or limit anything ("supported: no passage says so") cast doubt on them.
-    Where sentences differ, those that name a final verdict count, else those that name a verdict, else those that
-    state one, and all of these must agree.
+    `labels` are the verdicts on offer, each with all its wordings ("partially supportive", "insufficient", "2"); case,
+    marks, and `-` for a space do not matter. `affirming` are the verdicts without reserve, such as "supported" and
+    "true": reasons that deny or limit anything ("supported: no passage says so") cast doubt on them. Where sentences
+    differ, those that announce a final verdict count, else those with a word for a verdict, else those that state one,
+    and all of these must agree.
     """
     wordings = _wordings(labels, affirming)
     text = outer_text(reply)[:LONGEST]
-    if (of_json := _fields(text)) is not None:
-        found = {one.verdict for value in of_json if (one := _read(value, wordings)) is not None}
+    if (of_json := _verdict_fields(text)) is not None:
+        found = {one.verdict for value in of_json if (one := _agreed_verdict(value, wordings)) is not None}
         return ReadVerdict(verdict=found.pop()) if len(found) == 1 else None
-    return _read(text, wordings)
+    return _agreed_verdict(text, wordings)
 
 
 def read_numbered_verdicts(
@@ -110,18 +110,18 @@ def read_numbered_verdicts(
 ) -> tuple[Label | None, ...]:
     """A verdict for each of `count` items, from lines that begin with the number of an item, counted from 1.
 
-    None where a line is lacking, in doubt, or another line says otherwise. Arguments as in `read_verdict`; no wording
-    may be a number.
+    None where a line is missing or in doubt, or where another line contradicts it. Arguments as in `read_verdict`; no
+    wording may be a number.
     """
     wordings = _wordings(labels, affirming)
     text = outer_text(reply)[:LONGEST]
     found: dict[int, set[Label | None]] = {}
     for line in _NUMBERED.finditer(text):
-        read = _read(line["words"], wordings)
-        if read is not None or wordings.any_wording.search(line["words"][:40]):  # other lines are of something else
+        read = _agreed_verdict(line["words"], wordings)
+        if read is not None or wordings.any_wording.search(line["words"][:40]):  # others are no verdicts
             found.setdefault(int(line["number"]), set()).add(None if read is None else read.verdict)
     if count == 1 and not found:
-        read = _read(text, wordings)
+        read = _agreed_verdict(text, wordings)
         return (None if read is None else read.verdict,)
     sets = (found.get(number, set()) for number in range(1, count + 1))
     return tuple(one.pop() if len(one) == 1 else None for one in sets)
@@ -138,17 +138,17 @@ class _Wordings(Generic[Label]):
 
 
 def _wordings(labels: Mapping[Label, Iterable[str]], affirming: Collection[Label]) -> _Wordings[Label]:
-    verdicts = {_key(wording): label for label, of_label in labels.items() for wording in of_label}
+    verdicts = {_wording_key(wording): label for label, of_label in labels.items() for wording in of_label}
     any_wording, statement = _patterns(tuple(verdicts))
     return _Wordings(verdicts=verdicts, any_wording=any_wording, statement=statement, affirming=affirming)
 
 
 @lru_cache(maxsize=256)
 def _patterns(keys: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What finds any wording, and what finds one or more at the beginning of a sentence behind plain words."""
+    """The pattern of any wording, and that of one or more wordings at the beginning of a sentence after plain words."""
     longest_first = sorted(keys, key=len, reverse=True)
     each = "|".join(re.escape(key).replace(r"\ ", r"[\s_-]+") for key in longest_first)
-    # No part of a longer word or number, of "1/2", "-1" or "non-supportive".
+    # Not as part of a longer word or number, of "1/2", "-1" or "non-supportive".
     wording = (
         rf"(?<!\w)(?<!\w[-.,/])(?<!\s[-−])(?<!^[-−])(?:{each})(?!\w|[-.,/:]\w|\s*/|\s+(?:or|and|to \d|of \d|out of)\b)"
     )
@@ -157,18 +157,18 @@ def _patterns(keys: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(wording, re.IGNORECASE), re.compile(statement, re.IGNORECASE)
 
 
-def _key(wording: str) -> str:
+def _wording_key(wording: str) -> str:
     return " ".join(re.split(r"[\s_-]+", wording.strip().casefold()))
 
 
-def _read(text: str, wordings: _Wordings[Label]) -> ReadVerdict[Label] | None:
+def _agreed_verdict(text: str, wordings: _Wordings[Label]) -> ReadVerdict[Label] | None:
     """The one verdict that the sentences of a text agree on, by the strongest of the rules that found any."""
-    bare = _key(text.strip(_SIGNS))
+    bare = _wording_key(text.strip(_SIGNS))
     if bare in wordings.verdicts:
         return ReadVerdict(verdict=wordings.verdicts[bare])
     by_rule: dict[str, set[Label | None]] = {}
     for sentence, following in _sentences(re.sub(r"~~[^~\n]*+~~", " ", text)):
-        stated = _stated(sentence, following, wordings)
+        stated = _stated_verdict(sentence, following, wordings)
         if stated is not None:
             by_rule.setdefault(stated[0], set()).add(stated[1])
     for rule in ("final", "labelled", "stated"):
@@ -188,7 +188,9 @@ _CONDITION = re.compile(r"\b(?:if|unless|whether|had|were|when)\b", re.IGNORECAS
 
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
-    """The sentences and lines of a text, and each end of one that begins with "so" or "it is", with what follows."""
+    """The sentences and lines of a text, and each final clause that begins with "so" or "it is", with the text after
+    it.
+    """
     start = 0
     ends = [*((end.start(), end.end()) for end in _SENTENCE_END.finditer(text)), (len(text), len(text))]
     for end, next_start in ends:
@@ -201,12 +203,12 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
         start = next_start
 
 
-def _stated(sentence: str, following: str, wordings: _Wordings[Label]) -> tuple[str, Label | None] | None:
+def _stated_verdict(sentence: str, following: str, wordings: _Wordings[Label]) -> tuple[str, Label | None] | None:
     """The rule and the verdict of a sentence that states one; the verdict is None where it is in doubt."""
     match = wordings.statement.match(sentence)
     if match is None:
         return None
-    found = {wordings.verdicts[_key(one[0])] for one in wordings.any_wording.finditer(match["stated"])}
+    found = {wordings.verdicts[_wording_key(one[0])] for one in wordings.any_wording.finditer(match["stated"])}
     reasons = sentence[match.end() :]
     if (about := _OBJECT.match(reasons)) is not None:
         reasons = reasons[about.end() :]
@@ -217,7 +219,9 @@ def _stated(sentence: str, following: str, wordings: _Wordings[Label]) -> tuple[
     alone = not rest and not before.strip(_SIGNS)
     rule = "final" if _FINAL.search(before) else "labelled" if alone or _EXPLICIT.search(before) else "stated"
     verdict = found.pop()
-    others = {wordings.verdicts[_key(one[0])] for one in wordings.any_wording.finditer(rest) if not one[0].isdigit()}
+    others = {
+        wordings.verdicts[_wording_key(one[0])] for one in wordings.any_wording.finditer(rest) if not one[0].isdigit()
+    }
     if rest.strip(" ,;:(–—-").isdigit():  # "insufficient (2)"
         others |= {wordings.verdicts.get(rest.strip(" ,;:(–—-"), verdict)}
     doubt, doubt_follows = _DOUBT.search(rest), _SECOND_THOUGHT.match(following)
@@ -233,8 +237,8 @@ _FIELD = re.compile(
 )
 
 
-def _fields(text: str) -> list[str] | None:
-    """The texts under keys that name a verdict, of JSON; None where a text is no object of JSON."""
+def _verdict_fields(text: str) -> list[str] | None:
+    """The texts under keys for a verdict in a JSON object; None where the text is no JSON object."""
     bare = text.strip()
     if bare[:1] != "{":
         return None

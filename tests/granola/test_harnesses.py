@@ -16,7 +16,7 @@ import pytest
 
 from abstraction.rows import read_tiered
 from granola.errors import PredictionError
-from granola.harnesses.grading import SCORES, graded, questions
+from granola.harnesses.grading import SCORES, questions, scores_of_verdict
 from granola.matching import matcher
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreSettings, score
@@ -40,11 +40,11 @@ def expected(tiered: Path) -> dict[str, float]:
 
 def test_graded_scores_are_not_cut_to_right_and_wrong(systems: Path) -> None:
     levels = next(iter(questions(systems / "tiers.jsonl"))).levels
-    one = graded(matcher("rules").match("Yunnan", levels))
+    one = scores_of_verdict(matcher("rules").match("Yunnan", levels))
     assert one["granola_accuracy"] == 1.0
     assert one["standard_accuracy"] == 0.0
     assert 0 < one["informativeness"] < 1
-    assert set(graded(matcher("rules").match("IDK", levels)).values()) == {0.0}
+    assert set(scores_of_verdict(matcher("rules").match("IDK", levels)).values()) == {0.0}
 
 
 def test_the_names_of_level_1_may_be_the_gold_answers_alone(tmp_path: Path) -> None:

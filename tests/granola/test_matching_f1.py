@@ -192,8 +192,8 @@ def test_help_and_service_list_the_registered_matchers() -> None:
     assert schema["properties"]["matcher"]["enum"] == [name for name in registry.MATCHERS if name != "judge"]
     told = {one.field: one.setting.help for one in settings_of(Score)}
     assert all(name in told["matcher"] for name in registry.MATCHERS)
-    assert registry.named(with_setting="tau") == "f1 or f1-published"
-    assert registry.named(asking=False) == "rules, f1, f1-published or em"
+    assert registry.matcher_names(with_setting="tau") == "f1 or f1-published"
+    assert registry.matcher_names(asking=False) == "rules, f1, f1-published or em"
 
 
 def test_the_registry_loads_no_matcher() -> None:

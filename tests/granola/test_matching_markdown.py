@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from granola.replies.plain_text import spaced
+from granola.replies.plain_text import without_markup
 from tests.tables import read_table
 
 
 @pytest.mark.parametrize(("written", "read"), read_table("markdown"))
 def test_marks_are_read_as_marks(written: str, read: str) -> None:
-    assert spaced(written) == read
+    assert without_markup(written) == read

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from granola.matching import matcher
 from granola.matching.naming.mentions import AnswerText
 from granola.matching.rules import EXAMINED
-from granola.matching.text.repair import mended, repairs, tidied
-from granola.matching.text.tokens import fold, key, loose_key, simple, words
+from granola.matching.text.repair import decode_mojibake, repaired_readings, tidy
+from granola.matching.text.tokens import fold, key, loose_key, plain_key, words
 from tests.thorough import examples
 
 SPELLINGS = [
@@ -66,7 +66,7 @@ def test_words_that_do_not(one: str, other: str) -> None:
     ],
 )
 def test_mojibake_is_undone_where_that_is_certain(text: str, expected: str) -> None:
-    assert mended(text) == expected
+    assert decode_mojibake(text) == expected
 
 
 @settings(max_examples=examples(500), deadline=None)
@@ -75,7 +75,7 @@ def test_mojibake_is_undone_where_that_is_certain(text: str, expected: str) -> N
 @example("1,000 x")
 @example("one-two")
 def test_the_quick_way_to_a_key_is_the_defined_one(text: str) -> None:
-    if (quick := simple(text)) is not None:
+    if (quick := plain_key(text)) is not None:
         assert quick == tuple(word.text for word in words(text))
         assert loose_key(text) == fold(words(text))
 
@@ -98,16 +98,16 @@ def test_the_quick_way_to_a_key_is_the_defined_one(text: str) -> None:
     ],
 )
 def test_copied_text_is_repaired(text: str, repaired: str) -> None:
-    assert repaired in repairs(text)
+    assert repaired in repaired_readings(text)
 
 
 @pytest.mark.parametrize("text", ["Chilliwack 1.", "Toy Story 2", "Apollo 11", "Paris, France.", "8,849 m", "in 1987"])
 def test_what_was_not_copied_with_footnotes_stays(text: str) -> None:
-    assert repairs(text) == []
+    assert repaired_readings(text) == []
 
 
 def test_times_of_day_are_written_alike() -> None:
-    assert len({tidied(text) for text in ("7 a.m.", "7:00 a.m.", "7am", "7 am")}) == 1
+    assert len({tidy(text) for text in ("7 a.m.", "7:00 a.m.", "7am", "7 am")}) == 1
 
 
 LEVELS = (("Honolulu",), ("Hawaii",), ("United States", "US"))

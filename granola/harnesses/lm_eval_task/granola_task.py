@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from granola.errors import PredictionError
-from granola.harnesses.grading import PROMPT, graded, questions
+from granola.harnesses.grading import PROMPT, questions, scores_of_verdict
 from granola.matching import in_language, matcher
 from granola.scoring.metrics import LAMBDA, usual_standard
 
@@ -35,9 +35,9 @@ def dataset(
             "question": row.question,
             "prompt": prompt.replace("{question}", row.question),
             "gold": row.levels[0][0],
-            "levels": json.dumps(row.levels),
+            "levels": json.dumps(row.levels),  # JSON text, since rows differ in the number of levels
             "language": row.language,
-            "settings": json.dumps(settings),
+            "settings": json.dumps(settings),  # the harness gives `process_results` the row alone
         }
         for row in questions(tiered, more.get("standard") or usual_standard(matcher))
     ]
@@ -49,4 +49,4 @@ def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str,
     settings = json.loads(doc["settings"])
     chosen = in_language(matcher(settings["matcher"], tau=settings["tau"]), doc["language"])
     verdict = chosen.match(results[0], json.loads(doc["levels"]), doc["question"])
-    return graded(verdict, settings["lambda"])
+    return scores_of_verdict(verdict, settings["lambda"])

@@ -1,4 +1,6 @@
-"""Answers that state dates or amounts, held against tiers that are such: which of the claims counts, and for what."""
+"""Answers that state dates or amounts, compared with tiers that are dates or amounts: the claim that decides, and its
+level.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,14 @@ from granola.replies.plain_text import plain
 
 MONTH = 31  # days
 YEAR = 12 * 31  # days, as dates count them
-ROUNDED = 0.1  # of a number, what rounding it to two digits leaves open at most
-CLOSE = 3  # times as wide a date may be and still be as exact as the gold answer
+ROUNDED = 0.1  # proportion of a number: the widest interval that rounding it to two digits leaves open
+CLOSE = 3  # a date up to this many times as wide as the gold answer counts as equally exact
 
-_NEAR = 60  # characters before a claim that are read for what it is
+_NEAR = 60  # characters before a claim that may qualify it: "about", "before"
 _ABOUT = re.compile(
     r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some|circa|over)|~|≈)\s*\Z", re.I
 )
-_OPEN = re.compile(  # these name no day or year that something was in
+_OPEN = re.compile(  # these give a bound and no day or year of the event
     r"\b(?:before|after|since|by|prior to|earlier than|later than)\s+(?:the\s+)?(?:year\s+|end of\s+)?\Z", re.IGNORECASE
 )
 _BEFORE, _AFTER = frozenset({"before", "prior", "earlier"}), frozenset({"after", "since", "later"})
@@ -38,7 +40,7 @@ _OR = re.compile(
     re.IGNORECASE,
 )
 
-_Placed = tuple[IntervalClaim, IntervalPlacing]  # a claim, and where it falls in a ladder
+_PlacedClaim = tuple[IntervalClaim, IntervalPlacing]  # a claim with its place in the ladder
 
 
 def compare(
@@ -49,26 +51,28 @@ def compare(
     question: str | None,
     code: str = "en",
 ) -> Verdict:
-    """The finest level that any of the claims states; claims joined by "or" state the worst of theirs.
+    """The verdict of the finest level that any claim states; claims joined by "or" count as the worst of them.
 
-    What is negated is not claimed, and a claim does not save a finer one inside it that is wrong.
+    Negated claims are left out, and a claim is left out where a finer one inside it is wrong.
     """
     if not claims:
         return Verdict(level=None, rule=f"{kind}:none-stated")
-    affirmed = _affirmed(kind, claims, ladder, text, question)
+    affirmed = _affirmed_claims(kind, claims, ladder, text, question)
     if not affirmed:
-        return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first(ladder)))
+        return Verdict(
+            level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first_tier_text(ladder))
+        )
     tiers = IntervalLadder(ladder)
     if kind == "amount" and question and not any(tier.label for level in ladder for tier in level):
         affirmed = [claim for claim in affirmed if _is_asked_unit(claim.label, question.lower(), code)]
-    placed = [found for claim in affirmed if (found := _placed(kind, claim, tiers)) is not None]
+    placed = [found for claim in affirmed if (found := _place_claim(kind, claim, tiers)) is not None]
     if not placed:
         return Verdict(level=None, rule=f"{kind}:other-unit")
-    if (refused := _alternatives(placed, text)) is not None:
+    if (refused := _failing_alternatives(placed, text)) is not None:
         return refused
     if kind == "amount":
         placed = [_without_rounding_away(claim, placing, text) for claim, placing in placed]
-    claim, best = _best(placed)
+    claim, best = _finest_claim(placed)
     if best.how == "coarser-than-all" and (
         _is_close(claim, ladder, question, code) if kind == "date" else _is_rounded(claim, ladder, text)
     ):
@@ -80,14 +84,16 @@ def compare(
     )
 
 
-def _affirmed(
+def _affirmed_claims(
     kind: str,
     claims: Sequence[IntervalClaim],
     ladder: Sequence[Sequence[IntervalClaim]],
     text: str,
     question: str | None,
 ) -> list[IntervalClaim]:
-    """The claims that are not negated and, of dates, not open: before a year, unless the gold answer is open alike."""
+    """The claims that are not negated nor, for dates, mere bounds ("before 1990"), unless the gold answer has the same
+    bound.
+    """
     answer = AnswerText(text, ())
     affirmed = [claim for claim in claims if not is_denied(answer, claim.start)]
     if kind != "date" or (question and _ASKS_OPEN.search(question.lower())):
@@ -95,20 +101,20 @@ def _affirmed(
     opened = [_OPEN.search(text, max(0, claim.start - _NEAR), claim.start) for claim in affirmed]
     if not any(opened):
         return affirmed
-    own = _openings(" ".join(tier.text for tiers in ladder for tier in tiers))
-    return [claim for claim, found in zip(affirmed, opened, strict=True) if not found or own & _openings(found[0])]
+    own = _open_sides(" ".join(tier.text for tiers in ladder for tier in tiers))
+    return [claim for claim, found in zip(affirmed, opened, strict=True) if not found or own & _open_sides(found[0])]
 
 
-def _placed(kind: str, told: IntervalClaim, ladder: IntervalLadder) -> _Placed | None:
-    """A claim, an amount in the unit that is compared, with where it falls; None for an amount in no unit of theirs."""
-    claim, placing = _converted(told, ladder) if kind == "amount" else (told, place(told, ladder))
+def _place_claim(kind: str, told: IntervalClaim, ladder: IntervalLadder) -> _PlacedClaim | None:
+    """A claim with its place, an amount converted to the unit of the tiers; None in no comparable unit."""
+    claim, placing = _place_amount(told, ladder) if kind == "amount" else (told, place(told, ladder))
     if placing is not None and placing.level is None and claim.wider is not None:
         placing = place(replace(claim, low=claim.wider[0], high=claim.wider[1]), ladder)
     return None if placing is None else (claim, placing)
 
 
-def _alternatives(placed: Sequence[_Placed], text: str) -> Verdict | None:
-    """The verdict on two claims joined by "or" of which one states no level; None where there are none such."""
+def _failing_alternatives(placed: Sequence[_PlacedClaim], text: str) -> Verdict | None:
+    """The verdict on two claims joined by "or" of which one states no level; None where there is no such pair."""
     for (left, first), (right, second) in pairwise(placed):
         if _OR.fullmatch(text, left.end, right.start) and None in (first.level, second.level):
             compared = Comparison(prediction=text[left.start : right.end], tier=first.tier.text)
@@ -116,10 +122,10 @@ def _alternatives(placed: Sequence[_Placed], text: str) -> Verdict | None:
     return None
 
 
-def _best(placed: Sequence[_Placed]) -> _Placed:
-    """The claim that states the finest level, without those that have a finer one inside them that is wrong.
+def _finest_claim(placed: Sequence[_PlacedClaim]) -> _PlacedClaim:
+    """The claim that states the finest level, without those that contain a finer one that is wrong.
 
-    A plain number states itself: 10 sets beside 6 x 16 inches.
+    A plain number equal to the gold answer is kept: "10 sets of 6 x 16 inches" states 10.
     """
     wrong = {(claim.low, claim.high): claim for claim, placing in placed if placing.level is None}.values()
     left = [
@@ -132,29 +138,29 @@ def _best(placed: Sequence[_Placed]) -> _Placed:
     return min(left, key=lambda pair: (pair[1].level is None, pair[1].level or 0, pair[1].how == "conflict"))
 
 
-def _openings(text: str) -> set[str]:
-    """On which side of a date a text is open: `prior to 1996` and `before 1996` are open alike."""
+def _open_sides(text: str) -> set[str]:
+    """The sides of a date that a text leaves open: `prior to 1996` and `before 1996` are open on the same side."""
     said = set(text.lower().split())
     return {name for name, words in (("before", _BEFORE | {"by"}), ("after", _AFTER)) if not words.isdisjoint(said)}
 
 
-def _converted(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[IntervalClaim, IntervalPlacing | None]:
-    """An amount in that of the gold answer's units in which it states the finest level, and where it falls.
+def _place_amount(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[IntervalClaim, IntervalPlacing | None]:
+    """An amount converted to the unit of the gold answers in which it states the finest level, with its place.
 
-    It falls in one place for each unit; where it rounds to one of the gold answers, no other can be better.
+    Each unit gives one place; where the amount rounds to one of the gold answers, no other unit can be better.
     """
     if not claim.label:
         return claim, place(claim, ladder)
-    by_unit: dict[str, IntervalClaim] = {}  # in each unit of the gold answers
+    by_unit: dict[str, IntervalClaim] = {}  # the claim in each unit of the gold answers
     placed: dict[
         str, tuple[IntervalClaim, IntervalPlacing]
-    ] = {}  # by the unit that it has then: few units are of its dimension
+    ] = {}  # by its unit after conversion: few units are of the same dimension
     for finest in ladder.levels[0]:
         if (in_unit := by_unit.get(finest.label)) is None:
             in_unit = by_unit[finest.label] = converted(claim, finest.label) if finest.label else claim
             if in_unit.label not in placed and (placing := place(in_unit, ladder)) is not None:
                 placed[in_unit.label] = in_unit, placing
-        if in_unit is not claim and _rounds(in_unit, finest):
+        if in_unit is not claim and _rounds_to(in_unit, finest):
             rounded = replace(in_unit, low=finest.low, high=finest.high)
             return rounded, place(rounded, ladder)
     return min(
@@ -164,40 +170,42 @@ def _converted(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[IntervalCl
     )
 
 
-_HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict")
+_HOW = ("equal", "finer-than-gold", "between-tiers", "coarser-than-all", "conflict")  # relations from best to worst
 
 
-def _rounds(claim: IntervalClaim, finest: IntervalClaim) -> bool:
+def _rounds_to(claim: IntervalClaim, finest: IntervalClaim) -> bool:
     """Whether an amount in the unit of a gold answer rounds to the gold answer's own number."""
     return (
         claim.low <= finest.high
         and finest.low <= claim.high
         and claim.label == finest.label
-        and claim.width <= 4 * finest.width
-        and abs(_middle(claim) - _middle(finest)) <= max(ROUNDED / 2 * abs(_middle(finest)), ROUNDED * finest.width)
+        and claim.width <= 4 * finest.width  # a claim much wider than the gold answer is no rounding of it
+        and abs(_midpoint(claim) - _midpoint(finest))
+        <= max(ROUNDED / 2 * abs(_midpoint(finest)), ROUNDED * finest.width)
     )
 
 
-def _middle(claim: IntervalClaim) -> float:
+def _midpoint(claim: IntervalClaim) -> float:
     return (claim.low + claim.high) / 2
 
 
 def _is_close(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]], question: str | None, code: str) -> bool:
-    """Whether a date coarser than every level is nearly as exact as the coarsest, as people judge it.
+    """Whether a date coarser than every level is nearly as exact as the coarsest, as human graders judge it.
 
-    That is the year of a day or month, or the century of a part of it; not where the question names the day or month.
+    That is the year of a day or month, or the century of a part of it; not where the question asks for the day or
+    month.
     """
     for key, least in (("asks_day", 2), ("asks_month", MONTH)):
         if question and claim.width >= least and _asks(key, question, code):
             return False
     coarsest = [tiers for tiers in ladder if tiers][-1]
-    if len(ladder) == 1 and claim.width < 10 * YEAR:
+    if len(ladder) == 1 and claim.width < 10 * YEAR:  # with one level, dates narrower than a decade count
         return True
     return claim.width < YEAR or any(claim.width < CLOSE * tier.width for tier in coarsest)
 
 
 def _asks(key: str, question: str, code: str) -> bool:
-    """Whether a question asks for what the pattern of a language, or of English, tells."""
+    """Whether a question matches the pattern `key` of a language, or of English."""
     patterns = (language(one).matching.get(key) for one in dict.fromkeys((code, "en")))
     return any(pattern.search(plain(question)) for pattern in patterns if pattern)
 
@@ -205,45 +213,49 @@ def _asks(key: str, question: str, code: str) -> bool:
 def _is_rounded(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]], text: str) -> bool:
     """Whether an amount coarser than every level rounds the gold answer to two digits or more.
 
-    To one digit where it is called a rounded one, and is off by a twentieth at most: `about 70 %` for 71 %.
+    Rounding to one digit counts where the answer marks it ("about") and is off by at most a twentieth: `about 70 %`
+    for 71 %.
     """
     if claim.low <= 0:
         return False
-    middle = _middle(claim)
-    off = min(abs(middle - _middle(tier)) for tiers in ladder for tier in tiers)
+    middle = _midpoint(claim)
+    off = min(abs(middle - _midpoint(tier)) for tiers in ladder for tier in tiers)
     return claim.width <= ROUNDED * middle or (
         bool(_ABOUT.search(text, max(0, claim.start - _NEAR), claim.start)) and off <= ROUNDED / 2 * middle
     )
 
 
-def _without_rounding_away(claim: IntervalClaim, placing: IntervalPlacing, text: str) -> _Placed:
-    """A bare number states itself: 30 is not 25, though a tier says "about 30", nor 200 "between 100 and 1,000"."""
+def _without_rounding_away(claim: IntervalClaim, placing: IntervalPlacing, text: str) -> _PlacedClaim:
+    """A claim with its place, but in conflict where it is a bare number much wider than rounding: 30 is not 25, though
+    a tier is "about 30", nor 200 "between 100 and 1,000".
+    """
     is_bare = claim.exact is not None and not _ABOUT.search(text, max(0, claim.start - _NEAR), claim.start)
-    if placing.level and is_bare and claim.width > ROUNDED * abs(_middle(claim)):
+    if placing.level and is_bare and claim.width > ROUNDED * abs(_midpoint(claim)):
         return claim, IntervalPlacing(None, "conflict", placing.tier)
     return claim, placing
 
 
 def _is_asked_unit(unit: str, question: str, code: str) -> bool:
-    """Whether a question may ask for shares or money, where an answer states such: 42 % is no number of stations."""
+    """Whether a question can ask for a percentage or money, as the answer gives: 42 % is no number of stations."""
     key = "asks_share" if unit == _PERCENT else "asks_money" if is_money(unit) else ""
     pattern = language(code).matching.get(key)
     return pattern is None or pattern.search(question) is not None
 
 
-_PERCENT = "Q11229"
+_PERCENT = "Q11229"  # per cent in WikiData
 
 
-def _first(ladder: Sequence[Sequence[IntervalClaim]]) -> str:
+def _first_tier_text(ladder: Sequence[Sequence[IntervalClaim]]) -> str:
     return next(claim.text for claims in ladder for claim in claims)
 
 
 _NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
+# number words that are no cardinals
 _COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}
 
 
-def counted(text: str) -> tuple[IntervalClaim, ...]:
-    """Numbers that are told as a place in a row or by a word: the fourteenth season, twice, a dozen."""
+def ordinals_and_counts(text: str) -> tuple[IntervalClaim, ...]:
+    """Numbers given by an ordinal or a word: the fourteenth season, twice, a dozen."""
     claims = []
     for word in words(text):
         nth = _NTH.fullmatch(word.text)

@@ -1,4 +1,4 @@
-"""Divisions of a country exclude each other: who says Springfield, Ohio does not mean Springfield, Illinois."""
+"""Countries and their divisions by name. Divisions exclude each other: Springfield, Ohio is not in Illinois."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _US: dict[str, str] = _TABLES["United States"]
 _CANADA: dict[str, str] = _TABLES["Canada"]
 _OTHERS: dict[str, list[str]] = _TABLES["others"]
 
-# The countries of the sets, in their order.
+# The countries whose divisions are listed, in the order of the tables.
 _COUNTRIES = ("United States", "Canada", *_OTHERS)
 
-# Names that a table of adjectives has no use for.
+# Further names of countries, absent from the table of adjectives.
 _ALSO: dict[str, str] = _TABLES["also"]
 
-# As newspapers shorten them; Miss and La are words as well.
+# Newspaper abbreviations of states; without Miss and La, which are words as well.
 _PRESS: dict[str, str] = _TABLES["press"]
 
 ABBREVIATIONS = {short: key(name) for short, name in (_US | _CANADA | _PRESS).items()}
@@ -49,13 +49,13 @@ def contradict(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 
 def _bearers(folded: tuple[str, ...], country: int | None) -> frozenset[str]:
-    """The ids of the country that a name names or lies in."""
+    """The QIDs of the country that a name denotes or that contains it."""
     return _countries().get(key(_COUNTRIES[country]) if country is not None else folded, frozenset())
 
 
-@MATCHING.remembered(1 << 12)
+@MATCHING.memoize(1 << 12)
 def country_names(folded: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """The other folded names of the country that a folded name names; () for what is none."""
+    """The other folded names of the country that a folded name denotes; () where it is no country."""
     MATCHING.count(sum(map(len, folded)))
     country_qids = _countries().get(folded)
     if not country_qids:
@@ -64,11 +64,11 @@ def country_names(folded: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 
 
 def country_ids(folded: tuple[str, ...]) -> frozenset[str]:
-    """The ids of the country that a folded name names; none for what is no country."""
+    """The QIDs of the country that a folded name denotes; empty where it is no country."""
     return _countries().get(folded, frozenset())
 
 
-@MATCHING.remembered(1 << 12)
+@MATCHING.memoize(1 << 12)
 def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The folded adjectives of a country by its folded name."""
     MATCHING.count(sum(map(len, folded)))
@@ -80,7 +80,7 @@ def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
 
 @cache
 def country_openings() -> frozenset[str]:
-    """The folded words that the names of countries and their adjectives begin with."""
+    """The first folded words of all names of countries and of their adjectives."""
     names, adjectives = _countries(), bundled_demonyms().countries
     return frozenset(name[0] for name in names) | frozenset(adjective.split()[0] for adjective in adjectives)
 
@@ -90,20 +90,20 @@ def is_adjective(folded: tuple[str, ...]) -> bool:
     return " ".join(folded) in bundled_demonyms().countries
 
 
-@MATCHING.remembered(1 << 14)
+@MATCHING.memoize(1 << 14)
 def nation(folded: tuple[str, ...]) -> tuple[str, int] | None:
-    """The id of the country whose name or adjective some folded words begin with, and of how many; or None."""
+    """The QID of the country whose name or adjective begins the folded words, and the number of its words; or None."""
     MATCHING.count(sum(map(len, folded)))
-    for size in range(len(folded), 0, -1):
+    for size in range(len(folded), 0, -1):  # longest first: Papua New Guinea before Papua
         opening = folded[:size]
         if qids := _countries().get(opening):
-            return min(qids), size
+            return min(qids), size  # the smallest QID, so that the choice is the same in every run
         if adjectives := bundled_demonyms().countries.get(" ".join(opening)):
             return adjectives[0], size
     return None
 
 
-# How states call themselves before "of" and their name; not so where several do.
+# Official styles before the name of a state; not added for names that several states share (_DIVIDED).
 _STYLES = (
     "Republic of", "Kingdom of", "Commonwealth of", "Islamic Republic of", "Federal Republic of", "Arab Republic of",
     "Federative Republic of", "Bolivarian Republic of", "Socialist Republic of", "Grand Duchy of", "Principality of",
@@ -118,7 +118,7 @@ def _countries() -> dict[tuple[str, ...], frozenset[str]]:
         qids_of[key(name)] = qids_of.get(key(name), frozenset()) | frozenset(qids)
     for style in _STYLES:
         for folded, known_ids in list(qids_of.items()):
-            if len(folded) == 1 and folded[0] not in _DIVIDED:
+            if len(folded) == 1 and folded[0] not in _DIVIDED:  # "Republic of Congo" would be either of two states
                 qids_of.setdefault((*key(style), *folded), known_ids)
     for also, known in _ALSO.items():
         qids_of[key(also)] = qids_of.get(key(also), frozenset()) | qids_of.get(key(known), frozenset())
@@ -141,6 +141,6 @@ def is_known(folded: tuple[str, ...]) -> bool:
 
 
 def division(folded: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The longest division's name that some folded words begin with, or None."""
+    """The longest name of a division that begins the folded words, or None."""
     known = _divisions()
     return next((folded[:size] for size in (3, 2, 1) if len(folded) >= size and folded[:size] in known), None)

@@ -33,14 +33,14 @@ _ASKS_PLACE = re.compile(
     r"\b(?:where|(?:which|what) (?:city|town|village|country|state|county|province|region|continent|place|island))\b"
 )
 _ACRONYM = re.compile(r"[A-Z0-9]\.?[A-Z]|[A-Z]\.?\d")
-_PROSE = frozenset({"is", "was", "were", "are", "and", "or"})
-_SUBJECTS = frozenset({"i", "we", "he", "she", "they", "it"})  # where capitals tell names, sentences need no chain
-DELICATE = 3  # letters up to which a name is as likely a word or a code
-_IN_NAMES = frozenset({"of", "de", "von", "van"})
+_PROSE = frozenset({"is", "was", "were", "are", "and", "or"})  # words that make a part prose, no place
+_SUBJECTS = frozenset({"i", "we", "he", "she", "they", "it"})  # no places
+DELICATE = 3  # letters up to which a name is as likely an ordinary word or a code
+_IN_NAMES = frozenset({"of", "de", "von", "van"})  # small words inside names
 _WITH_ARTICLE = frozenset(
     ("el", "del", "al", "la", "las", "los", "le", "les", "du", "des", "il", "lo", "gli", "o", "os", "as")
 )  # articles, and prepositions with one
-_CHAIN_WORDS = 6  # a comma-separated part with more words is prose, not a place
+_CHAIN_WORDS = 6  # words per part between commas; a longer part is prose, not a place
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def is_delicate(folded: tuple[str, ...]) -> bool:
     )
 
 
-@MATCHING.remembered(1 << 12)
+@MATCHING.memoize(1 << 12)
 def _letters(text: str) -> str:
     """The letters and digits of a text in their case, without its articles: `the U.S.` -> `US`."""
     MATCHING.count(len(text))
@@ -73,7 +73,7 @@ def _letters(text: str) -> str:
 
 @dataclass(frozen=True)
 class AnswerText:
-    """An answer as words without articles, with the words of its question and every mention of a tier."""
+    """An answer as words without articles, with the words of its question and all mentions of tiers."""
 
     text: str
     levels: references.Names
@@ -91,8 +91,8 @@ class AnswerText:
         return tuple([word.text for word in self.words])
 
     @cached_property
-    def present(self) -> frozenset[str]:
-        """The texts without order."""
+    def word_set(self) -> frozenset[str]:
+        """The set of the folded words."""
         return frozenset(self.texts)
 
     @cached_property
@@ -101,12 +101,12 @@ class AnswerText:
         return fold(self.words)
 
     @cached_property
-    def loose_present(self) -> frozenset[str]:
+    def loose_set(self) -> frozenset[str]:
         """The further folds without order."""
         return frozenset(self.loose)
 
     @cached_property
-    def loose_asked(self) -> frozenset[str]:
+    def loose_question_words(self) -> frozenset[str]:
         """The further folds of the question's words, and of the adjectives of the countries that it names."""
         if not self.question:
             return frozenset()
@@ -115,33 +115,33 @@ class AnswerText:
         return frozenset((*asked, *(word for adjective in adjectives for word in adjective)))
 
     @cached_property
-    def joined(self) -> str:
+    def joined_letters(self) -> str:
         """The further folds without a break."""
         return "".join(self.loose)
 
     @cached_property
-    def joined_starts(self) -> dict[int, int]:
-        """Where each word begins in `joined`, and where the last ends: the index of the word, or how many there are."""
+    def word_at_offset(self) -> dict[int, int]:
+        """The index of each word by its offset in `joined_letters`; the end offset gives the number of words."""
         ends = accumulate(map(len, self.loose), initial=0)
         return {at: index for index, at in enumerate(ends)}
 
     @cached_property
-    def stems(self) -> frozenset[str]:
-        """What forms of the words have in common."""
+    def stem_set(self) -> frozenset[str]:
+        """The stems of the words."""
         return frozenset(map(stem, self.loose))
 
     @cached_property
-    def roots(self) -> frozenset[str]:
+    def root_set(self) -> frozenset[str]:
         """The roots of the words."""
         return frozenset(map(root, self.loose))
 
     @cached_property
-    def claimed(self) -> tuple[str, ...]:
-        """The further folds that say something which the question has not said."""
+    def claimed_folds(self) -> tuple[str, ...]:
+        """The further folds of words that are neither function words nor in the question."""
         return tuple(
             folded
             for word, folded in zip(self.texts, self.loose, strict=True)
-            if word not in word_lists.FUNCTION and folded not in self.loose_asked
+            if word not in word_lists.FUNCTION and folded not in self.loose_question_words
         )
 
     @cached_property
@@ -150,26 +150,27 @@ class AnswerText:
         return tuple(word for word in self.texts if word not in word_lists.FUNCTION)
 
     @cached_property
-    def shared(self) -> tuple[references.Tier, ...]:
-        """Those of the tiers that have a word in common with the answer, in whatever number or spelling."""
-        present_folds = self.loose_present
+    def tiers_sharing_a_word(self) -> tuple[references.Tier, ...]:
+        """The tiers that share a word with the answer, in any number or spelling."""
+        present_folds = self.loose_set
         return tuple([tier for tier, folds in self.loose_tiers if not present_folds.isdisjoint(folds)])
 
     @cached_property
-    def capitals(self) -> list[tuple[int, str]]:
+    def acronyms(self) -> list[tuple[int, str]]:
         """(index, letters) of each word that may be an acronym: two capitals or more, or the only word."""
         alone = len(self.words) == 1
         if not alone and self.text.isascii() and not _ACRONYM.search(self.text):
-            return []  # most have none, which is seen sooner
+            return []  # most answers have none; this search is faster
+        # an acronym may be written with points: U.S.A.
         spellings = ((index, self.quote(index, index + 1).replace(".", "")) for index in range(len(self.words)))
         return [
             (index, letters) for index, letters in spellings if 1 < len(letters) < 9 and (alone or letters.isupper())
         ]
 
     @cached_property
-    def denies(self) -> bool:
+    def has_negation(self) -> bool:
         """Whether any word negates."""
-        return not word_lists.NEGATIONS.isdisjoint(self.present)
+        return not word_lists.NEGATIONS.isdisjoint(self.word_set)
 
     @cached_property
     def asks_person(self) -> bool:
@@ -182,7 +183,7 @@ class AnswerText:
         return bool(self.question and _ASKS_PLACE.search(self.question.lower()))
 
     @cached_property
-    def of_persons(self) -> bool:
+    def describes_persons(self) -> bool:
         """Whether coarser levels describe a person: "a French composer"."""
         return any(
             level > 0 and references.is_description(name) and folded[-1] in word_lists.OCCUPATIONS
@@ -190,18 +191,18 @@ class AnswerText:
         )
 
     @cached_property
-    def asked(self) -> frozenset[str]:
-        """The words of the question: repeating them claims nothing."""
+    def question_words(self) -> frozenset[str]:
+        """The words of the question: repeating them is no claim."""
         return frozenset(key(self.question)) if self.question else frozenset()
 
     @cached_property
-    def cased(self) -> bool:
-        """Whether capitals tell names here: there are some, and the answer is not all in capitals."""
+    def has_case(self) -> bool:
+        """Whether capitals distinguish names in the answer: it has some, and is not all in capitals."""
         return self.text != self.text.lower() and self.text != self.text.upper()
 
     @cached_property
     def tiers(self) -> tuple[references.Tier, ...]:
-        """(level from 0, name, its folded words) of every name that has any word."""
+        """(level from 0, name, its folded words) of every name that has at least one word."""
         return references.tiers(self.levels)
 
     @cached_property
@@ -210,14 +211,16 @@ class AnswerText:
         return tuple(zip(self.tiers, references.loose_keys(self.levels), strict=True))
 
     @cached_property
-    def keys(self) -> frozenset[tuple[str, ...]]:
+    def keys_of_names(self) -> frozenset[tuple[str, ...]]:
         """The folded words of every name."""
         return frozenset(folded for _, _, folded in self.tiers)
 
     @cached_property
-    def of_places(self) -> bool:
-        """Whether coarser levels bear names, as places do, and neither they nor the question tell of a person."""
-        return references.of_places(self.levels) and not self.asks_person and not self.of_persons
+    def names_places(self) -> bool:
+        """Whether coarser levels are proper names, as those of places, and neither they nor the question refer to a
+        person.
+        """
+        return references.names_places(self.levels) and not self.asks_person and not self.describes_persons
 
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:
@@ -225,7 +228,7 @@ class AnswerText:
         texts = self.texts
         mention_at: dict[tuple[int, int, int], Mention] = {}
         for level, name, folded in self.tiers:
-            if not self.present.issuperset(folded):
+            if not self.word_set.issuperset(folded):
                 continue
             size = len(folded)
             delicate = is_delicate(folded) or self.is_function_word(folded)
@@ -234,7 +237,7 @@ class AnswerText:
                     continue
                 if not (delicate and not self.is_meant(name, folded, start)):
                     mention_at.setdefault((level, start, start + size), Mention(level, name, start, start + size))
-        longest: list[Mention] = []
+        longest: list[Mention] = []  # York within New York is no mention of its own
         reached = -1  # the furthest end of the mentions that begin earlier, or here and are longer
         for mention in sorted(mention_at.values(), key=lambda mention: (mention.start, -mention.end)):
             if mention.end > reached or (longest and longest[-1].start == mention.start and mention.end == reached):
@@ -243,8 +246,8 @@ class AnswerText:
         return tuple(sorted(longest, key=lambda mention: (mention.level, mention.start)))
 
     @cached_property
-    def mentioned(self) -> bytearray:
-        """For each word 1 where it belongs to a mention of a tier."""
+    def mention_mask(self) -> bytearray:
+        """A mask of the words: 1 for a word of a mention of a tier."""
         marks = bytearray(len(self.words))
         for mention in self.mentions:
             marks[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
@@ -252,15 +255,15 @@ class AnswerText:
 
     @cached_property
     def mentions_by_end(self) -> dict[int, list[Mention]]:
-        """The mentions that end before a word, in their order."""
+        """The mentions by the index of the word after them, in order."""
         ends: dict[int, list[Mention]] = {}
         for mention in self.mentions:
             ends.setdefault(mention.end, []).append(mention)
         return ends
 
     @cached_property
-    def unknown_first(self) -> int | None:
-        """Where the answer is short parts between commas and the first, the finest, is unknown: where that ends."""
+    def unknown_first_part(self) -> int | None:
+        """The end of the first part of short parts between commas, if that part, the finest, is unknown."""
         words = self.words
         starts = [0, *(i for i, word in enumerate(words) if i and "," in word.gap)]
         if len(starts) < 2 or any(set(word.gap) & SENTENCE_END - {"."} for word in words):
@@ -268,7 +271,7 @@ class AnswerText:
         parts = pairwise([*starts, len(words)])
         if any(end - start > _CHAIN_WORDS for start, end in parts):
             return None
-        prose = _PROSE | _SUBJECTS if self.cased else _PROSE
+        prose = _PROSE | _SUBJECTS if self.has_case else _PROSE
         if any(word.text in prose and not self.is_mentioned(i, i + 1) for i, word in enumerate(words)):
             return None
         if words[starts[1] - 1].text in word_lists.CONTINENTS:  # somewhere in Asia, China: from the coarsest
@@ -276,10 +279,10 @@ class AnswerText:
         return starts[1] if self.is_claim(0, starts[1]) else None
 
     def is_meant(self, name: str, folded: tuple[str, ...], start: int) -> bool:
-        """Whether the words from `start` are the short `name` and not ordinary words that are spelt like it.
+        """Whether the words from `start` are the short `name` and not ordinary words spelt like it.
 
-        Only in the name's own case: IT is not It, US is not us. Capitals that a whole text or the beginning
-        of a sentence has anyway tell nothing. An article before it (the uk) does.
+        The case must be that of the name: IT is not It, US is not us. Capitals of a text in capitals or at the
+        beginning of a sentence are no evidence. An article before it (the uk) is.
         """
         end = start + len(folded)
         if start == 0 and (end == len(self.words) or folded in (("yes",), ("no",))):
@@ -291,9 +294,9 @@ class AnswerText:
         ordinary = word_lists.ORDINARY.issuperset(folded)
         if ordinary and len(name) == 2 and not self._may_be_a_code(start):
             return False
-        name_letters, (letters, starts) = _letters(name), self._spelt
+        name_letters, (letters, starts) = _letters(name), self._letters_and_offsets
         spelling = letters[starts[start] : starts[end]]
-        if self.text == self.text.upper():
+        if self.text == self.text.upper():  # in a text in capitals case decides nothing
             return not ordinary
         if name_letters != spelling:
             return False
@@ -301,8 +304,8 @@ class AnswerText:
         return not (ordinary and spelling[1:].islower() and (not before or before[-1] in '.!?:;"“'))
 
     def is_a_common_noun(self, name: str, start: int) -> bool:
-        """Whether a name in capitals stands in small letters behind a function word: del ecuador is not Ecuador."""
-        if not self.cased or not start or self.words[start].capital or not name[:1].isupper():
+        """Whether a capitalised name occurs in small letters after a function word: del ecuador is not Ecuador."""
+        if not self.has_case or not start or self.words[start].capital or not name[:1].isupper():
             return False
         return " " not in name and self.texts[start - 1] in _WITH_ARTICLE & references.function_words(self.code)
 
@@ -311,25 +314,25 @@ class AnswerText:
         return len(folded) == 1 and folded[0] in references.function_words(self.code)
 
     def _is_written_as_code(self, name: str, folded: tuple[str, ...], start: int) -> bool:
-        """Whether a name of three letters or more stands in capitals of its own: USA, which `usa` is not."""
+        """Whether a code of three letters or more is in capitals, unlike the rest of the text: USA, not `usa`."""
         written = self.quote(start, start + 1)
         return len(folded[0]) >= DELICATE and name.isupper() and written.isupper() and self.text != self.text.upper()
 
     def _may_be_a_code(self, start: int) -> bool:
-        """Whether a code may stand at word `start`: Norman, OK; born in ME."""
+        """Whether word `start` is where codes occur: Norman, OK; born in ME."""
         before = self.words[start - 1] if start else None
         if before is None:
             return False
         return (before.capital and "," in self.words[start].gap) or before.text in ("in", "of", "from", "at")
 
     @cached_property
-    def _spelt(self) -> tuple[str, tuple[int, ...]]:
-        """The letters and digits of the words in their case, and where those of each begin, and end at last."""
+    def _letters_and_offsets(self) -> tuple[str, tuple[int, ...]]:
+        """The letters and digits of all words in their case, and the offset of each word, with the end offset."""
         spelt = ["".join(filter(str.isalnum, self.text[word.start : word.end])) for word in self.words]
         return "".join(spelt), (0, *accumulate(map(len, spelt)))
 
     def is_marked(self, start: int, end: int) -> bool:
-        """Whether a mark that tells another thing is attached to the words [start, end): -5, C#, 42 %."""
+        """Whether a mark that changes the meaning is attached to the words [start, end): -5, C#, 42 %."""
         words = self.words
         if words[start].gap == "-" and start and words[start].text[0].isdigit() and words[start - 1].text.isalpha():
             return True  # B-23
@@ -339,25 +342,25 @@ class AnswerText:
         return start > 0 and words[before].text in ("minus", "below", "above") and is_mark(words, before, self.text)
 
     def has_another_mark(self, mention: Mention) -> bool:
-        """Whether a mark stands among a mention's words that its name does not have: `C sharp minor` for C minor."""
+        """Whether a mention contains a mark that its name does not have: `C sharp minor` for C minor."""
         own = key(mention.name)
         marks = [index for index in range(mention.start, mention.end) if is_mark(self.words, index, self.text)]
         return any(self.texts[index] not in own and self.texts[index - 1] in own for index in marks if index)
 
     def has_article(self, index: int) -> bool:
-        """Whether "the" stands before word `index`."""
+        """Whether "the" precedes word `index`."""
         before = self.text[: self.words[index].start].rstrip()[-4:].lower()
         return before.endswith("the") and not before[:-3].strip()
 
     def quote(self, start: int, end: int) -> str:
-        """The answer's own text of the words [start, end)."""
+        """The source text of the words [start, end)."""
         return self.text[self.words[start].start : self.words[end - 1].end]
 
-    def says_another(self, mention: Mention) -> bool:
-        """Whether all that a mention in other words says belongs to longer or coarser names of tiers.
+    def repeats_other_tiers(self, mention: Mention) -> bool:
+        """Whether all content words of a mention in other words belong to longer names or names of coarser tiers.
 
-        The longest name counts, and a coarser tier's own name is no finer one's: America in North America, New York
-        for New York City.
+        The longest name counts, and the name of a coarser tier is no mention of a finer one: America in North America,
+        New York for New York City.
         """
         indices = range(mention.start, mention.end)
         others = [
@@ -378,25 +381,25 @@ class AnswerText:
         for other in others:
             others_say[other.start : other.end] = b"\1" * (other.end - other.start)
         return all(
-            others_say[index] or self.texts[index] in word_lists.FUNCTION or self.texts[index] in self.asked
+            others_say[index] or self.texts[index] in word_lists.FUNCTION or self.texts[index] in self.question_words
             for index in indices
         )
 
     def is_inflected(self, mention: Mention) -> bool:
-        """Whether a name stands in a form of its language (Roms Altstadt): then it is no beginning of a longer name."""
+        """Whether a name is inflected (Roms Altstadt): then it does not begin a longer name."""
         written = self.texts[mention.start : mention.end]
         return bool(references.function_words(self.code)) and key(mention.name) != written
 
     def is_mentioned(self, start: int, end: int) -> bool:
         """Whether any word of [start, end) belongs to a mention of a tier."""
-        return any(self.mentioned[start:end])
+        return any(self.mention_mask[start:end])
 
     def is_claim(self, start: int, end: int) -> bool:
-        """Whether [start, end) says more than tiers, words of the question, titles and kinds of place."""
+        """Whether [start, end) has a word other than those of tiers, of the question, titles and kinds of place."""
         if start >= end or self.is_mentioned(start, end):
             return False
         claims = any(
-            word.text not in self.asked
+            word.text not in self.question_words
             and word.text not in word_lists.NO_CLAIM
             and not self.is_function_word((word.text,))
             for word in self.words[start:end]

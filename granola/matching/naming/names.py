@@ -1,7 +1,7 @@
-"""Names in other forms: without a preposition or container, written as one word, another name of a country,
-another spelling (`Havewala` for Havewalla, `Amr Moussa` for Amr Mousa).
+"""Names in other forms: without a preposition or container, written as one word, another name of a country, another
+spelling (`Havewala` for Havewalla, `Amr Moussa` for Amr Mousa).
 
-Each rule finds the places of an answer that may state a name; the vetoes on plain mentions hold for them too.
+Each rule yields the mentions of a tier in an answer; they are subject to the same vetoes as plain mentions.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from granola.matching.naming.countries import (
 from granola.matching.naming.mentions import DELICATE, AnswerText, Mention, Mentions
 from granola.matching.naming.name_forms import forms, initials
 from granola.matching.naming.references import Tier
-from granola.matching.naming.siblings import goes_on_otherwise
+from granola.matching.naming.siblings import begins_a_sibling
 from granola.matching.text import word_lists
 from granola.matching.text.near import ONE, is_near
-from granola.matching.text.tokens import MOST, loose, loose_key, occurrences
+from granola.matching.text.tokens import MOST, loose_fold, loose_key, occurrences
 
 
-def spans(answer: AnswerText, tier: Tier, form: tuple[str, ...], texts: tuple[str, ...]) -> Mentions:
-    """Where `texts` have a `form` of a name; up to three letters, or ordinary words, only as the whole answer."""
+def spans_of_form(answer: AnswerText, tier: Tier, form: tuple[str, ...], texts: tuple[str, ...]) -> Mentions:
+    """The mentions where `texts` have a `form` of a name; one of up to three letters only as the whole answer."""
     size = len(form)
     if size == 1 and len(form[0]) <= DELICATE:
         if texts == form:
@@ -39,94 +39,96 @@ def spans(answer: AnswerText, tier: Tier, form: tuple[str, ...], texts: tuple[st
         yield Mention(tier[0], tier[1], start, start + size)
 
 
-def by_form(answer: AnswerText, tier: Tier) -> Mentions:
-    """A preposition, a bracket or a container of the name is not said; in whatever number or spelling."""
+def mentions_by_form(answer: AnswerText, tier: Tier) -> Mentions:
+    """Mentions without the preposition, bracket or container of the name, in any number or spelling."""
     for form in forms(tier[1]):
-        if form.partial and form.folded in answer.keys:
+        if form.partial and form.folded in answer.keys_of_names:  # another tier has that name
             continue
         if form.alone and form.folded != answer.texts:
             continue
-        readings = [(form.folded, answer.texts, answer.present)]
+        readings = [(form.folded, answer.texts, answer.word_set)]
         if not form.contained:
-            readings.append((tuple(map(loose, form.folded)), answer.loose, answer.loose_present))
+            readings.append((tuple(map(loose_fold, form.folded)), answer.loose, answer.loose_set))
         for folded, texts, present in readings:
-            for mention in spans(answer, tier, folded, texts) if present.issuperset(folded) else ():
-                if not goes_on_otherwise(answer, mention.start, tier[1]):
+            for mention in spans_of_form(answer, tier, folded, texts) if present.issuperset(folded) else ():
+                if not begins_a_sibling(answer, mention.start, tier[1]):
                     yield mention
 
 
-def by_joining(answer: AnswerText, tier: Tier) -> Mentions:
-    """The letters of the name, parted into words in another way."""
+def mentions_by_joining(answer: AnswerText, tier: Tier) -> Mentions:
+    """Mentions that have the letters of the name with other word boundaries: `Mac Donald`."""
     letters = "".join(loose_key(tier[1]))
-    if letters not in answer.joined:
+    if letters not in answer.joined_letters:
         return
     if len(letters) < (JOINED if letters.isalpha() or letters.isdecimal() else CODE):
-        if letters == answer.joined and len(answer.texts) != len(tier[2]):  # H 2 O
+        if letters == answer.joined_letters and len(answer.texts) != len(tier[2]):  # H 2 O
             yield Mention(tier[0], tier[1], 0, len(answer.texts))
         return
-    starts = answer.joined_starts
-    at = answer.joined.find(letters)
+    starts = answer.word_at_offset
+    at = answer.joined_letters.find(letters)
     for _ in range(MOST):
         if at < 0:
             return
         start, end = starts.get(at), starts.get(at + len(letters))
         if start is not None and end is not None:
             yield Mention(tier[0], tier[1], start, end)
-        at = answer.joined.find(letters, at + 1)
+        at = answer.joined_letters.find(letters, at + 1)
 
 
-JOINED, CODE = 5, 4  # letters from which the parting into words does not matter; with digits among them (MP22)
+JOINED, CODE = 5, 4  # letters from which word boundaries are ignored; CODE where digits are among them (MP22)
 
 
-def by_country(answer: AnswerText, tier: Tier) -> Mentions:
+def mentions_by_country(answer: AnswerText, tier: Tier) -> Mentions:
     """Another name of a country; its adjective as the whole answer, or anywhere where the gold answer has one level."""
     others, adjectives = country_names(tier[2]), country_adjectives(tier[2])
     for other in others:
-        if not answer.present.issuperset(other):
+        if not answer.word_set.issuperset(other):
             continue
-        if len(other) == 1 and len(other[0]) <= DELICATE and len(answer.texts) > 1 and answer.cased:
-            for index, word in enumerate(answer.words):  # in the US, not us
+        if len(other) == 1 and len(other[0]) <= DELICATE and len(answer.texts) > 1 and answer.has_case:
+            for index, word in enumerate(answer.words):  # "in the US", but not the pronoun
                 if word.text == other[0] and answer.quote(index, index + 1).isupper():
                     yield Mention(tier[0], tier[1], index, index + 1)
-        yield from spans(answer, tier, other, answer.texts)
-    if len(answer.claimed) == 1 and answer.content_words in adjectives and not answer.denies:
+        yield from spans_of_form(answer, tier, other, answer.texts)
+    if len(answer.claimed_folds) == 1 and answer.content_words in adjectives and not answer.has_negation:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
     country = nation(tier[2]) if len(answer.levels) == 1 else None
     if country is None or country[1] < len(tier[2]):
         return
     for start, word in enumerate(answer.words):
         named = nation(answer.texts[start : start + 4])
-        if named is not None and named[0] == country[0] and (word.capital or not answer.cased):
+        if named is not None and named[0] == country[0] and (word.capital or not answer.has_case):
             yield Mention(tier[0], tier[1], start, start + named[1])
 
 
-def joined_tiers(answer: AnswerText) -> Sequence[Tier]:
-    """Names whose letters stand in the answer's."""
-    joined = answer.joined
-    if len(joined) < 3:
+def joinable_tiers(answer: AnswerText) -> Sequence[Tier]:
+    """The tiers whose letters the answer contains in sequence."""
+    joined = answer.joined_letters
+    if len(joined) < 3:  # characters; two letters occur in any text
         return ()
     return [tier for tier, folds in answer.loose_tiers if folds[0] in joined and "".join(folds) in joined]
 
 
 def country_tiers(answer: AnswerText) -> Sequence[Tier]:
-    """Countries and faiths, where the answer has a word that a country's name begins with, or an adjective or faith."""
-    if country_openings().isdisjoint(answer.present):
+    """Countries and national adjectives, where the answer has the first word of such a name."""
+    if country_openings().isdisjoint(answer.word_set):
         return ()
     return [tier for tier in answer.tiers if is_country(tier[2]) or is_adjective(tier[2])]
 
 
-def by_acronym(answer: AnswerText, tier: Tier) -> Mentions:
-    """The initials of a name of several words in capitals: `DMV` for Department of Motor Vehicles; and back."""
+def mentions_by_acronym(answer: AnswerText, tier: Tier) -> Mentions:
+    """Mentions by the initials of a name in capitals (`DMV` for Department of Motor Vehicles), or by the words of an
+    acronym.
+    """
     _, name, folded = tier
     if len(folded) == 1:
         letters = folded[0] if name.replace(".", "").isupper() else ""
-        yield from _spelt_out(answer, tier, letters) if 2 <= len(letters) <= INITIALS else ()
+        yield from _mentions_of_expansion(answer, tier, letters) if 2 <= len(letters) <= INITIALS else ()
         return
     if len(folded) > INITIALS or (answer.text.isupper() and len(answer.words) > 1):
-        return  # capitals tell nothing
+        return  # in a text in capitals an acronym is no different from a word
     alone = len(answer.words) == 1
-    name_initials = {*initials(folded), *initials(loose_key(name))} if answer.capitals else ()
-    for index, acronym in answer.capitals:
+    name_initials = {*initials(folded), *initials(loose_key(name))} if answer.acronyms else ()
+    for index, acronym in answer.acronyms:
         word = answer.words[index]
         if not acronym.isupper() and len(folded) == 2:
             continue
@@ -138,38 +140,38 @@ def by_acronym(answer: AnswerText, tier: Tier) -> Mentions:
             yield Mention(tier[0], name, index, index + 1)
 
 
-def _spelt_out(answer: AnswerText, tier: Tier, letters: str) -> Mentions:
-    """Words whose initials are the letters: a run of as many, or of up to three function words more."""
+def _mentions_of_expansion(answer: AnswerText, tier: Tier, letters: str) -> Mentions:
+    """Mentions by words whose initials are the letters, with up to three function words more."""
     texts = answer.texts
     for start, first in enumerate(texts):
-        if first[0] != letters[0] or (answer.cased and not answer.words[start].capital):
+        if first[0] != letters[0] or (answer.has_case and not answer.words[start].capital):
             continue
         for end in range(start + len(letters), min(len(texts), start + len(letters) + 3) + 1):
             if texts[end - 1] not in word_lists.FUNCTION and letters in initials(texts[start:end]):
                 yield Mention(tier[0], tier[1], start, end)
 
 
-INITIALS = 12  # words of a name that is told by its initials
+INITIALS = 12  # words of a name at most that is matched by its initials
 
 
 def acronym_tiers(answer: AnswerText) -> Sequence[Tier]:
     """Acronyms, where the answer has several words, and names of several words, where it has one in capitals."""
-    has_acronym, several = bool(answer.capitals), len(answer.texts) > 1
+    has_acronym, several = bool(answer.acronyms), len(answer.texts) > 1
     if not has_acronym and not several:
         return ()
     return [tier for tier in answer.tiers if (has_acronym if len(tier[2]) > 1 else several and tier[1].isupper())]
 
 
-SPELT = 6  # words of a name that may be spelt otherwise
-SENTENCE = 4  # words that are none yet
-ALONE = 7  # letters of a name of one word that may be; among shorter ones others are as near (Geneva, Genova)
+SPELT = 6  # words of a name at most that is matched in another spelling
+SENTENCE = 4  # words up to which an answer is no sentence
+ALONE = 7  # letters of a one-word name at least; among shorter ones other names are as near (Geneva, Genova)
 
 
-def by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
-    """The words of a name in their order, one of them or more with a letter or two spelt otherwise.
+def mentions_by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
+    """The words of a name in order, at least one of them with a letter or two spelt otherwise.
 
-    Of names that begin with a capital alone. One of a single word is found in sentences, whose other words bear it out;
-    it is none of a country, on neither side.
+    Only capitalised names. A name of a single word is matched in sentences, whose other words support it; names of
+    countries never are, in the answer or in the tier.
     """
     level, name, folded = tier
     texts = answer.texts
@@ -177,6 +179,7 @@ def by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
         run = texts[start : start + len(folded)]
         if not answer.words[start].capital or not all(map(is_near, run, folded)) or is_country(run):
             continue
+        # words for kinds must be spelt alike
         if any(own in word_lists.CLASSES and own != said for said, own in zip(run, folded, strict=True)):
             continue
         if answer.is_claim(start, start + len(folded)):
@@ -184,8 +187,8 @@ def by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
 
 
 def spelling_tiers(answer: AnswerText) -> Sequence[Tier]:
-    """Names in capitals that are long enough, where a word with a capital begins as they do."""
-    if not answer.cased:
+    """Capitalised names that are long enough, where a capitalised word of the answer has the same first letter."""
+    if not answer.has_case:
         return ()
     openings = {word.text[0] for word in answer.words if word.capital}
     is_sentence = len(answer.words) > SENTENCE

@@ -1,7 +1,7 @@
-"""Gold answers that are told in other words, or of which most is told.
+"""Gold answers in other words, or in most of their words.
 
-`words` and `phrase` ask for all informative words, in another order or form; `coverage` for half of their weight, where
-the gold answer has one level and nothing else decided.
+`words` and `phrase` require all informative words, in any order or form; `coverage` half of their weight, where the
+gold answer has one level and no other rule decided.
 """
 
 from __future__ import annotations
@@ -21,38 +21,40 @@ from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import MARKS, key, loose_key, occurrences, root, stem, words
 
 
-def by_words(answer: AnswerText, tier: Tier) -> Mentions:
-    """All informative words in any order; where the question has said some of them, the others."""
-    whole = informative(tier[1])
-    wanted = [word for word in whole if word not in answer.loose_asked]
-    if not wanted or answer.denies or len(whole) > RETOLD:
+def mentions_by_words(answer: AnswerText, tier: Tier) -> Mentions:
+    """Mentions by all informative words in any order; words of the question need not be repeated."""
+    whole = informative_folds(tier[1])
+    wanted = [word for word in whole if word not in answer.loose_question_words]
+    if not wanted or answer.has_negation or len(whole) > RETOLD:
         return
     if is_another_institute(answer, tier[2]):
         return
     place = _container_of(tier[1]) if len(wanted) < len(whole) else ()
-    if place and next(_behind_in(answer, place), None) is None:
-        return  # Gabon is no city in Gabon
-    says_all_but_kind = len(answer.claimed) < len(wanted) and answer.claimed == _without_kind(tier[1], answer)
-    if says_all_but_kind or _says_all_else(answer, wanted, whole):
+    if place and next(_places_after_in(answer, place), None) is None:
+        return  # the answer "Gabon" is no "city in Gabon"
+    says_all_but_kind = len(answer.claimed_folds) < len(wanted) and answer.claimed_folds == _without_kind(
+        tier[1], answer
+    )
+    if says_all_but_kind or _claims_exactly(answer, wanted, whole):
         yield Mention(tier[0], tier[1], 0, len(answer.words))
-    elif len(wanted) > 1 and answer.loose_present.issuperset(wanted):
+    elif len(wanted) > 1 and answer.loose_set.issuperset(wanted):
         for start, end in _closest_runs(answer, wanted):
             if _is_one_name(answer, wanted, start, end):
                 yield Mention(tier[0], tier[1], start, end)
 
 
 def is_another_institute(answer: AnswerText, folded: tuple[str, ...]) -> bool:
-    """`University of Washington` for Washington University: in names of institutes "of" tells one from another."""
+    """Whether an institute differs by "of": `University of Washington` is not Washington University."""
     if _INSTITUTES.isdisjoint(folded):
         return False
     if "of" in folded:
-        return "of" not in answer.present and len(answer.words) <= len(folded)
+        return "of" not in answer.word_set and len(answer.words) <= len(folded)
     return any(word in _INSTITUTES and following == "of" for word, following in pairwise(answer.texts))
 
 
-def _says_all_else(answer: AnswerText, wanted: Sequence[str], whole: Sequence[str]) -> bool:
-    """Whether the answer claims the words wanted and no others; a single one only where the question says the rest."""
-    there = answer.claimed
+def _claims_exactly(answer: AnswerText, wanted: Sequence[str], whole: Sequence[str]) -> bool:
+    """Whether the answer claims exactly the words wanted; a single one only where the question has the others."""
+    there = answer.claimed_folds
     if len(there) != len(wanted) or sorted(there) != sorted(wanted):
         return False
     if len(wanted) > 1:
@@ -61,9 +63,9 @@ def _says_all_else(answer: AnswerText, wanted: Sequence[str], whole: Sequence[st
 
 
 def _closest_runs(answer: AnswerText, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The words [start, end) from each of the words wanted to where all have been said, with few others between."""
+    """The words [start, end) from each wanted word to the first point that completes them, with few others between."""
     places = [index for index, word in enumerate(answer.loose) if word in wanted]
-    longest = len(wanted) + (SPREAD if len(wanted) > 2 else 2)
+    longest = len(wanted) + (SPREAD if len(wanted) > 2 else 2)  # two words allow two others between, more words SPREAD
     for first, start in enumerate(places):
         need = set(wanted)
         for place in islice(places, first, None):
@@ -76,7 +78,7 @@ def _closest_runs(answer: AnswerText, wanted: Sequence[str]) -> Iterator[tuple[i
 
 
 def _is_one_name(answer: AnswerText, wanted: Sequence[str], start: int, end: int) -> bool:
-    """Whether what stands between the words wanted leaves them one name: no number, no denial, no sentence's end."""
+    """Whether the words between the wanted ones leave them one name: no number, no denial, no end of a sentence."""
     more = [w for w, f in zip(answer.texts[start:end], answer.loose[start:end], strict=True) if f not in wanted]
     if len(wanted) == 2 and not (all(w in word_lists.FUNCTION for w in more) or {"and", "or"} & set(more)):
         return False
@@ -88,24 +90,24 @@ def _is_one_name(answer: AnswerText, wanted: Sequence[str], start: int, end: int
 _CONTAINED = re.compile(
     r"an? (?:[^\W\dA-Z_]\S* ){1,4}in (?:the )?(?P<place>(?:[A-ZÀ-Þ]\S*|of|the|and)(?: (?:[A-ZÀ-Þ]\S*|of|the|and))*)\Z"
 )
-_WITHIN = frozenset({"in", "within", "inside"})
+_WITHIN = frozenset({"in", "within", "inside"})  # prepositions before a container
 
 
-@MATCHING.remembered(1 << 13)
+@MATCHING.memoize(1 << 13)
 def _container_of(name: str) -> tuple[str, ...]:
-    """The folded words of the place of `a city in Gabon`; () of what is no such phrase."""
+    """The folded place of a phrase as `a city in Gabon`; () where a name is no such phrase."""
     MATCHING.count(len(name))
     phrase = _CONTAINED.fullmatch(name)
     return key(phrase["place"]) if phrase else ()
 
 
-def _behind_in(answer: AnswerText, place: tuple[str, ...]) -> Iterator[int]:
-    """Where the words of a place begin behind "in"."""
+def _places_after_in(answer: AnswerText, place: tuple[str, ...]) -> Iterator[int]:
+    """The indices where a place follows "in"."""
     return (start for start in occurrences(answer.texts, place) if start and answer.texts[start - 1] in _WITHIN)
 
 
 def _without_kind(name: str, answer: AnswerText) -> tuple[str, ...] | None:
-    """The further folds of a proper name without the word for its kind: Ottoman for Ottoman Empire, not for places."""
+    """The further folds of a proper name without the word for its kind: Ottoman for Ottoman Empire; None for places."""
     folded, loose_folds = key(name), loose_key(name)
     several = len(folded) > 2 and folded[-1] in _INSTITUTES  # Boise State, Florida Atlantic
     if "of" in folded or name.startswith(("a ", "an ", "A ", "An ")):
@@ -115,32 +117,34 @@ def _without_kind(name: str, answer: AnswerText) -> tuple[str, ...] | None:
     loose_left, left = (
         (loose_folds[:-1], folded[:-1]) if folded[-1] in word_lists.CLASSES else (loose_folds[1:], folded[1:])
     )
-    if not left or left in answer.keys or (is_adjective(left) and folded[-1] not in _TOLD_BY_ADJECTIVE):
+    if not left or left in answer.keys_of_names or (is_adjective(left) and folded[-1] not in _TOLD_BY_ADJECTIVE):
         return None
     if folded[-1] not in word_lists.CLASSES and folded[0] not in ("mount", "river"):
         return None
+    # what is left names another place
     if is_known(left) or is_known(key(" ".join(left))) or len("".join(left)) <= DELICATE:
         return None
     return loose_left
 
 
 _INSTITUTES = frozenset({"university", "college", "school", "institute", "hospital", "building", "center", "centre"})
+# kinds that an adjective alone identifies: "Ottoman", "French"
 _TOLD_BY_ADJECTIVE = frozenset({"empire", "language", "languages", "dynasty"})
-RETOLD = 40  # words of a name that may be told in another order or with others between
-SPREAD = 3  # words that may stand between the words of a name
+RETOLD = 40  # words of a name at most that is matched in any order
+SPREAD = 3  # other words allowed between the words of a name
 
 
-@MATCHING.remembered(1 << 16)
-def informative(name: str) -> tuple[str, ...]:
-    """The further folds of a name's words that say something, in order."""
+@MATCHING.memoize(1 << 16)
+def informative_folds(name: str) -> tuple[str, ...]:
+    """The further folds of the informative words of a name, in order."""
     MATCHING.count(len(name))
-    folds = zip(key(name), loose_key(name), strict=True)  # of Elizabeth I the numeral is no function word
+    folds = zip(key(name), loose_key(name), strict=True)  # the numeral of Elizabeth I is no function word
     return tuple(folded for word, folded in folds if word not in word_lists.FUNCTION or folded.isdigit())
 
 
-@MATCHING.remembered(1 << 13)
+@MATCHING.memoize(1 << 13)
 def phrase_stems(name: str) -> frozenset[str]:
-    """The stems of a phrase's informative words; none for names, kinds (`an American composer`) and single words."""
+    """The stems of a phrase's informative words; empty for names, kinds (`an American composer`) and single words."""
     MATCHING.count(len(name))
     content = [word for word in words(name) if word.text not in word_lists.FUNCTION]
     if (
@@ -151,25 +155,25 @@ def phrase_stems(name: str) -> frozenset[str]:
         return frozenset()
     if content[-1].text in word_lists.CLASSES or content[-1].text in word_lists.OCCUPATIONS:
         return frozenset()
-    return frozenset(map(stem, informative(name)))
+    return frozenset(map(stem, informative_folds(name)))
 
 
-def by_phrase(answer: AnswerText, tier: Tier) -> Mentions:
-    """All informative words of a phrase, in whatever form and order, within a few words of one sentence."""
+def mentions_by_phrase(answer: AnswerText, tier: Tier) -> Mentions:
+    """Mentions by all informative words of a phrase, in any form and order, close together in one sentence."""
     wanted = phrase_stems(tier[1])
-    if not wanted or answer.of_places or not answer.stems.issuperset(wanted):
+    if not wanted or answer.names_places or not answer.stem_set.issuperset(wanted):
         return
-    left = wanted - {stem(word) for word in answer.loose_asked}
-    if not left or (answer.denies and word_lists.NEGATIONS.isdisjoint(tier[2])):
+    left = wanted - {stem(word) for word in answer.loose_question_words}
+    if not left or (answer.has_negation and word_lists.NEGATIONS.isdisjoint(tier[2])):
         return
-    if len(left) == 1 and (len(next(iter(left))) < _ALONE or len(answer.claimed) > _WHOLE):
+    if len(left) == 1 and (len(next(iter(left))) < _ALONE or len(answer.claimed_folds) > _WHOLE):
         return
     if (run := _first_run(answer, left)) is not None:
         yield Mention(tier[0], tier[1], *run)
 
 
 def _first_run(answer: AnswerText, stems: frozenset[str]) -> tuple[int, int] | None:
-    """The first words [start, end) of one sentence that have all the stems, with few others between."""
+    """The first words [start, end) of one sentence that contain all the stems, with few others between."""
     places = [(index, form) for index, word in enumerate(answer.loose) if (form := stem(word)) in stems]
     ends = [index for index, word in enumerate(answer.words) if word.gap and set(word.gap) & SENTENCE_END]
     for first, (start, _) in enumerate(places):
@@ -185,19 +189,19 @@ def _first_run(answer: AnswerText, stems: frozenset[str]) -> tuple[int, int] | N
     return None
 
 
-_APART = 5  # words that may stand between those of a phrase, twice their number aside
-_ALONE = 5  # letters of a single word that the question leaves of a phrase
-_WHOLE = 3  # words that an answer may claim where a single word is all that a phrase says
+_APART = 5  # other words allowed between those of a phrase, besides one for each of its words
+_ALONE = 5  # least letters of the word, where the question has all but one word of a phrase
+_WHOLE = 3  # words that an answer may claim in that case
 
 
-SHARE = 0.45  # of the weight of a gold answer that states it; people agree from 0.40 to 0.50 alike
-FEW = 4  # words of an answer up to which a word said for another is another answer
-NUMBER = 1.5  # what a number says, where any other word says 1
-DENYING = 12  # words of an answer up to which a denial is of what it says
+SHARE = 0.45  # sufficient proportion of the weight of a gold answer; 0.40 to 0.50 agree with people alike
+FEW = 4  # words up to which an answer with another word in place of a gold one is wrong
+NUMBER = 1.5  # weight of a number; any other word weighs 1
+DENYING = 12  # words of an answer up to which a negation applies to all of it
 
 
-def covered(answer: AnswerText) -> Mention | None:
-    """The first gold answer that is stated by at least half of what it says, by weight, and every number of it."""
+def mention_by_coverage(answer: AnswerText) -> Mention | None:
+    """The first gold answer of which the answer has SHARE of the words, by weight, and every number."""
     if not answer.words:
         return None
     return next(
@@ -212,18 +216,18 @@ def covered(answer: AnswerText) -> Mention | None:
 
 def _covers(answer: AnswerText, level: int, name: str) -> bool:
     alone = answer.asks_place and len(key(name)) == 1 and name[:1].isupper()
-    if alone and answer.loose_present.isdisjoint(loose_key(name)):
+    if alone and answer.loose_set.isdisjoint(loose_key(name)):
         return False  # Dominica and the Dominican Republic have a root in common
     if len(key(name)) > 1 and is_known(key(name)):
-        return False  # Mexico is no part of what New Mexico says
-    word_of, answer_roots = {root(word): word for word in informative(name)}, answer.roots
-    if any(_may_not_miss(word) and form not in answer_roots for form, word in word_of.items()):
+        return False  # Mexico is no part of New Mexico
+    word_of, answer_roots = {root(word): word for word in informative_folds(name)}, answer.root_set
+    if any(_is_indispensable(word) and form not in answer_roots for form, word in word_of.items()):
         return False
-    weights = _weights(answer, word_of)
+    weights = _root_weights(answer, word_of)
     stated = [form for form in weights if form in answer_roots]
     if not stated:
         return False
-    if answer.denies and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name)):
+    if answer.has_negation and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name)):
         return False
     if names_a_sibling(answer, name):
         return False
@@ -231,43 +235,43 @@ def _covers(answer: AnswerText, level: int, name: str) -> bool:
         return False
     if len(answer.words) <= FEW and is_another_person(answer, level, 0, len(answer.words)):
         return False
-    if len(answer.words) <= FEW and not answer.present & MARKS <= set(key(name)):
+    if len(answer.words) <= FEW and not answer.word_set & MARKS <= set(key(name)):
         return False  # Disney+ is another than Disney
     if answer.has_another_mark(Mention(level, name, 0, len(answer.words))):
         return False
     return sum(map(weights.__getitem__, stated)) >= SHARE * sum(weights.values())
 
 
-def _weights(answer: AnswerText, word_of: Mapping[str, str]) -> dict[str, float]:
-    """What each root of a name weighs that the question has not said; `word_of`: the words by their roots."""
-    asked = {root(word) for word in answer.loose_asked}
+def _root_weights(answer: AnswerText, word_of: Mapping[str, str]) -> dict[str, float]:
+    """The weight of each root of a name that is not in the question; `word_of`: the words by their roots."""
+    asked = {root(word) for word in answer.loose_question_words}
     return {form: NUMBER if word[0].isdigit() else 1.0 for form, word in word_of.items() if form not in asked}
 
 
 def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], stated: Sequence[str]) -> bool:
-    """Whether an answer with but some of the words may mean the name: no others for them, and what tells it apart.
+    """Whether an answer with only some of the words may mean the name: no other words, and the distinctive ones.
 
     `word_of`: the words of the name by their roots; `stated`: the roots that the answer has and the question has not.
     """
     if is_another_institute(answer, key(name)):
         return False
     is_short = len(answer.words) <= FEW
-    if is_short and any(root(word) not in word_of for word in answer.claimed):
+    if is_short and any(root(word) not in word_of for word in answer.claimed_folds):
         return False
     if (is_short or is_proper_name(name)) and all(word_of[form] in word_lists.CLASSES for form in stated):
-        return False  # a language, for French language; who won the Cup, for FA Cup
+        return False  # "a language" for French language, "the Cup" for FA Cup
     person = whole_person(name)
-    return person is None or (root(person.family) in answer.roots and len(stated) > 1)
+    return person is None or (root(person.family) in answer.root_set and len(stated) > 1)
 
 
-def _may_not_miss(word: str) -> bool:
-    """Whether a word tells one answer from another: a number, a month, a letter, a mark."""
+def _is_indispensable(word: str) -> bool:
+    """Whether a word distinguishes answers and must not be missing: a number, a month, a letter, a mark."""
     return word[0].isdigit() or len(word) == 1 or word in word_lists.MONTHS or word in MARKS
 
 
 def phrase_tiers(answer: AnswerText) -> Sequence[Tier]:
-    """Phrases all of whose words the answer has in some form."""
-    stems = answer.stems
+    """The phrases of which the answer has all words in some form."""
+    stems = answer.stem_set
     return [
         tier
         for tier, folds in answer.loose_tiers

@@ -1,7 +1,7 @@
-"""Names of people, alone and in answers: one family name, and first names that do not contradict each other.
+"""Names of people, alone and in answers: the same family name, and given names that do not contradict each other.
 
-Dave Gahan is David Gahan, B. R. Ambedkar is Bhimrao Ramji Ambedkar, William Alan Friedle is Will Friedle;
-George W. Bush is not George H. W. Bush, and Cal Ripken Jr. not Cal Ripken Sr.
+Dave Gahan is David Gahan, B. R. Ambedkar is Bhimrao Ramji Ambedkar, William Alan Friedle is Will Friedle; George W.
+Bush is not George H. W. Bush, and Cal Ripken Jr. not Cal Ripken Sr.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import FoldedWord, words
 from granola.replies.plain_text import plain
 
-_LONGEST = 6  # words of a name of a person
+_LONGEST = 6  # words of a name of a person at most
 
 
 @cache
-def _lines() -> tuple[tuple[str, ...], ...]:
+def _given_name_forms() -> tuple[tuple[str, ...], ...]:
     """The bundled forms of given names, the full one first."""
     text = files("granola.matching").joinpath("data/given_names.txt").read_text(encoding="utf-8")
     return tuple(tuple(line.split()) for line in text.splitlines() if line and not line.startswith("#"))
 
 
 @cache
-def _alike() -> dict[str, frozenset[str]]:
+def _equivalent_given_names() -> dict[str, frozenset[str]]:
     forms_of: dict[str, set[str]] = {}
-    for full, *short_forms in _lines():
+    for full, *short_forms in _given_name_forms():
         for short_form in short_forms:
             forms_of.setdefault(full, set()).add(short_form)
             forms_of.setdefault(short_form, set()).add(full)
@@ -41,7 +41,7 @@ def _alike() -> dict[str, frozenset[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A name in its parts: given names in order ("w." as "w" with `initials` telling), family name, suffix."""
+    """The parts of a name: given names in order, indices of those that are `initials` ("w"), family name, suffix."""
 
     given: tuple[str, ...]
     initials: frozenset[int]
@@ -54,7 +54,7 @@ def _given_names(name_words: tuple[FoldedWord, ...], text: str) -> tuple[tuple[s
     initials: set[int] = set()
     for word in name_words:
         source = text[word.start : word.end]
-        joined = len(word.text) <= 4 and (
+        joined = len(word.text) <= 4 and (  # up to four initials: J. R. R. T.
             "." in source or " " in source or len(word.text) == 1 or (source.isupper() and len(word.text) <= 2)
         )
         for part in word.text if joined and word.text.isalpha() else (word.text,):
@@ -64,8 +64,8 @@ def _given_names(name_words: tuple[FoldedWord, ...], text: str) -> tuple[tuple[s
     return tuple(names), frozenset(initials)
 
 
-def person(name_words: tuple[FoldedWord, ...], text: str) -> Person | None:
-    """The parts of a name given as words of `text`; titles dropped; None where no family name is left."""
+def parse_person(name_words: tuple[FoldedWord, ...], text: str) -> Person | None:
+    """The parts of a name given as words of `text`, without titles; None where no family name is left."""
     while len(name_words) > 1 and name_words[0].text in word_lists.TITLES:
         name_words = name_words[1:]
     suffix = ""
@@ -78,10 +78,10 @@ def person(name_words: tuple[FoldedWord, ...], text: str) -> Person | None:
     return Person(given, initials, family, suffix)
 
 
-_SUFFIX = {"junior": "jr", "senior": "sr"}
+_SUFFIX = {"junior": "jr", "senior": "sr"}  # spellings of suffixes
 
 
-@MATCHING.remembered(1 << 13)
+@MATCHING.memoize(1 << 13)
 def whole_person(name: str) -> Person | None:
     """The parts of a name that looks like a person's: capitalised words, a given and a family name, no kinds."""
     MATCHING.count(len(name))
@@ -95,14 +95,14 @@ def whole_person(name: str) -> Person | None:
     opening = text[name_words[0].start : name_words[0].end]
     if len(opening) > 2 and opening.isupper() and opening.isalpha() and not text.isupper():
         return None  # BBC America
-    parts = person(name_words, text)
+    parts = parse_person(name_words, text)
     if parts is None or (not parts.given and (parts.suffix or name_words[0].text not in _OFFICIAL)):
         return None
     return parts
 
 
 def _looks_like_a_person(name_words: tuple[FoldedWord, ...]) -> bool:
-    """Whether words are several, capitalised but for particles, and none of them is what no name of a person has."""
+    """Whether there are several words, capitalised except particles, none of which excludes a name of a person."""
     if (
         len(name_words) < 2
         or name_words[0].text in word_lists.QUALIFIERS
@@ -114,7 +114,7 @@ def _looks_like_a_person(name_words: tuple[FoldedWord, ...]) -> bool:
     return _NO_NAMES.isdisjoint([word.text for word in name_words])
 
 
-_OFFICIAL = word_lists.TITLES - word_lists.ROYAL
+_OFFICIAL = word_lists.TITLES - word_lists.ROYAL  # titles that go with a family name; royal ones go with a given name
 
 
 _LINKS = frozenset(["and", "or", "the", "of", "in", "for", "with", "on", "at", "to", "a", "an", "&", "is", "are"])
@@ -122,33 +122,33 @@ _NO_NAMES = word_lists.CLASSES - word_lists.FAMILY_NAMES
 
 
 def compatible(person: Person, other: Person) -> bool:
-    """Whether two names can be one person's, both with given names; the family names are taken as equal."""
+    """Whether two names can be one person's, both with given names; the family names are assumed to be equal."""
     if not _may_share_suffix(person, other):
         return False
     shorter, longer = sorted((person, other), key=lambda who: len(who.given))
-    if not shorter.given or not _same(shorter, 0, longer, 0):
+    if not shorter.given or not _is_same_given_name(shorter, 0, longer, 0):
         return False
     fewer = len(shorter.given) < len(longer.given)
-    if person.suffix != other.suffix and (fewer or tells_by_initials(person) or tells_by_initials(other)):
+    if person.suffix != other.suffix and (fewer or has_only_middle_initials(person) or has_only_middle_initials(other)):
         return False  # John F. Kennedy and his son
     if fewer and len(shorter.given) > 1 and _all_initials(person, 1) and _all_initials(other, 1):
         return False  # George W. and George H. W.
-    return _has_in_order(longer, shorter)
+    return _has_further_names_in_order(longer, shorter)
 
 
 def _may_share_suffix(person: Person, other: Person) -> bool:
-    """Whether suffixes are the same, or one name has none where the other is a junior's."""
+    """Whether the suffixes are equal, or one is missing and the other is "jr"."""
     if person.suffix == other.suffix:
         return True
     return not (person.suffix and other.suffix) and (person.suffix or other.suffix) not in ("sr", "ii", "iii", "iv")
 
 
-def _has_in_order(longer: Person, shorter: Person) -> bool:
-    """Whether the longer name has the further given names of the shorter in their order, initials without a gap."""
+def _has_further_names_in_order(longer: Person, shorter: Person) -> bool:
+    """Whether the longer name has the further given names of the shorter in order, initials without a gap."""
     place = 1
     for index in range(1, len(shorter.given)):
         first = place
-        while place < len(longer.given) and not _same(shorter, index, longer, place):
+        while place < len(longer.given) and not _is_same_given_name(shorter, index, longer, place):
             place += 1
         if place == len(longer.given):
             return False
@@ -159,14 +159,14 @@ def _has_in_order(longer: Person, shorter: Person) -> bool:
 
 
 def contradict(person: Person, other: Person) -> bool:
-    """Whether two names of one family and first name have middle names that cannot be one person's."""
+    """Whether two names of the same family and first name have middle names that cannot be one person's."""
     if len(person.given) < 2 or len(other.given) < 2 or person.family != other.family:
         return False
-    return _same(person, 0, other, 0) and not compatible(person, other)
+    return _is_same_given_name(person, 0, other, 0) and not compatible(person, other)
 
 
-def tells_by_initials(who: Person) -> bool:
-    """Whether a name has middle names and all are initials, as in `John F. Kennedy`, who has a son John F. Kennedy."""
+def has_only_middle_initials(who: Person) -> bool:
+    """Whether all middle names are initials, as in `John F. Kennedy`, whose son is John F. Kennedy Jr."""
     return len(who.given) > 1 and _all_initials(who, 1)
 
 
@@ -174,26 +174,27 @@ def _all_initials(who: Person, start: int) -> bool:
     return all(index in who.initials for index in range(start, len(who.given)))
 
 
-def _same(person: Person, i: int, other: Person, j: int) -> bool:
+def _is_same_given_name(person: Person, i: int, other: Person, j: int) -> bool:
     a, b = person.given[i], other.given[j]
     if a == b:
         return True
     if i in person.initials or j in other.initials:
-        return a[0] == b[0]
-    alike = _alike()
-    return b in alike.get(a, ()) or bool(alike.get(a, frozenset()) & alike.get(b, frozenset()) & _full())
+        return a[0] == b[0]  # an initial agrees with any name of that letter
+    alike = _equivalent_given_names()
+    return b in alike.get(a, ()) or bool(alike.get(a, frozenset()) & alike.get(b, frozenset()) & _full_given_names())
 
 
 @cache
-def _full() -> frozenset[str]:
-    return frozenset(line[0] for line in _lines())
+def _full_given_names() -> frozenset[str]:
+    return frozenset(line[0] for line in _given_name_forms())
 
 
+# bounded lengths: the pattern runs on any text
 _FAMILY_FIRST = re.compile(r"\s*+([^\W\d_][\w'’-]++(?: [^\W\d_][\w'’-]++)?), ([^\W\d_][\w.'’ -]{0,40})\s*+")
 
 
 def given_name_first(text: str, levels: Names) -> str:
-    """`Strauss, Richard` as `Richard Strauss`, where a name of the finest level is that of a person of the family."""
+    """`Strauss, Richard` as `Richard Strauss`, where the finest level has a person of that family name."""
     turned = _FAMILY_FIRST.fullmatch(text)
     if turned is None or not levels:
         return text
@@ -202,38 +203,38 @@ def given_name_first(text: str, levels: Names) -> str:
     return f"{turned[2]} {turned[1]}" if family in families else text
 
 
-# Persons in answers: one family name with first names that agree, a title, or the family name alone.
+# Persons in answers: a family name with compatible given names, with a title, or alone.
 
 
-def by_person(answer: AnswerText, tier: Tier) -> Mentions:
-    """One family name, and given names or a title that agree; the family name alone where persons are asked for."""
-    if answer.of_places or answer.asks_place:
+def mentions_by_person(answer: AnswerText, tier: Tier) -> Mentions:
+    """Mentions by the family name with compatible given names or a title; alone if the question asks for a person."""
+    if answer.names_places or answer.asks_place:
         return
     bearer = whole_person(tier[1])
     if bearer is None:
-        yield from _by_one_name(answer, tier)
+        yield from _mentions_by_one_name(answer, tier)
         return
     for end, word in enumerate(answer.words, start=1):
-        if word.text != bearer.family or (answer.cased and not word.capital):
+        if word.text != bearer.family or (answer.has_case and not word.capital):
             continue
-        start = _run_before(answer, end)
+        start = _name_start(answer, end)
         stop = end + (end < len(answer.words) and answer.words[end].text in word_lists.SUFFIXES)
-        named = person(answer.words[start:stop], answer.text)
+        named = parse_person(answer.words[start:stop], answer.text)
         if named is None or named.family != bearer.family:
             continue
         if named.given:
             if compatible(named, bearer) or not bearer.given:
                 yield Mention(tier[0], tier[1], start, stop)
-        elif _stands_for_all(answer, start, stop, bearer):
+        elif _is_family_name_alone(answer, start, stop, bearer):
             yield Mention(tier[0], tier[1], start, stop)
 
 
-def _stands_for_all(answer: AnswerText, start: int, stop: int, bearer: Person) -> bool:
-    """Whether a family name alone, with a title or without, is that of the person asked for."""
+def _is_family_name_alone(answer: AnswerText, start: int, stop: int, bearer: Person) -> bool:
+    """Whether a family name alone, with a title or without, refers to the person asked for."""
     titled = start < stop - 1 and answer.words[start].text in word_lists.TITLES
-    if bearer.family in answer.asked or (len(bearer.family) < DELICATE + 1 and not titled):
+    if bearer.family in answer.question_words or (len(bearer.family) < DELICATE + 1 and not titled):
         return False
-    if not (answer.asks_person or answer.of_persons or answer.content_words == (bearer.family,)):
+    if not (answer.asks_person or answer.describes_persons or answer.content_words == (bearer.family,)):
         return False
     behind = answer.words[stop] if stop < len(answer.words) else None
     if behind is not None and not behind.gap and behind.text in _OF_A_FAMILY:
@@ -246,29 +247,31 @@ def _stands_for_all(answer: AnswerText, start: int, stop: int, bearer: Person) -
 _OF_A_FAMILY = frozenset({"administration", "family", "government", "cabinet", "presidency", "dynasty", "era"})
 
 
-def _by_one_name(answer: AnswerText, tier: Tier) -> Mentions:
-    """`Queen Charlotte` for Charlotte of Mecklenburg-Strelitz; `Donna Pinciotti` for Donna where one asks who."""
+def _mentions_by_one_name(answer: AnswerText, tier: Tier) -> Mentions:
+    """Mentions of a one-word name: `Queen Charlotte` for Charlotte of Mecklenburg-Strelitz; `Donna Pinciotti` for
+    Donna where the question asks who.
+    """
     folded = tier[2]
     if not folded[0].isalpha() or not tier[1][:1].isupper():
         return
-    royal = len(folded) > 2 and folded[1] == "of"
-    told_by_more = len(folded) == 1 and len(folded[0]) > DELICATE and answer.cased and answer.asks_person
+    royal = len(folded) > 2 and folded[1] == "of"  # Charlotte of Mecklenburg-Strelitz
+    told_by_more = len(folded) == 1 and len(folded[0]) > DELICATE and answer.has_case and answer.asks_person
     if not royal and not told_by_more:
         return
     for start, word in enumerate(answer.words):
-        if word.text != folded[0] or (answer.cased and not word.capital):
+        if word.text != folded[0] or (answer.has_case and not word.capital):
             continue
         if not royal:
-            yield from _with_other_names(answer, tier, start)
-        elif start and answer.words[start - 1].text in word_lists.ROYAL and _ends_here(answer, start + 1):
+            yield from _mentions_with_other_names(answer, tier, start)
+        elif start and answer.words[start - 1].text in word_lists.ROYAL and _name_ends_before(answer, start + 1):
             yield Mention(tier[0], tier[1], start - 1, start + 1)
 
 
-def _with_other_names(answer: AnswerText, tier: Tier, start: int) -> Mentions:
-    """A single name with those before it, where no fuller one is known, and with those behind it."""
-    begin = _run_before(answer, start + 1)
+def _mentions_with_other_names(answer: AnswerText, tier: Tier, start: int) -> Mentions:
+    """Mentions of a single name with the names before it, if the level has no fuller one, and with those after it."""
+    begin = _name_start(answer, start + 1)
     has_fuller = any(level == tier[0] and len(folded) > 1 and tier[2][0] in folded for level, _, folded in answer.tiers)
-    if begin < start and not has_fuller and _ends_here(answer, start + 1):
+    if begin < start and not has_fuller and _name_ends_before(answer, start + 1):
         yield Mention(tier[0], tier[1], begin, start + 1)
     if answer.words[start].gap:
         return
@@ -279,7 +282,7 @@ def _with_other_names(answer: AnswerText, tier: Tier, start: int) -> Mentions:
         yield Mention(tier[0], tier[1], start, end)
 
 
-def _ends_here(answer: AnswerText, index: int) -> bool:
+def _name_ends_before(answer: AnswerText, index: int) -> bool:
     if index >= len(answer.words):
         return True
     word = answer.words[index]
@@ -287,9 +290,9 @@ def _ends_here(answer: AnswerText, index: int) -> bool:
 
 
 def is_another_person(answer: AnswerText, level: int, start: int, end: int) -> bool:
-    """Whether the words [start, end) have a name that a fuller name of the level contradicts.
+    """Whether the words [start, end) contain a name that a fuller name of the level contradicts.
 
-    George H. W. Bush, where a level has George Bush, but George W. Bush as well.
+    George H. W. Bush is another where a level has George Bush and George W. Bush.
     """
     fuller = [p for number, name, _ in answer.tiers if number == level and (p := whole_person(name)) is not None]
     families = {full.family for full in fuller if len(full.given) > 1}
@@ -297,7 +300,7 @@ def is_another_person(answer: AnswerText, level: int, start: int, end: int) -> b
         if answer.texts[index] not in families:
             continue
         stop = index + 1 + (not word_lists.SUFFIXES.isdisjoint(answer.texts[index + 1 : index + 2]))
-        named = person(answer.words[_run_before(answer, index + 1) : stop], answer.text)
+        named = parse_person(answer.words[_name_start(answer, index + 1) : stop], answer.text)
         if named is None or not any(contradict(named, full) for full in fuller):
             continue
         if not any(len(full.given) == len(named.given) and compatible(named, full) for full in fuller):
@@ -305,8 +308,8 @@ def is_another_person(answer: AnswerText, level: int, start: int, end: int) -> b
     return False
 
 
-def _run_before(answer: AnswerText, end: int) -> int:
-    """Where the name begins whose last word ends at `end`."""
+def _name_start(answer: AnswerText, end: int) -> int:
+    """The first word of the name whose last word ends at `end`."""
     start = end - 1
     while start > 0 and end - start < 6 and not answer.words[start].gap.strip(".'’-"):
         word = answer.words[start - 1]
@@ -314,7 +317,7 @@ def _run_before(answer: AnswerText, end: int) -> int:
         if (
             word.text in word_lists.FUNCTION
             or not word.text.isalpha()
-            or (answer.cased and not (word.capital or particle))
+            or (answer.has_case and not (word.capital or particle))
         ):
             break
         start -= 1

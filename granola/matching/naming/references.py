@@ -1,4 +1,4 @@
-"""What the rules need of acceptable names alone, computed once for all predictions about them."""
+"""Values that depend on acceptable names alone, computed once for all predictions."""
 
 from __future__ import annotations
 
@@ -13,43 +13,47 @@ from abstraction.language.interval_claims import IntervalClaim
 from abstraction.language.languages import language
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.repair import mended
-from granola.matching.text.tokens import key, loosened
+from granola.matching.text.repair import decode_mojibake
+from granola.matching.text.tokens import key, loose_folds
 from granola.replies.plain_text import plain
 
 Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""
 Tier = tuple[int, str, tuple[str, ...]]
 """Level from 0, a name of it, its folded words."""
-_REMEMBERED = 1 << 14
-LONGEST = 500  # characters of a name that is read; gold answers have 200 at most
+_REMEMBERED = 1 << 14  # entries per cache, each for the names of one ladder
+LONGEST = 500  # characters of a name at most that rules search for; gold answers have up to 200
 
 
-def mended_names(levels: Names) -> Names:
-    """The names with mojibake undone."""
+def names_without_mojibake(levels: Names) -> Names:
+    """The names with mojibake decoded."""
     if all(map(str.isascii, chain.from_iterable(levels))):
         return levels
-    return tuple(tuple(mended(name) for name in names) for names in levels)
+    return tuple(tuple(decode_mojibake(name) for name in names) for names in levels)
 
 
-@MATCHING.remembered(_REMEMBERED)
-def read_names(levels: Names) -> Names:
-    """The names that are read for more than whether they are the whole prediction.
+@MATCHING.memoize(_REMEMBERED)
+def searchable_names(levels: Names) -> Names:
+    """The names that rules search for in answers, not only compare with the whole prediction.
 
-    Those of up to LONGEST characters, and the names that stand in them behind what their bearers are.
+    That is names of up to LONGEST characters, and the names that follow a description in them (`author Rudyard
+    Kipling`).
     """
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     if max(map(len, chain.from_iterable(levels)), default=0) > LONGEST:
         levels = tuple(tuple([name for name in names if len(name) <= LONGEST]) for names in levels)
-    bare = [[bearer for name in names if (bearer := introduced(name)) and bearer not in names] for names in levels]
+    bare = [
+        [bearer for name in names if (bearer := name_after_description(name)) and bearer not in names]
+        for names in levels
+    ]
     return tuple((*names, *more) for names, more in zip(levels, bare, strict=True)) if any(bare) else levels
 
 
-@MATCHING.remembered(_REMEMBERED)
+@MATCHING.memoize(_REMEMBERED)
 def without_function_words(levels: Names, code: str) -> Names:
     """The names that are no function words of the answer's language ("de" for Germany, "au" for Australia).
 
-    A code of three capitals stays: USA is told from *usa* where it stands.
+    A code of three capitals is kept: where it occurs, its capitals distinguish USA from *usa*.
     """
     function, numbers = function_words(code), language(code).number_words
     if not function:
@@ -68,17 +72,17 @@ def without_function_words(levels: Names, code: str) -> Names:
     )
 
 
-_CODE = 3  # letters of a code that is told from a word by its capitals
+_CODE = 3  # letters of a code that its capitals distinguish from a word
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes may come from requests
 def function_words(code: str) -> frozenset[str]:
-    """The function words of a language, folded as words of answers are; none of English, which the rules list."""
+    """The folded function words of a language; empty for English, whose function words the rules list themselves."""
     return frozenset(map(plain, language(code).function_words))
 
 
-def introduced(name: str) -> str:
-    """The name behind what its bearer is, as in `English author Rudyard Kipling`; "" where there is none."""
+def name_after_description(name: str) -> str:
+    """The name after a description, as in `English author Rudyard Kipling`; "" where there is none."""
     if not name[name.rfind(" ") + 1 :][:1].isupper() or _INTRODUCING.isdisjoint(name_words := name.split()):
         return ""
     for place in range(len(name_words) - 2, 0, -1):
@@ -93,51 +97,56 @@ def introduced(name: str) -> str:
     return ""
 
 
+# words that may precede a name as its description; "of" leads to another name
 _KINDS = (word_lists.CLASSES | word_lists.OCCUPATIONS) - {"of"}
 _INTRODUCING = _KINDS | word_lists.TITLES | {title.capitalize() for title in word_lists.TITLES}
-_SHORTEST = 4  # letters of a name that is taken out of a longer one
+_SHORTEST = 4  # letters that a name after a description must exceed
 
 
-@MATCHING.remembered(_REMEMBERED)
+@MATCHING.memoize(_REMEMBERED)
 def tiers(levels: Names) -> tuple[Tier, ...]:
-    """Every name that has any word, in the order of the levels."""
+    """Every name that has at least one word, in the order of the levels."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return tuple(
         [(level, name, folded) for level, names in enumerate(levels) for name in names if (folded := key(name))]
     )
 
 
-@MATCHING.remembered(_REMEMBERED)
+@MATCHING.memoize(_REMEMBERED)
 def loose_keys(levels: Names) -> tuple[tuple[str, ...], ...]:
     """The further folds of each of the tiers, in their order."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
-    return tuple([loosened(name, folded) for _, name, folded in tiers(levels)])
+    return tuple([loose_folds(name, folded) for _, name, folded in tiers(levels)])
 
 
-@MATCHING.remembered(_REMEMBERED)
-def of_places(levels: Names) -> bool:
-    """Whether coarser levels bear names and not only descriptions ("a composer"), as those of places do."""
+@MATCHING.memoize(_REMEMBERED)
+def names_places(levels: Names) -> bool:
+    """Whether a coarser level has a proper name, as those of places do, and not only descriptions ("a composer")."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return any(level > 0 and name[:1].isupper() and not is_description(name) for level, name, _ in tiers(levels))
 
 
 def is_description(name: str) -> bool:
-    """Whether a name says what its bearer is: `a composer`, `American playwright`; its last word has no capital."""
+    """Whether a name is a description: `a composer`, `American playwright`; its last word has no capital."""
     last = name.split()[-1] if name.split() else ""
     return name.startswith(("a ", "an ", "A ", "An ")) or last[:1].islower()
 
 
-@MATCHING.remembered(_REMEMBERED)
-def values(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
-    """The names of each level that are dates, or amounts, as such; () where none of the finest level is."""
+@MATCHING.memoize(_REMEMBERED)
+def claims_of_kind(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
+    """The names of each level that are dates or amounts, as claims; () where the finest level has none."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     read, may_be = (whole_date, may_be_date) if kind == "date" else (whole_amount, may_be_amount)
-    if not levels or not may_be("\n".join(levels[0]), code) or not (finest := _claims(read, may_be, levels[0], code)):
+    if (
+        not levels
+        or not may_be("\n".join(levels[0]), code)
+        or not (finest := _claims_of_names(read, may_be, levels[0], code))
+    ):
         return ()
-    return finest, *(_claims(read, may_be, names, code) for names in levels[1:])
+    return finest, *(_claims_of_names(read, may_be, names, code) for names in levels[1:])
 
 
-def _claims(
+def _claims_of_names(
     read: Callable[[str, str], IntervalClaim | None],
     may_be: Callable[[str, str], bool],
     names: tuple[str, ...],
@@ -147,11 +156,11 @@ def _claims(
     return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in named_claims])
 
 
-@MATCHING.remembered(_REMEMBERED)
-def others(levels: Names, kind: str, code: str) -> Names:
-    """The names of each level that are no such values."""
+@MATCHING.memoize(_REMEMBERED)
+def names_of_other_kinds(levels: Names, kind: str, code: str) -> Names:
+    """The names of each level that are no dates or amounts of that kind."""
     MATCHING.count(sum(map(len, chain.from_iterable(levels))))
-    if not (claims := values(levels, kind, code)):
+    if not (claims := claims_of_kind(levels, kind, code)):
         return levels
     values_of_levels = [{claim.text for claim in level} for level in claims]
     return tuple(

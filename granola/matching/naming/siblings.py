@@ -1,8 +1,8 @@
-"""Names that differ from a tier's in the word that tells the two apart: Best Actress, Manchester United, Ohio State.
+"""Siblings: names that differ from a tier's in the distinguishing word: Best Actress, Manchester United, Ohio State.
 
-A name and its siblings begin or end alike: `University of California, Berkeley` and `..., Los Angeles`, `Nobel Prize in
-Physics` and `... in Chemistry`, `Halloween (1978)` and `Halloween (2018)`. So an answer is laid beside the name from
-either end, and where the two part, what the answer says in the place of the name's next word tells.
+A name and its siblings begin or end alike: `University of California, Berkeley` and `..., Los Angeles`, `Nobel Prize
+in Physics` and `... in Chemistry`, `Halloween (1978)` and `Halloween (2018)`. So an answer is compared with the name
+from either end, and the first word in which they differ decides.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from granola.matching.naming.person_names import whole_person
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.near import is_near
-from granola.matching.text.tokens import FoldedWord, loose, root, words
+from granola.matching.text.tokens import FoldedWord, loose_fold, root, words
 
 _ADDING = frozenset({"of", "in", "at", "for", "from", "to", ",", "(", ":"})
 """What joins a name to what is added to it, one as good as the other: `Trinity College in Dublin`, `..., Cambridge`."""
-_FURTHEST = 3  # words that join two words of a name
+_FURTHEST = 3  # function words at most between two words of a name
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
-    """The words of a name that say something, in order, and what joins each to the next: nothing, "of", ","."""
+class _NameStructure:
+    """The content words of a name in order, and the joints between them: none, "of", ","."""
 
     content: tuple[FoldedWord, ...]
     joints: tuple[frozenset[str], ...]
@@ -34,30 +34,33 @@ class _Named:
     is_person: bool
 
 
-@MATCHING.remembered(1 << 13)
-def _named(name: str) -> _Named:
+@MATCHING.memoize(1 << 13)
+def _parse_name(name: str) -> _NameStructure:
     MATCHING.count(len(name))
     name_words = words(name)
     places = [index for index, word in enumerate(name_words) if word.text not in word_lists.FUNCTION]
     content = tuple(name_words[index] for index in places)
-    return _Named(
+    return _NameStructure(
         content,
         tuple(_joint(name_words, first, second) for first, second in pairwise(places)),
-        frozenset(root(loose(word.text)) for word in content),
+        frozenset(root(loose_fold(word.text)) for word in content),
         whole_person(name) is not None,
     )
 
 
 def _joint(all_words: Sequence[FoldedWord], first: int, second: int) -> frozenset[str]:
-    """What stands between two words: the function words and the signs, without hyphens and points."""
+    """The function words and signs between two words, without hyphens and points."""
     between = {word.text for word in all_words[first + 1 : second]}
+    # hyphens and points differ between spellings of one name
     signs = {sign for word in all_words[first + 1 : second + 1] for sign in word.gap if sign not in "-.'’)"}
     return frozenset(between | signs)
 
 
 def is_proper_name(name: str) -> bool:
-    """Whether a name begins with a capital and most of its words do, or are numbers: Piano Concerto in G major."""
-    content = _named(name).content
+    """Whether a name begins with a capital and most of its words are capitalised or numbers: Piano Concerto in G
+    major.
+    """
+    content = _parse_name(name).content
     written = [word.capital or word.text[0].isdigit() for word in content]
     return len(content) > 1 and content[0].capital and 2 * sum(written) > len(content)
 
@@ -68,40 +71,44 @@ def names_a_sibling(answer: AnswerText, name: str) -> bool:
         return False
     kind, of, rest = name.partition(" of ")
     turned = (f"{rest} {kind}",) if of and kind.lower() in word_lists.CLASSES else ()  # Michigan State University
-    ends = [(named, end, step) for named in map(_named, (name, *turned)) for end, step in ((0, 1), (-1, -1))]
+    ends = [(named, end, step) for named in map(_parse_name, (name, *turned)) for end, step in ((0, 1), (-1, -1))]
     return any(
         word.text == named.content[end].text
-        and (word.capital or not answer.cased)
-        and _parts(answer, index, named, step)
+        and (word.capital or not answer.has_case)
+        and _diverges_as_sibling(answer, index, named, step)
         for index, word in enumerate(answer.words)
         for named, end, step in ends
     )
 
 
-def goes_on_otherwise(answer: AnswerText, start: int, name: str) -> bool:
+def begins_a_sibling(answer: AnswerText, start: int, name: str) -> bool:
     """Whether a sibling of a name begins at word `start` of an answer."""
-    named = _named(name)
-    return len(named.content) > 1 and answer.texts[start] == named.content[0].text and _parts(answer, start, named, 1)
+    named = _parse_name(name)
+    return (
+        len(named.content) > 1
+        and answer.texts[start] == named.content[0].text
+        and _diverges_as_sibling(answer, start, named, 1)
+    )
 
 
-def _parts(answer: AnswerText, index: int, named: _Named, step: int) -> bool:
+def _diverges_as_sibling(answer: AnswerText, index: int, named: _NameStructure, step: int) -> bool:
     """Whether an answer with the first word of a name at `index`, or with `step` -1 the last, goes on as a sibling."""
     left = list(named.content[::step])
     for joint in named.joints[::step]:
         del left[0]
-        following = _following(answer, index, step)
-        if following is None or not _is_like(answer, joint, *sorted((index, following))):
+        following = _next_content_word(answer, index, step)
+        if following is None or not _is_joined_alike(answer, joint, *sorted((index, following))):
             return False
         if answer.texts[following] != left[0].text:
-            return _says_another(answer, following, left, named, joint)
-        if left[0].capital and answer.cased and not answer.words[following].capital:
+            return _means_another(answer, following, left, named, joint)
+        if left[0].capital and answer.has_case and not answer.words[following].capital:
             return False
         index = following
     return False
 
 
-def _following(answer: AnswerText, index: int, step: int) -> int | None:
-    """The next word that is no function word, behind or before a word; None where it is far off."""
+def _next_content_word(answer: AnswerText, index: int, step: int) -> int | None:
+    """The next word after `index` (before it with `step` -1) that is no function word; None if it is too far away."""
     for place in range(index + step, index + step * (_FURTHEST + 2), step):
         if not 0 <= place < len(answer.words):
             return None
@@ -110,48 +117,48 @@ def _following(answer: AnswerText, index: int, step: int) -> int | None:
     return None
 
 
-def _is_like(answer: AnswerText, own: frozenset[str], first: int, second: int) -> bool:
-    """Whether two words are joined in the same way as those of the name, or both by what adds."""
+def _is_joined_alike(answer: AnswerText, own: frozenset[str], first: int, second: int) -> bool:
+    """Whether two words are joined like those of the name, or both pairs by words or signs of _ADDING."""
     said = _joint(answer.words, first, second)
     if not said and answer.text[answer.words[first].end : answer.words[second].start].strip(" -"):
         return not own
     return own == said or (bool(own & _ADDING) and said <= _ADDING | own)
 
 
-def _says_another(
-    answer: AnswerText, index: int, left: Sequence[FoldedWord], named: _Named, joint: frozenset[str]
+def _means_another(
+    answer: AnswerText, index: int, left: Sequence[FoldedWord], named: _NameStructure, joint: frozenset[str]
 ) -> bool:
-    """Whether word `index` tells another thing than the first of the name's words that are `left` behind a joint."""
+    """Whether word `index` differs in meaning from the first of the name's words that are `left` after a joint."""
     said, own = answer.words[index], left[0]
-    if not answer.asked.isdisjoint((said.text, own.text)):
+    if not answer.question_words.isdisjoint((said.text, own.text)):
         return False
     beside = {answer.texts[place] for place in (index - 1, index + 1) if 0 <= place < len(answer.texts)}
     told = said.text in word_lists.QUALIFIERS and said.text not in named.folds  # University of South Florida
     is_fixed = (not joint or told) and not named.is_person and own.text not in word_lists.LEGAL_FORMS
-    if own.text in beside and is_fixed and said.text.isalpha() and _is_more(answer, said, own, named):
+    if own.text in beside and is_fixed and said.text.isalpha() and _is_comparable_new_word(answer, said, own, named):
         return True  # Ohio State University, for Ohio University
-    if own.text in answer.present:
+    if own.text in answer.word_set:
         return False
     if said.text in {word.text for word in left[1:2]}:
         return is_fixed  # Ohio University, for Ohio State University
-    if not _is_more(answer, said, own, named) or not answer.is_claim(index, index + 1):
+    if not _is_comparable_new_word(answer, said, own, named) or not answer.is_claim(index, index + 1):
         return False
     if "," in joint:
-        place, other = _place([word.text for word in left]), _place(answer.texts[index : index + 3])
+        place, other = _leading_place([word.text for word in left]), _leading_place(answer.texts[index : index + 3])
         if is_known(place) or is_known(other):
             return contradict(other, place)
     is_short = own.text.startswith(said.text) or said.text.startswith(own.text)  # Ave for Avenue
     return not (is_short or is_near(said.text, own.text) or sorted(said.text) == sorted(own.text))  # Sheikh, Shiekh
 
 
-def _place(texts: Sequence[str]) -> tuple[str, ...]:
-    """The longest name of a country or division that some words begin with, or their first word."""
+def _leading_place(texts: Sequence[str]) -> tuple[str, ...]:
+    """The longest name of a country or division that begins the words, else their first word."""
     return next((known for size in (3, 2) if is_known(known := tuple(texts[:size]))), tuple(texts[:1]))
 
 
-def _is_more(answer: AnswerText, said: FoldedWord, own: FoldedWord, named: _Named) -> bool:
-    """Whether a word is none of the name's, and written as the name's own: both with a capital, both a number."""
-    if root(loose(said.text)) in named.folds:
+def _is_comparable_new_word(answer: AnswerText, said: FoldedWord, own: FoldedWord, named: _NameStructure) -> bool:
+    """Whether a word is not in the name, and written like the name's word: both capitalised, or both numbers."""
+    if root(loose_fold(said.text)) in named.folds:
         return False
     numbers = [word.text[0].isdigit() and not word.capital for word in (said, own)]
-    return all(numbers) or (not any(numbers) and (said.capital or not own.capital or not answer.cased))
+    return all(numbers) or (not any(numbers) and (said.capital or not own.capital or not answer.has_case))

@@ -1,7 +1,7 @@
-"""Names in the word forms of another language than English: number, gender, case, nationality, halves of a label.
+"""Names in the word forms of languages other than English: number, gender, case, nationality, halves of a label.
 
 `Schauspielerin` for Schauspieler, `Roms Altstadt` for Rom, `acteur` for acteur ou actrice, `Elle est française` for
-France. The endings, the adjectives of countries and the words that say nothing more are the language's data.
+France. Endings, adjectives of countries and words without content are the language's data.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from granola.replies.plain_text import plain
 from kg.terms import normalise
 
 _WORD = re.compile(r"[^\W_]+")
-_ELIDED = re.compile(r"\A\w{1,4}['’]")
-_SHORTEST = 3  # letters of a stem that is looked for in longer answers
-_LONG = 5  # letters that a place and its adjective have in common at least
+_ELIDED = re.compile(r"\A\w{1,4}['’]")  # l'acteur, dell'arte
+_SHORTEST = 3  # letters of a stem at least that is searched for in longer answers
+_LONG = 5  # letters at least that a place and its adjective share
 
 Stems = tuple[str, ...]
 
 
-def by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
-    """A name with other endings, one half of a label ("acteur ou actrice"), a place by its adjective or inhabitant."""
+def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
+    """Mentions with other endings, half of a label ("acteur ou actrice"), a place by its adjective or inhabitant."""
     words = language(answer.code)
-    found = _content(answer, words)
+    found = _content_stems(answer, words)
     for form in _forms(tier[1], words):
-        for start, end in _runs(found, form):
+        for start, end in _stem_runs(found, form):
             if _is_in_the_same_case(answer, tier[1], start) or _says_no_more(answer, found, start, end, words):
                 yield Mention(tier[0], tier[1], start, end)
-    country = _country(tier[1], words)
+    country = _country_of_name(tier[1], words)
     for form in (*country.names, *country.nationals):
-        runs = _runs(found, form) if words.parts_words else _letters(answer.texts, form)
+        runs = _stem_runs(found, form) if words.parts_words else _letter_runs(answer.texts, form)
         for start, end in runs:
             is_name = form in country.names and (answer.words[start].capital or not words.parts_words)
             if is_name or len(answer.levels) == 1 or _says_no_more(answer, found, start, end, words):
                 yield Mention(tier[0], tier[1], start, end)
-    base = _place_base(tier[1], words)
+    base = _base_of_place(tier[1], words)
     for index, stem in found if base else ():
-        if _derived(stem, words) == base and _says_no_more(answer, found, index, index + 1, words):
+        if _strip_derivation(stem, words) == base and _says_no_more(answer, found, index, index + 1, words):
             yield Mention(tier[0], tier[1], index, index + 1)
     for short in _short_names(tier[1], words):  # scripts without spaces
         for start in occurrences(answer.texts, short):
@@ -57,13 +57,13 @@ def by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
 
 
 def word_form_tiers(answer: AnswerText) -> Sequence[Tier]:
-    """Every tier, in a language whose function words are known; English has rules of its own."""
+    """The tiers without digits, in a language whose function words are known; English has rules of its own."""
     if not references.function_words(answer.code):
         return ()
     return [tier for tier in answer.tiers if not any(map(str.isdigit, tier[1]))]  # "millas" is no "6.4 milla"
 
 
-def _content(answer: AnswerText, words: Language) -> list[tuple[int, str]]:
+def _content_stems(answer: AnswerText, words: Language) -> list[tuple[int, str]]:
     """(index, stem) of each word of an answer that is no function word."""
     found = []
     for index in range(len(answer.words)):
@@ -77,53 +77,51 @@ def _is_function(word: str, words: Language) -> bool:
     return folded(word) in words.function_words or plain(word) in word_lists.FUNCTION
 
 
-@MATCHING.remembered(1 << 14)
+@MATCHING.memoize(1 << 14)
 def _stem(word: str, words: Language) -> str:
     MATCHING.count(len(word))
     return words.stem(word)
 
 
-def _runs(found: list[tuple[int, str]], form: Stems) -> Iterator[tuple[int, int]]:
-    """The words [start, end) whose stems are those of a form, function words between them passed over."""
+def _stem_runs(found: list[tuple[int, str]], form: Stems) -> Iterator[tuple[int, int]]:
+    """The words [start, end) that have the stems of a form, function words between them ignored."""
     stems = [stem for _, stem in found]
     whole = stems == list(form)
-    if not whole and len("".join(form)) < _SHORTEST:
+    if not whole and len("".join(form)) < _SHORTEST:  # short stems occur by chance
         return
     for at in occurrences(stems, form):
         yield found[at][0], found[at + len(form) - 1][0] + 1
 
 
-def _letters(texts: Sequence[str], form: Stems) -> Iterator[tuple[int, int]]:
-    """Where the letters of a form stand, in scripts without spaces."""
+def _letter_runs(texts: Sequence[str], form: Stems) -> Iterator[tuple[int, int]]:
+    """The characters [start, end) that are those of a form, in scripts without spaces."""
     for at in occurrences(texts, form):
         yield at, at + len(form)
 
 
 def _is_in_the_same_case(answer: AnswerText, name: str, start: int) -> bool:
-    """Whether a word may be a form of a name by its first letter: "roman" is no Roman, "englische" says less."""
-    return not answer.cased or answer.words[start].capital or not name[:1].isupper()
+    """Whether the first letter allows a form of the name: "roman" is not from Roman."""
+    return not answer.has_case or answer.words[start].capital or not name[:1].isupper()
 
 
 def _says_no_more(answer: AnswerText, found: list[tuple[int, str]], start: int, end: int, words: Language) -> bool:
-    """Whether an answer says no more than the words [start, end), its question and what goes with a nationality."""
-    asked = _stems_of(answer.question or "", words)
-    return all(
-        start <= index < end or stem in words.nationality_stems or stem in asked for index, stem in found
-    )
+    """Whether an answer has no content besides the words [start, end), its question and words for nationality."""
+    asked = _stems_of_text(answer.question or "", words)
+    return all(start <= index < end or stem in words.nationality_stems or stem in asked for index, stem in found)
 
 
-@MATCHING.remembered(1 << 12)
-def _stems_of(text: str, words: Language) -> frozenset[str]:
+@MATCHING.memoize(1 << 12)
+def _stems_of_text(text: str, words: Language) -> frozenset[str]:
     MATCHING.count(len(text))
     return frozenset(words.stem(word) for word in _WORD.findall(text))
 
 
-@MATCHING.remembered(1 << 14)
+@MATCHING.memoize(1 << 14)
 def _forms(name: str, words: Language) -> tuple[Stems, ...]:
-    """The stems of a name, and of its halves where it names both genders."""
+    """The stems of a name, and of its halves where it has both genders."""
     MATCHING.count(len(name))
     if all(word in words.powers or _is_function(word, words) for word in name.lower().split()):
-        return ()  # des millions
+        return ()  # "des millions" has no content
     return tuple(dict.fromkeys(stems for half in words.halves(name) if (stems := _name_stems(half, words))))
 
 
@@ -143,9 +141,9 @@ class _Country:
     nationals: tuple[Stems, ...] = ()
 
 
-@MATCHING.remembered(1 << 14)
-def _country(name: str, words: Language) -> _Country:
-    """The country that a name names, or a state of old by its adjective: "Russisches Kaiserreich" is Russia's."""
+@MATCHING.memoize(1 << 14)
+def _country_of_name(name: str, words: Language) -> _Country:
+    """The country of a name, or of a former state by its adjective: "Russisches Kaiserreich" is Russia's."""
     MATCHING.count(len(name))
     if name[:1].islower():
         return _Country()
@@ -157,7 +155,7 @@ def _country(name: str, words: Language) -> _Country:
 
 @cache
 def _countries(words: Language) -> Mapping[Stems, _Country]:
-    """Each country that CLDR or the language's data know by the stems of its names, and of each of its adjectives."""
+    """Each country of CLDR or the language's data by the stems of its names and adjectives."""
     in_scripts = [territory_names(code) for code in scripts_of(words.code)]
     in_english, english = territory_names("en"), bundled_demonyms()
     table: dict[Stems, _Country] = {}
@@ -179,25 +177,25 @@ def _countries(words: Language) -> Mapping[Stems, _Country]:
     return table
 
 
-def _place_base(name: str, words: Language) -> str:
-    """What the name of a place and its adjective have in common: "kaliforn"; "" where the language has no rule."""
+def _base_of_place(name: str, words: Language) -> str:
+    """The beginning that a place and its adjective share: "kaliforn"; "" where the language has no rule."""
     if not words.derived or not name[:1].isupper() or " " in name:
         return ""
-    base = _derived(_stem(name, words), words)
+    base = _strip_derivation(_stem(name, words), words)
     return base if len(base) >= _LONG else ""
 
 
-@MATCHING.remembered(1 << 14)
-def _derived(stem: str, words: Language) -> str:
+@MATCHING.memoize(1 << 14)
+def _strip_derivation(stem: str, words: Language) -> str:
     MATCHING.count(len(stem))
     for pattern, replacement in words.derived:
         stem = pattern.sub(replacement, stem)
     return stem
 
 
-@MATCHING.remembered(1 << 14)
+@MATCHING.memoize(1 << 14)
 def _short_names(name: str, words: Language) -> tuple[Stems, ...]:
-    """The characters of a name without the kind of place behind it (カリフォルニア州), where no spaces part words."""
+    """The characters of a name without a final word for its kind (カリフォルニア州), in scripts without spaces."""
     MATCHING.count(len(name))
     if not words.derived or name[:1].isascii() or " " in name:
         return ()

@@ -1,1 +1,1 @@
-"""Text as the rules read it: repaired, folded into words, with what is kept of it."""
+"""Text preparation for the rules: repair, folding into words, word lists, caches."""

@@ -1,4 +1,4 @@
-"""Marks that tell one thing from another where the words are the same: C and C++, 42 and 42 %, E and E♭, $ and €."""
+"""Marks that distinguish names of the same words: C and C++, 42 and 42 %, E and E♭, $ and €."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import MARK, MARKS, is_mark, words
 
 
-@MATCHING.remembered(1 << 14)
+@MATCHING.memoize(1 << 14)
 def _marks(text: str, *, spelt: bool) -> frozenset[tuple[str, str]]:
-    """Each mark of a text with the word that it stands beside; those that are `spelt` out as well."""
+    """Each mark of a text with the word it belongs to; with `spelt` also marks written as words ("sharp")."""
     MATCHING.count(len(text))
     found = ("", *[word.text for word in words(text)], "")
     return frozenset(
@@ -21,12 +21,12 @@ def _marks(text: str, *, spelt: bool) -> frozenset[tuple[str, str]]:
     )
 
 
-_BEFORE = frozenset({"minus", "below", "above"})  # stand before their number
+_BEFORE = frozenset({"minus", "below", "above"})  # written before their number
 _MAY_HAVE = re.compile(rf"{MARK.pattern}|[{SIGNS}]|\d|\b[A-Ha-h][ -](?:sharp|flat)\b")
 
 
 def keeps_marks(prediction: str, name: str) -> bool:
-    """Whether a prediction has every mark of a name where it has the word, and names no other currency."""
+    """Whether a prediction has every mark of a name at the same word, and names no other currency."""
     return not _MAY_HAVE.search(name) or (
         _marks(name, spelt=False) <= _marks(prediction, spelt=True) and not are_other_currencies(prediction, name)
     )

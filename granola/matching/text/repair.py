@@ -1,4 +1,4 @@
-"""Texts set in order before they are read, and repaired where they were damaged by copying."""
+"""Preparation of texts before matching, and repair of damage by copying."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 
 from granola.matching.text import word_lists
-from granola.replies.plain_text import spaced
+from granola.replies.plain_text import without_markup
 
 # The bytes of UTF-8's longer sequences as Windows-1252 or Latin-1 shows them.
 _HIGH = bytes(range(0x80, 0xC0)).decode("cp1252", errors="ignore") + bytes(range(0x80, 0xC0)).decode("latin-1")
@@ -16,28 +16,28 @@ _DAMAGED = re.compile(f"[{_LEADS}][{re.escape(_HIGH)}]+")
 _BLANKS = str.maketrans(dict.fromkeys("\xa0\u2007\u2009\u202f", " "))
 
 
-def _mend(damage: re.Match[str]) -> str:
-    if damage[0] == "×\xa0":  # a sign and its blank
+def _decode_mojibake(damage: re.Match[str]) -> str:
+    if damage[0] == "×\xa0":  # a multiplication sign with its blank, no mojibake
         return damage[0]
     try:
-        return b"".join(_byte(letter) for letter in damage[0]).decode("utf-8")
+        return b"".join(_byte_of_letter(letter) for letter in damage[0]).decode("utf-8")
     except UnicodeError:
         return damage[0]
 
 
-def _byte(letter: str) -> bytes:
+def _byte_of_letter(letter: str) -> bytes:
     try:
         return letter.encode("latin-1")
     except UnicodeEncodeError:
         return letter.encode("cp1252")
 
 
-def mended(text: str) -> str:
-    """The text with mojibake undone and every kind of blank a plain one; most texts are returned as they are."""
-    return text if text.isascii() else _DAMAGED.sub(_mend, text).translate(_BLANKS)
+def decode_mojibake(text: str) -> str:
+    """The text with mojibake decoded and all blanks plain spaces; most texts are returned as they are."""
+    return text if text.isascii() else _DAMAGED.sub(_decode_mojibake, text).translate(_BLANKS)
 
 
-_SIGNS = re.compile(r"(?<=[A-Za-z])[!$](?=[A-Za-z])")
+_SIGNS = re.compile(r"(?<=[A-Za-z])[!$](?=[A-Za-z])")  # P!nk, Ke$ha
 _ENDINGS = r"(?:s|t|re|ve|ll|d|m)\b"
 _PARTED = re.compile(
     rf"(?<=\w) (?=n['’]t\b)|(?<=\w) ['’] ?(?={_ENDINGS})|(?<=\w) (?=['’]{_ENDINGS})|(?<=\b[odl]) ['’] (?=\w)",
@@ -48,23 +48,25 @@ _PARTED = re.compile(
 _CLOCK = re.compile(r"\b(\d{1,2})(?::00)?\s?([ap])\.?m\b\.?", re.IGNORECASE)
 
 
-def tidied(text: str) -> str:
-    """The text as it is read: blanks, marks and what a system parted at its signs set in order."""
+def tidy(text: str) -> str:
+    """The text with blanks and marks normalised and with words joined that a tokeniser split at apostrophes."""
     if "~~" in text:
         text = _STRUCK.sub("", text)
-    text = _joined(spaced(mended(text)))
+    text = _join_split_words(without_markup(decode_mojibake(text)))
     if len(text) <= SHORT and _PARTED_NUMBER.search(text):  # 1, 776 and 3. 97
         text = _PARTED_NUMBER.sub(lambda sign: sign[1] or sign[2], text)
     return text
 
 
 _STRUCK = re.compile(r"~~[^~]*+~~")
-SHORT = 40  # characters of an answer in which `3. 97` is one number and no end of a sentence
+SHORT = 40  # characters up to which `3. 97` in an answer is one number and no end of a sentence
 _PARTED_NUMBER = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
 
 
-def _joined(text: str) -> str:
-    """The text with letters that are written as signs, and with what a system parted at an apostrophe set together."""
+def _join_split_words(text: str) -> str:
+    """The text with signs in place of letters undone (`Ke$ha`), and with words joined that a tokeniser split at an
+    apostrophe.
+    """
     if "!" in text or "$" in text:
         text = _SIGNS.sub(lambda sign: "i" if sign[0] == "!" else "s", text)
     if "m" in text or "M" in text:
@@ -81,9 +83,10 @@ _FOOTNOTE = re.compile(
     + r"(?<=[a-zß-öø-ÿ][a-zß-öø-ÿ\"”’')\]])\d{1,3}(?![\d:%,]\d|\d)"
     + r"|(?<=[A-Z][A-Z])\d{1,3}(?=[.,;]?(?:\s|\Z))"
 )
+# a footnote after a year from 1400 to 2039
 _AFTER_YEAR = re.compile(r"(?<!\d)(1[4-9]\d\d|20[0-3]\d)\d{1,3}(?=[.,;)]*(?:\s|\Z|[A-Z]))")
 _NO_MONTH = r"(?<!uary)(?<!March)(?<!April)(?<!May)(?<!June)(?<!July)(?<!August)(?<!ember)(?<!ober)"
-_LONE = re.compile(_NO_MONTH + r"(?<=[\w)\"”]) \d{1,2}(?= ?[.,;]|\Z)")
+_LONE = re.compile(_NO_MONTH + r"(?<=[\w)\"”]) \d{1,2}(?= ?[.,;]|\Z)")  # a number after a month is a day, no footnote
 _PARTED_DECIMAL = re.compile(r"(?<=\d)\. (?=\d)")
 _LINK_BORDER = re.compile(
     r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]\.|\d)|(?<=\d\d)(?=[A-Z]?[a-z]{3})|(?<=[a-z]{2}[”\"])(?=\w)"
@@ -93,13 +96,13 @@ _LINK_BORDER = re.compile(
 _DAMAGE = re.compile(r"[a-z\"”’')\]]\d|[A-Z][A-Z]\d|\d{5}|[a-z][A-Z]|\d\. \d|[⁰¹²³⁴-⁹]|\d[a-z]{3}|[a-z][”\"]\w")
 
 
-GLUED = 5  # letters of a name that may be glued to others; shorter ones stand in other words
+GLUED = 5  # letters from which a name is searched for in glued words; shorter ones are parts of other words
 
 
-def parted(text: str, names: Iterable[str]) -> str:
-    """A text that was copied with blanks around the names that are glued to other words: `starLuke Bryansang`.
+def separate_glued_names(text: str, names: Iterable[str]) -> str:
+    """A text with blanks around the names that are glued to other words: `starLuke Bryansang`.
 
-    A name of small letters is parted from a small word alone: `themedulla oblongataof`, not `phytohormones`.
+    A name in small letters is separated only from a function word: `themedulla oblongataof`, not `phytohormones`.
     """
     for name in sorted({name for name in names if len(name) >= GLUED and name[0].isalnum()}, key=len, reverse=True):
         at = text.find(name)
@@ -114,20 +117,21 @@ def parted(text: str, names: Iterable[str]) -> str:
     return text
 
 
-_LONGEST = 12  # letters of a word that a name is parted from by the word itself
+_LONGEST = 12  # letters of a neighbouring word that are compared with the function words
 _SMALL = word_lists.FUNCTION | {""}
 
 
 def is_damaged(text: str) -> bool:
-    """Whether something in a text looks as if it was glued on where links or footnotes stood."""
+    """Whether a text looks as if words were glued together at links or footnotes."""
     return _DAMAGE.search(text) is not None
 
 
-def repairs(text: str) -> list[str]:
+def repaired_readings(text: str) -> list[str]:
     """Readings of a text that was copied with its footnotes and without the blanks around its links.
 
-    Footnote digits glued to words and years go first ("Jack Gleeson1.", "March 8, 19871"), then words glued at the
-    borders of links are parted ("byHugo Weaving"). A lone digit behind a blank is a footnote where there are others.
+    First footnote digits glued to words and years are removed ("Jack Gleeson1.", "March 8, 19871"), then words glued
+    at the borders of links are separated ("byHugo Weaving"). A single digit after a blank is a footnote where there
+    are others.
     """
     if not is_damaged(text):
         return []

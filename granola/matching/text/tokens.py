@@ -1,7 +1,7 @@
-"""Careful normalisation: text as a list of folded words that remember where they stood.
+"""Normalisation of text into a list of folded words with their places in the source.
 
-Two spellings of a name fold to the same words: case, accents, punctuation, hyphens, possessives, joined
-initials (J.R.R. = JRR = J. R. R.), thousands separators, number words and ordinals, "&", "St." and the like.
+Two spellings of a name fold to the same words: case, accents, punctuation, hyphens, possessives, joined initials
+(J.R.R. = JRR = J. R. R.), thousands separators, number words and ordinals, "&", "St." and the like.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from granola.replies.plain_text import plain
 
 
 class FoldedWord(NamedTuple):  # made by the million: a frozen dataclass takes three times as long
-    """One folded word: its place [start, end) in the source, and whether it stood there with a capital.
+    """One folded word: its place [start, end) in the source, and whether it began with a capital there.
 
     `gap` is the punctuation between this word and the one before, without spaces: "" or "," and so on.
     """
@@ -39,19 +39,19 @@ _TEN = {word: value for word, value in _NUMBERS.items() if value >= 20 and not v
 _ORDINAL = {word: value for value, word in enumerate(("zeroth", *language("en").count_words[:19]))}
 _TENTH = {word[:-1] + "ieth": value for word, value in _TEN.items()}
 
-# Words that `words` does more with than lower them.
+# Words that `words` changes into digits.
 _NUMBERISH = frozenset({*_CARDINAL, *_TEN, *_ORDINAL, *_TENTH})
 
-# Short forms that name the same thing wherever they stand in a name.
+# Short forms that mean the same anywhere in a name.
 SAME_WORD = {"&": "and", "st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
 ARTICLES = frozenset({"the", "a", "an"})
-MOST = 200  # mentions of one name that are looked for; a text that has more is no answer
+MOST = 200  # mentions of one name that are searched for; a text that has more is no answer
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(
     rf"(\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d+|(?:[^\W\d_]\.){{2,}}[^\W\d_]?(?!\w)|[{_CJK}]|&"
     rf"|(?:[^\W_{_CJK}]|[\u0300-\u036f])++(?:['’‘ʼʻ´`][^\W_{_CJK}]++)*+"
-    # marks that tell one thing from another: -5, 42 %, C#, C++, A+, O-, E♭
+    # marks that distinguish names: -5, 42 %, C#, C++, A+, O-, E♭
     rf"|(?<![\w)\]}}.])[-−](?=[{SIGNS}]?\d)|[<>≤≥]=?(?=\s?[{SIGNS}]?\d)|(?<=\d)\s?%|[♭♯]|(?<=[^\W_])(?:\+{{1,2}}|#)(?!\w)"
     rf"|(?<=\b[AaBbOo])[-−](?!\w)|(?<=\b[Aa][Bb])[-−](?!\w))"
 )
@@ -62,19 +62,19 @@ _MARKS = {
 MARKS = frozenset(_MARKS.values())
 """The words that marks are read as; a number or a letter with one is another than without."""
 MARK = re.compile(r"[%#+♭♯−<>≤≥]|(?:\A|[^\w)\]}.])-[$]?\d|\b(?:[ABO]|AB)-(?!\w)")
-# In lower-case ASCII without what joins letters or digits across a sign, a word is a run of them: five times as fast.
+# In lower-case ASCII where no sign joins letters or digits, a word is a run of them: five times as fast.
 _JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
 _RUN = re.compile(r"([a-z0-9]+)")
 _SIGNS_OF_MARKS = frozenset("%#+-<>")
 
 
 def _has_mark(text: str) -> bool:
-    """Whether an ASCII text has a mark; most have none of the signs, which is seen sooner."""
+    """Whether an ASCII text has a mark; the search for signs alone is faster and rules out most texts."""
     return not _SIGNS_OF_MARKS.isdisjoint(text) and MARK.search(text) is not None
 
 
 def is_mark(folded_words: Sequence[FoldedWord], index: int, text: str) -> bool:
-    """Whether a word of a text is a mark: a sign, or "sharp" or "flat" behind the letter of a note."""
+    """Whether a word of a text is a mark: a sign, or "sharp" or "flat" after the letter of a note."""
     word = folded_words[index]
     if word.text not in MARKS:
         return False
@@ -95,7 +95,7 @@ def _fold(token: str) -> str:
     return text.replace("'", "")
 
 
-@MATCHING.remembered(1 << 12)  # few: the collector walks through every FoldedWord that is kept
+@MATCHING.memoize(1 << 12)  # few: the collector walks through every FoldedWord that is kept
 def words(text: str) -> tuple[FoldedWord, ...]:
     """The words of `text` in order, numbers and initials joined, without the English articles."""
     MATCHING.count(len(text))
@@ -136,7 +136,7 @@ _new_word = tuple.__new__  # half the time of FoldedWord(...), which goes throug
 
 
 def _join_initials(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
-    """`J. R. R.` -> `jrr`: runs of single letters become one word, whatever their case."""
+    """Runs of single letters become one word, whatever their case: `J. R. R.` -> `jrr`."""
     out: list[FoldedWord] = []
     run = False
     for word in folded_words:
@@ -186,7 +186,7 @@ def _ordinal(value: int) -> str:
 
 
 def _without_articles(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
-    """Without the English articles, whose gap passes on; one that ends the text stays, as in Vitamin A."""
+    """The words without English articles, whose gap passes to the next word; a final one stays, as in Vitamin A."""
     others = list(folded_words)
     for place in range(len(others) - 2, -1, -1):
         article, following = others[place], others[place + 1]
@@ -198,8 +198,8 @@ def _without_articles(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
 
 
 def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
-    """The places where the words `wanted` stand in a row, from left to right: the first MOST of them."""
-    line, run = "\n".join(("", *texts, "")), "\n".join(("", *wanted, ""))  # no word has a line's end in it
+    """The indices where the words `wanted` occur in sequence, from left to right: the first MOST of them."""
+    line, run = "\n".join(("", *texts, "")), "\n".join(("", *wanted, ""))  # no word contains a newline
     place = counted = 0
     at = line.find(run)
     for _ in range(MOST):
@@ -210,16 +210,16 @@ def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
         counted, at = at, line.find(run, at + 1)
 
 
-@MATCHING.remembered(1 << 16)
+@MATCHING.memoize(1 << 16)
 def key(text: str) -> tuple[str, ...]:
-    """The folded words without articles: two names with equal keys are spelling variants of each other."""
+    """The folded words without articles: names with equal keys are spelling variants of each other."""
     MATCHING.count(len(text))
-    quick = simple(text)
+    quick = plain_key(text)
     return quick if quick is not None else tuple([word[0] for word in words(text)])
 
 
-def simple(text: str) -> tuple[str, ...] | None:
-    """The key of a text of plain words, found without looking at every character; None where it may be another."""
+def plain_key(text: str) -> tuple[str, ...] | None:
+    """The key of a text of plain words, by a fast path; None where only `words` can compute it."""
     if not text.isascii():
         return None
     lower = text.lower()
@@ -242,7 +242,7 @@ def simple(text: str) -> tuple[str, ...] | None:
 
 
 def _without_apostrophe(token: str) -> str:
-    """One word of letters as `_fold` spells it; a text that is no word where it may be more or other than that."""
+    """A word of letters folded as by `_fold`; "'", which is no word, where it may be more than one word."""
     parts = token.split("'")
     if not token.replace("'", "").isalpha() or not all(parts):
         return "'"
@@ -254,7 +254,7 @@ _LETTERS = frozenset(string.ascii_lowercase)
 _MARKED = _SPECIAL | ARTICLES | _LETTERS
 
 
-# Words folded further than `words` does, for rules that are asked late: number, spelling, numerals.
+# The further fold of words, for the later rules: number, spelling, numerals.
 #
 # Plural and singular, British and American spelling, `II` and `2`, `second` and `2` fold alike. The fold of a word is
 # no word that anyone writes ("james" gives "jame"): it is only ever compared with another fold.
@@ -266,14 +266,14 @@ _ROMANS = frozenset(
     for units in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 ) - {""}
 _DIGIT_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
-_NO_PLURALS = ("ss", "us", "is", "as", "os")
+_NO_PLURALS = ("ss", "us", "is", "as", "os")  # endings of singular words: glass, bus, basis, Texas, chaos
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/word_forms.json").read_bytes())
 _IRREGULAR: dict[str, str] = _TABLES["irregular"]
 _SPELLING: dict[str, str] = _TABLES["spelling"]
 _DIGRAPH = re.compile(r"([aou])e|(a)a")  # Duesseldorf, Goettingen, Aarhus
 _ISE = re.compile(r"(?<=[a-z]{3}i)s(?=e|ing|ation)|(?<=[a-z]{2}y)s(?=e|ing)")  # organise, analyse
-# Letters that fold away at a word's end where what it does matters and not when (protects, protecting, protection),
-# each with the letters that have to be left.
+# Endings that `stem` removes, so that forms of a verb and its noun are equal (protects, protecting, protection),
+# each with the least number of letters that remain.
 _ENDINGS: dict[str, int] = _TABLES["endings"]
 
 
@@ -282,8 +282,8 @@ def _roman(text: str) -> int:
     return sum(-v if i + 1 < len(values) and v < values[i + 1] else v for i, v in enumerate(values))
 
 
-@MATCHING.remembered(1 << 16)
-def loose(text: str) -> str:
+@MATCHING.memoize(1 << 16)
+def loose_fold(text: str) -> str:
     """The further fold of one folded word that is no Roman numeral."""
     MATCHING.count(len(text))
     if not text.isalpha():
@@ -298,41 +298,41 @@ def loose(text: str) -> str:
         else:
             text = text[:-1]
     text = _SPELLING.get(text, text)
-    if len(text) > 5:
+    if len(text) > 5:  # short words with "ae" or "oe" are others: aeon, shoe
         text = _DIGRAPH.sub(lambda pair: pair[0][0], text)
     return _ISE.sub("z", text) if "s" in text else text
 
 
 def fold(folded_words: Sequence[FoldedWord]) -> tuple[str, ...]:
-    """Words folded further, in order; a numeral in capitals behind a capitalised word is a number."""
+    """The further folds of words, in order; a Roman numeral in capitals after a capitalised word becomes a number."""
     texts = [word.text for word in folded_words]
     if _ROMANS.isdisjoint(texts):
-        return tuple(map(loose, texts))
+        return tuple(map(loose_fold, texts))
     return tuple(
         str(_roman(text))
         if word.capital and text in _ROMANS and index and (folded_words[index - 1].capital or len(text) > 1)
-        else loose(text)
+        else loose_fold(text)
         for index, (word, text) in enumerate(zip(folded_words, texts, strict=True))
     )
 
 
-@MATCHING.remembered(1 << 16)
+@MATCHING.memoize(1 << 16)
 def loose_key(text: str) -> tuple[str, ...]:
     """The further folds of a text's words without articles."""
     MATCHING.count(len(text))
-    return loosened(text, key(text))
+    return loose_folds(text, key(text))
 
 
-def loosened(text: str, folded: tuple[str, ...]) -> tuple[str, ...]:
-    """The further folds of a text whose key is `folded`; not remembered."""
-    return tuple(map(loose, folded)) if _ROMANS.isdisjoint(folded) else fold(words(text))
+def loose_folds(text: str, folded: tuple[str, ...]) -> tuple[str, ...]:
+    """The further folds of a text whose key is `folded`; not cached."""
+    return tuple(map(loose_fold, folded)) if _ROMANS.isdisjoint(folded) else fold(words(text))
 
 
-@MATCHING.remembered(1 << 16)
+@MATCHING.memoize(1 << 16)
 def stem(text: str) -> str:
-    """The beginning that forms of a word have in common, of words of five letters and more; at least four letters."""
+    """The beginning that the forms of a word share: at least four letters, for words of five letters or more."""
     MATCHING.count(len(text))
-    if len(text) < 5 or not text.isalpha():
+    if len(text) < 5 or not text.isalpha():  # shorter words would lose what distinguishes them
         return text
     for ending, left in _ENDINGS.items():
         if text.endswith(ending) and len(text) - len(ending) >= left:
@@ -341,9 +341,11 @@ def stem(text: str) -> str:
     return text[:-1] if text[-1] == text[-2] and len(text) > 4 else text  # controlled, control
 
 
-@MATCHING.remembered(1 << 14)
+@MATCHING.memoize(1 << 14)
 def root(word: str) -> str:
-    """The stem without an ending that makes a faith, its believer, a doer or a kind of it."""
+    """The stem without an ending of derivation: a faith and its believer, an action and its agent (Buddhism,
+    Buddhist).
+    """
     MATCHING.count(len(word))
     return _ROOT.sub("", _ROOT.sub("", stem(word)))
 

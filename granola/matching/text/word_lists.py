@@ -1,4 +1,4 @@
-"""The closed lists that the rules read words with, from vocabulary.json, which says what each is for."""
+"""The closed word lists of the rules, from vocabulary.json, which describes the use of each."""
 
 from __future__ import annotations
 

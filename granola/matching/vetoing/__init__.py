@@ -1,1 +1,1 @@
-"""What takes a mention back: it is denied, belongs to another event, or contradicts the ladder."""
+"""Vetoes on a mention: it is denied, part of another name, or contradicts the ladder."""

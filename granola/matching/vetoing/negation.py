@@ -1,4 +1,4 @@
-"""Negation: what a clause denies."""
+"""Negation of mentions, within a clause and by later corrections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from granola.matching.text import word_lists
 
 
 def is_negated(answer: AnswerText, mention: Mention) -> bool:
-    """`not in France`, `rather than France`, `not in Paris, France`; but `not only France` affirms."""
+    """Whether a mention is negated: `not in France`, `rather than France`, `not in Paris, France`; not by `not only
+    France`.
+    """
     if is_denied_word(answer, mention.start) or _is_taken_back(answer, mention):
         return True
     if answer.texts[max(0, mention.start - 1) : mention.start] == ("than",):  # larger than Africa
@@ -25,36 +27,37 @@ def is_negated(answer: AnswerText, mention: Mention) -> bool:
 
 
 def is_denied_word(answer: AnswerText, start: int) -> bool:
-    """Whether the clause denies what stands from word `start` on."""
-    before = list(_clause(answer, start))[::-1]
+    """Whether the clause negates the words from `start` on."""
+    before = list(_clause_before(answer, start))[::-1]
     if _DENYING.isdisjoint(before):
         return False
     near = before[-_NEAR:]
-    if any(_phrase_in(phrase, near) for phrase in word_lists.AFFIRMATIONS):
+    if any(_contains_phrase(phrase, near) for phrase in word_lists.AFFIRMATIONS):
         return False
     return (
         any(word in word_lists.NEGATIONS for word in near)
-        or any(_phrase_in(phrase, near) for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY))
-        or any(_phrase_in(phrase, before) for phrase in word_lists.ANNOUNCING)
+        or any(_contains_phrase(phrase, near) for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY))
+        or any(_contains_phrase(phrase, before) for phrase in word_lists.ANNOUNCING)
     )
 
 
-_NEAR = 6  # words before a name that a denial is among; what announces an error stands farther off
+_NEAR = 6  # words before a name searched for a negation; phrases that announce an error may be farther away
 
 
 def is_denied(answer: AnswerText, position: int) -> bool:
-    """Whether the clause denies what stands at a character of the text: `not in 1961`."""
+    """Whether the clause negates the word at a character of the text: `not in 1961`."""
     return is_denied_word(answer, bisect_right(answer.words, position, key=lambda word: word.end))
 
 
-def _clause(answer: AnswerText, start: int) -> Iterator[str]:
+def _clause_before(answer: AnswerText, start: int) -> Iterator[str]:
     """The words before word `start`, nearest first, back to the beginning of its clause; at most nine."""
     for index in range(start - 1, max(-1, start - 10), -1):
         gap = answer.words[index + 1].gap if index + 1 < len(answer.words) else ""
         text = answer.words[index].text
-        if '"' in gap or "”" in gap:
+        if '"' in gap or "”" in gap:  # a quotation is no part of the clause around it
             return
-        if text in word_lists.NEGATIONS and text in answer.asked:
+        # a negation of the question is no denial: "Who did not sign?"
+        if text in word_lists.NEGATIONS and text in answer.question_words:
             continue
         if gap.strip("'\"’“”()-") or (
             text in word_lists.CLAUSE_WORDS and not (text == "but" and index and answer.texts[index - 1] in _BUT)
@@ -63,10 +66,11 @@ def _clause(answer: AnswerText, start: int) -> Iterator[str]:
         yield answer.words[index].text
 
 
+# "anything but France" denies; any other "but" begins a clause
 _BUT = frozenset({"anything", "anyone", "anybody", "everyone"})
 
 
-def _phrase_in(phrase: tuple[str, ...], before: list[str]) -> bool:
+def _contains_phrase(phrase: tuple[str, ...], before: list[str]) -> bool:
     size = len(phrase)
     return any(tuple(before[i : i + size]) == phrase for i in range(len(before) - size + 1))
 
@@ -79,26 +83,28 @@ _CORRECTS, _IS_WRONG, _CONTRASTS = "corrects", "is_wrong", "contrasts"  # among 
 
 @cache
 def _expressions(key: str, code: str) -> tuple[re.Pattern[str], ...]:
-    """How something is taken back in English and in another language."""
+    """The expressions for taking something back, in English and in another language."""
     known = (language(one).matching.get(key) for one in dict.fromkeys(("en", code)))
     return tuple(pattern for pattern in known if pattern is not None)
 
 
-def _ends(key: str, answer: AnswerText, at: int) -> list[int]:
-    """Where the expressions of a key end that begin at a character of the answer."""
+def _expression_ends(key: str, answer: AnswerText, at: int) -> list[int]:
+    """The ends of the expressions of a key that begin at a character of the answer."""
     return [found.end() for pattern in _expressions(key, answer.code) if (found := pattern.match(answer.text, at))]
 
 
 def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
-    """`In Lyon? No, in Marseille.`; `Lyon. Wait, no, Marseille.`; `Lyon is wrong`; `often said to be Lyon, but ...`"""
+    """Whether an answer takes a mention back later: `In Lyon? No, in Marseille.`; `Lyon. Wait, no, Marseille.`; `Lyon
+    is wrong`; `often said to be Lyon, but ...`
+    """
     end = answer.words[mention.end - 1].end
-    if any(answer.text[at : at + 1].isupper() for at in _ends(_CORRECTS, answer, end)):
+    if any(answer.text[at : at + 1].isupper() for at in _expression_ends(_CORRECTS, answer, end)):
         return True
-    if _ends(_IS_WRONG, answer, end):
+    if _expression_ends(_IS_WRONG, answer, end):
         return True
-    if _ends(_CONTRASTS, answer, end):
-        before = list(_clause(answer, mention.start))[::-1]
-        if any(_phrase_in(phrase, before) for phrase in word_lists.UNCERTAIN):
+    if _expression_ends(_CONTRASTS, answer, end):
+        before = list(_clause_before(answer, mention.start))[::-1]
+        if any(_contains_phrase(phrase, before) for phrase in word_lists.UNCERTAIN):
             return True
     if "?" not in answer.text:
         return False

@@ -1,8 +1,8 @@
-"""What takes a mention back: five vetoes, by the name that the verdict then has, in the order in which they are asked.
+"""Five vetoes that reject a mention, by the name that the verdict then has, in the order in which they are checked.
 
-All hold for the coarser levels of a ladder, and for its finest in answers of up to SHORT words; in longer ones people
-read past those of LONG. Where there is one level, those of ALWAYS hold, and the others but RESTATED in answers of up to
-SHORT words (docs/reference/scoring.md).
+All apply to the coarser levels of a ladder, and to its finest in answers of up to SHORT words; in longer ones those of
+LONG do not, since human graders ignore them there. Where there is one level, those of ALWAYS apply, and the others
+except RESTATED in answers of up to SHORT words (docs/reference/scoring.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from granola.matching.naming.countries import (
 )
 from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.naming.name_forms import place_parts
-from granola.matching.naming.person_names import person, tells_by_initials
+from granola.matching.naming.person_names import has_only_middle_initials, parse_person
 from granola.matching.naming.references import function_words
 from granola.matching.text import word_lists
 from granola.matching.text.tokens import FoldedWord, key
@@ -36,22 +36,26 @@ from granola.matching.vetoing.negation import is_negated
 
 
 def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
-    """`York` in New York, `Oxford` in University of Oxford."""
+    """Whether a mention ends a longer name: `York` in New York, `Oxford` in University of Oxford."""
     first, left = answer.words[mention.start], mention.start - 1
     if left >= 0 and _is_in_a_run_of_signs(answer, mention.start):
         return True
-    if left < 0 or first.gap.strip("-") or (answer.cased and not first.capital):
+    if left < 0 or first.gap.strip("-") or (answer.has_case and not first.capital):
         return False
     if answer.is_mentioned(left, left + 1):
         return False
     word = answer.words[left]
     if word.text in word_lists.DIRECTIONS or word.text in word_lists.POINTS:
-        return _is_elsewhere(answer, mention, word)
-    if word.text in word_lists.QUALIFIERS and (word.capital or not answer.cased) and word.text not in answer.asked:
-        if answer.is_function_word((word.text,)) and (left == 0 or not answer.cased):
+        return _is_another_region(answer, mention, word)
+    if (
+        word.text in word_lists.QUALIFIERS
+        and (word.capital or not answer.has_case)
+        and word.text not in answer.question_words
+    ):
+        if answer.is_function_word((word.text,)) and (left == 0 or not answer.has_case):
             return False  # la langue allemande
         return not (mention.name.islower() and first.text in word_lists.OCCUPATIONS)  # Former politician
-    return answer.cased and _goes_on_from(answer, mention, left)
+    return answer.has_case and _continues_name(answer, mention, left)
 
 
 def is_in_a_country_s_name(answer: AnswerText, mention: Mention) -> bool:
@@ -67,7 +71,7 @@ def is_in_a_country_s_name(answer: AnswerText, mention: Mention) -> bool:
     )
 
 
-_LONGEST_TERRITORY = 6  # signs on either side of a name within a territory's: 南 of 南スーダン
+_LONGEST_TERRITORY = 6  # characters on either side of a name that are compared with territories: 南 of 南スーダン
 
 
 @cache
@@ -77,18 +81,18 @@ def _territories(code: str) -> frozenset[tuple[str, ...]]:
 
 
 def _is_in_a_run_of_signs(answer: AnswerText, start: int) -> bool:
-    """Whether a Chinese character that is no function word stands at once before word `start`: 京都 in 東京都."""
+    """Whether a Chinese character that is no function word directly precedes word `start`: 京都 in 東京都."""
     first, before = answer.words[start], answer.words[start - 1]
     if before.end != first.start or not (first.text[0] >= _HAN <= before.text[0]):
         return False
     return answer.is_claim(start - 1, start) and before.text not in function_words(answer.code)
 
 
-_HAN = "\u3400"  # from here on signs are Chinese
+_HAN = "\u3400"  # the first Chinese character
 
 
-def _goes_on_from(answer: AnswerText, mention: Mention, left: int) -> bool:
-    """Whether a mention in a text with capitals is the end of a name that has word `left` before it."""
+def _continues_name(answer: AnswerText, mention: Mention, left: int) -> bool:
+    """Whether a mention in a text with capitals ends a name that includes word `left` before it."""
     word = answer.words[left]
     if word.text == "of" and left > 0 and answer.words[left - 1].text not in word_lists.PARTS:
         return answer.words[left - 1].capital and answer.is_claim(left - 1, left)
@@ -99,28 +103,32 @@ def _goes_on_from(answer: AnswerText, mention: Mention, left: int) -> bool:
         return False  # the U.S. President is a president
     names_of_level = [folded for level, _, folded in answer.tiers if level == mention.level]
     if any(word.text in folded for folded in names_of_level):
-        return False  # Roman Catholic, where Roman Catholicism and Catholic are names of one
+        return False  # Roman Catholic, where Roman Catholicism and Catholic are names of one level
     if answer.asks_person and mention.level == 0 and all(len(folded) == 1 for folded in names_of_level):
         return False  # Gerald Ford, where the gold answer is Ford
-    # A name of several words bears more first names: Achille Claude Debussy. A single word does not, nor a country.
+    # A name of several words may have more first names: Achille Claude Debussy; not a single word or a country.
     bears_none = single or country_ids(answer.texts[mention.start : mention.end])
     return bool(bears_none) and word.capital and answer.is_claim(left, left + 1)
 
 
-def _is_elsewhere(answer: AnswerText, mention: Mention, direction: FoldedWord) -> bool:
-    """`South Korea` for Korea, `North Carolina`, `West Germany`; not so `northern India`, `Eastern Europe`."""
+def _is_another_region(answer: AnswerText, mention: Mention, direction: FoldedWord) -> bool:
+    """Whether a direction makes another region: `South Korea` for Korea, `North Carolina`, `West Germany`; not
+    `northern India`, `Eastern Europe`.
+    """
     if any(is_known(answer.texts[mention.start - 1 : end]) for end in (mention.end, mention.end + 1)):
         return True
-    if direction.text in word_lists.DIRECTIONS or (answer.cased and not direction.capital):
+    if direction.text in word_lists.DIRECTIONS or (answer.has_case and not direction.capital):
         return False
     parted = word_lists.PARTED_BY_POINTS.get(answer.words[mention.start].text, ())
     return direction.text not in parted
 
 
-def has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
-    """`Paris` in Paris Hilton; `University` in University of Washington where a tier is a university."""
+def has_a_name_after(answer: AnswerText, mention: Mention) -> bool:
+    """Whether a mention begins a longer name: `Paris` in Paris Hilton; `University` in University of Washington where
+    a tier is a university.
+    """
     last, right = answer.words[mention.end - 1], mention.end
-    if not (answer.cased and last.capital and right < len(answer.words)):
+    if not (answer.has_case and last.capital and right < len(answer.words)):
         return False
     word = answer.words[right]
     if word.text == "of" and mention.name.islower() and right + 1 < len(answer.words):
@@ -128,61 +136,61 @@ def has_a_name_behind(answer: AnswerText, mention: Mention) -> bool:
     between = answer.text[last.end : word.start]
     if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1) or answer.is_inflected(mention):
         return False
-    if (answer.of_places or answer.asks_place) and _is_a_container(answer, right):
+    if (answer.names_places or answer.asks_place) and _is_a_container(answer, right):
         return False  # Chicago Illinois
     if word.text in _TOWNS and is_known(key(mention.name)) and mention.name not in zone_cities():
-        return True  # Kansas City, Mexico City: towns, and no other name of the state, as New York City is
+        return True  # Kansas City, Mexico City: towns, not the state; unlike New York City
     if word.text in _JUNIOR:  # Al Gore Jr., but not John F. Kennedy Jr.; the elder and the third have their number
-        named = person(answer.words[mention.start : right], answer.text)
-        return named is not None and tells_by_initials(named)
-    return word.text not in word_lists.FUNCTION | word_lists.KINDS and word.text not in answer.asked
+        named = parse_person(answer.words[mention.start : right], answer.text)
+        return named is not None and has_only_middle_initials(named)
+    return word.text not in word_lists.FUNCTION | word_lists.KINDS and word.text not in answer.question_words
 
 
-_TOWNS = frozenset({"city", "county", "township"})
+_TOWNS = frozenset({"city", "county", "township"})  # kinds that make a town of the name of a state
 _JUNIOR = frozenset({"jr", "junior"})
 
 
 def _is_a_container(answer: AnswerText, index: int) -> bool:
-    """Whether a state or country stands from word `index` on."""
+    """Whether the name of a state or country begins at word `index`."""
     folded = answer.texts[index : index + 3]
     known = division(folded) is not None or nation(folded[:1]) is not None
     return known or answer.quote(index, index + 1).replace(".", "") in ABBREVIATIONS
 
 
-# Finer claims that no level bears out, and containers that are not the ladder's: Lyon, France for Paris.
+# Finer claims that no level supports, and containers that are not the ladder's: Lyon, France for Paris.
 
 
 def follows_a_finer_claim(answer: AnswerText, mention: Mention) -> bool:
-    """`Lyon, France` or `Kurt Masur, a German conductor`: a tier behind a finer claim that no tier states.
+    """Whether a tier follows a finer claim that no tier states: `Lyon, France`; `Kurt Masur, a German conductor`.
 
-    A claim finer than level 1 cannot be told wrong and takes nothing back.
+    A claim finer than level 1 cannot be checked and rejects nothing.
     """
     if mention.level == 0:
         return False
-    if answer.unknown_first is not None and mention.start >= answer.unknown_first:
+    if answer.unknown_first_part is not None and mention.start >= answer.unknown_first_part:
         return True  # short parts between commas, read from the finest
-    return _behind_a_name(answer, mention) or _before_a_specific(answer, mention)
+    return _follows_a_name(answer, mention) or _precedes_a_specific_name(answer, mention)
 
 
-def _behind_a_name(answer: AnswerText, mention: Mention) -> bool:
-    """A capitalised name before the mention, with nothing but a copula, a preposition or a comma between."""
-    if not answer.cased:
+def _follows_a_name(answer: AnswerText, mention: Mention) -> bool:
+    """Whether a capitalised name precedes the mention, with only a copula, a preposition or a comma between."""
+    if not answer.has_case:
         return False
     qids = country_ids(answer.texts[mention.start : mention.end])
     if qids and any(country_ids(answer.texts[max(0, mention.start - n) : mention.end]) & qids for n in (2, 3)):
         return False  # Federal Republic of Germany
-    joint = _bridge_before(answer, mention)
+    joint = _joining_words_before(answer, mention)
     if joint is None:
         return False
     bridge, parted = joint
     larger = next((m for m in answer.mentions_by_end.get(bridge, ()) if m.level < mention.level), None)
-    if larger is not None:  # Lyon, Rhône, France: what takes back the part before takes back this one
+    if larger is not None:  # Lyon, Rhône, France: a veto on the part before applies to this part
         return follows_a_finer_claim(answer, larger)
-    return _is_behind_a_claim(answer, bridge, parted=parted)
+    return _follows_a_claim(answer, bridge, parted=parted)
 
 
-def _bridge_before(answer: AnswerText, mention: Mention) -> tuple[int, bool] | None:
-    """Where the words begin that join a mention to what stands before it, and whether a comma or bracket is there.
+def _joining_words_before(answer: AnswerText, mention: Mention) -> tuple[int, bool] | None:
+    """The first of the words that join a mention to a word before it, and whether there is a comma or bracket.
 
     None where neither joins them, or where a sentence ends between.
     """
@@ -200,25 +208,25 @@ def _bridge_before(answer: AnswerText, mention: Mention) -> tuple[int, bool] | N
     return (bridge, parted) if bridge < mention.start or parted else None
 
 
-def _is_behind_a_claim(answer: AnswerText, bridge: int, *, parted: bool) -> bool:
-    """Whether a name that claims something ends before word `bridge`; behind a comma also one with its kind."""
+def _follows_a_claim(answer: AnswerText, bridge: int, *, parted: bool) -> bool:
+    """Whether a name that makes a claim ends before word `bridge`; after a comma it may end with its kind."""
     end = bridge
     while parted and 0 < end > bridge - 3 and not answer.words[end - 1].capital:
         if answer.words[end - 1].text in word_lists.FUNCTION or answer.words[end - 1].gap:
             break
         end -= 1  # Norwood Junction railway station, England
     if not parted and "-" in answer.words[end].gap:
-        return False  # German-born, Paris-based: what a noun is told by, no name
+        return False  # German-born, Paris-based: modifiers, no names
     start = answer.name_before(end)
     while end - start > 1 and answer.words[end - 1].text in word_lists.CLASSES:
-        end -= 1  # Cambridge University, where a university is a tier
+        end -= 1  # Cambridge University, where "university" is a tier
     if start == end or answer.words[end - 1].text in word_lists.CONTINENTS | word_lists.PARTS:
         return False  # somewhere in Asia; on the East Coast
     return answer.is_claim(start, end)
 
 
-def _before_a_specific(answer: AnswerText, mention: Mention) -> bool:
-    """`France, specifically Lyon`."""
+def _precedes_a_specific_name(answer: AnswerText, mention: Mention) -> bool:
+    """Whether a more specific name follows: `France, specifically Lyon`."""
     index = mention.end
     marked = False
     while index < len(answer.words) and not answer.words[index].capital:
@@ -231,16 +239,16 @@ def _before_a_specific(answer: AnswerText, mention: Mention) -> bool:
 
 
 def is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a state or province said behind a place is another than its own.
+    """Whether a state or province after a place is not the place's own.
 
-    `Springfield, Ohio, United States` where a coarser tier is Illinois: no tier behind it vouches for that.
+    `Springfield, Ohio, United States` where a coarser tier is Illinois: the tier United States does not make it right.
     """
-    if _is_told_apart(answer, mention):
+    if _bracket_names_another_country(answer, mention):
         return True
     containers = [folded for level, _, folded in answer.tiers if level > mention.level]
     for level, name, _ in answer.tiers:
         containers += place_parts(name)[1] if level == mention.level else ()
-    for index in range(mention.end, min(len(answer.words), mention.end + _CHAIN)):
+    for index in range(mention.end, min(len(answer.words), mention.end + _CHAIN_WORDS)):
         if set(answer.words[index].gap) & SENTENCE_END:
             return False
         stated = _division_at(answer, index)
@@ -254,8 +262,8 @@ def is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
     return False
 
 
-def _is_told_apart(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a bracket puts what is called like a country into another: `Georgia (U.S. state)` for Georgia."""
+def _bracket_names_another_country(answer: AnswerText, mention: Mention) -> bool:
+    """Whether a bracket puts the namesake of a country into another country: `Georgia (U.S. state)` for Georgia."""
     if mention.end >= len(answer.words) or answer.words[mention.end].gap != "(" or not is_territory(mention.name):
         return False
     own, other = country_ids(key(mention.name)), nation(answer.texts[mention.end : mention.end + 3])
@@ -263,9 +271,9 @@ def _is_told_apart(answer: AnswerText, mention: Mention) -> bool:
 
 
 def _division_at(answer: AnswerText, index: int) -> tuple[str, ...] | None:
-    """The state or province that stands from word `index` on, in full or behind a comma in short; None for none."""
+    """The state or province at word `index`, in full, or abbreviated after a comma; None where there is none."""
     word = answer.words[index]
-    if answer.cased and not word.capital:
+    if answer.has_case and not word.capital:
         return None
     full_name = division(answer.texts[index : index + 3])
     if full_name is None and word.gap:
@@ -274,47 +282,51 @@ def _division_at(answer: AnswerText, index: int) -> tuple[str, ...] | None:
 
 
 def _is_in_a_chain(answer: AnswerText, index: int) -> bool:
-    """Whether a word may stand in a chain of places: of a name, a kind of place, or what joins them."""
+    """Whether a word may belong to a chain of places: part of a name, a kind of place, or a joining word."""
     word = answer.words[index]
-    if (word.capital or not answer.cased) and word.text not in word_lists.FUNCTION:
+    if (word.capital or not answer.has_case) and word.text not in word_lists.FUNCTION:
         return True
     return word.text in word_lists.BRIDGE or word.text in word_lists.CLASSES
 
 
 def is_before_another_name(answer: AnswerText, mention: Mention) -> bool:
-    """`an Austrian composer, Joseph Haydn`: a description, and then the name of one who is no tier."""
-    if mention.level == 0 or not answer.cased or answer.words[mention.end - 1].capital:
+    """Whether a description precedes the name of someone who is no tier: `an Austrian composer, Joseph Haydn`."""
+    if mention.level == 0 or not answer.has_case or answer.words[mention.end - 1].capital:
         return False
     start = mention.end
     while start < len(answer.words) and start < mention.end + 2 and answer.words[start].text in word_lists.NAMED:
         start += 1
     if start >= len(answer.words) or answer.words[start].gap not in ("", ",", ":", "(", "-", "–", "—"):
         return False
-    end = _run(answer, start)
-    return _ends(answer, end) and _is_other(answer, start, end)
+    end = _name_end(answer, start)
+    return _phrase_ends_before(answer, end) and _names_something_else(answer, start, end)
 
 
-def _run(answer: AnswerText, start: int) -> int:
-    """Where the name that begins at word `start` ends: capitalised words without a break, or `start` for none."""
+def _name_end(answer: AnswerText, start: int) -> int:
+    """The end of the name that begins at word `start`: capitalised words without a break; `start` if there is none."""
     end = start
-    while end < len(answer.words) and end - start < _RUN and not (end > start and answer.words[end].gap.strip("'-.")):
+    while (
+        end < len(answer.words)
+        and end - start < _NAME_WORDS
+        and not (end > start and answer.words[end].gap.strip("'-."))
+    ):
         word = answer.words[end]
-        if not (word.capital or not answer.cased) or not word.text[0].isalpha() or word.text in word_lists.FUNCTION:
+        if not (word.capital or not answer.has_case) or not word.text[0].isalpha() or word.text in word_lists.FUNCTION:
             break
-        if not answer.cased and word.text in _GOES_ON:
+        if not answer.has_case and word.text in _GOES_ON:
             break
         end += 1
     return end
 
 
-def _ends(answer: AnswerText, index: int) -> bool:
+def _phrase_ends_before(answer: AnswerText, index: int) -> bool:
     """Whether a phrase may end before word `index`: at the text's end, at punctuation, before a function word."""
     return (
         index >= len(answer.words) or bool(answer.words[index].gap) or answer.words[index].text in word_lists.FUNCTION
     )
 
 
-def _is_other(answer: AnswerText, start: int, end: int) -> bool:
+def _names_something_else(answer: AnswerText, start: int, end: int) -> bool:
     """Whether [start, end) names something that is no tier, no date and no nationality."""
     if start >= end or not answer.is_claim(start, end):
         return False
@@ -323,12 +335,12 @@ def _is_other(answer: AnswerText, start: int, end: int) -> bool:
 
 
 _GOES_ON = word_lists.CLAUSE_WORDS | {phrase[0] for phrase in word_lists.NEARBY}
-_CHAIN = 8  # words behind a place that are searched for its state
-_RUN = 4  # capitalised words in a row, more are a headline
+_CHAIN_WORDS = 8  # words after a place that are searched for its state
+_NAME_WORDS = 4  # capitalised words of a name at most; more are a headline
 
 
 def is_only_nearby(answer: AnswerText, mention: Mention) -> bool:
-    """`near Paris`, `north of Paris`: beside a place is not in it; `the north of France` is."""
+    """Whether a mention is only near the place: `near Paris`, `north of Paris`; not `the north of France`."""
     before = [word.text for word in answer.words[max(0, mention.start - 2) : mention.start]]
     if len(before) == 2 and before[0] in word_lists.POINTS and before[1] == "of":
         at = mention.start - 2
@@ -338,36 +350,37 @@ def is_only_nearby(answer: AnswerText, mention: Mention) -> bool:
     return any(tuple(before[-len(phrase) :]) == phrase for phrase in word_lists.NEARBY)
 
 
-# What an answer repeats of its question: `The capital of Australia is Sydney` says nothing of Australia.
+# Repetitions of the question: `The capital of Australia is Sydney` makes no claim of Australia.
 
 
 def is_restated(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a mention repeats the question; elsewhere in the answer the same name may be told anew."""
-    if not answer.asked.issuperset(answer.texts[mention.start : mention.end]):
+    """Whether a mention repeats the question; the same name may be a claim elsewhere in the answer."""
+    if not answer.question_words.issuperset(answer.texts[mention.start : mention.end]):
         return False
     return restates(answer, mention.start, mention.end)
 
 
 def restates(answer: AnswerText, start: int, end: int) -> bool:
-    """Whether the words [start, end) stand in the question beside the same word as in the answer."""
+    """Whether the words [start, end) occur in the question with the same neighbouring word as in the answer."""
     if not answer.question:
         return False
     repeated, asked = answer.texts[start:end], key(answer.question)
     opened = start < len(answer.words) and not answer.words[start].gap.strip("-'")
     closed = end < len(answer.words) and not answer.words[end].gap.strip("-'")
-    beside = _beside(answer.texts, start if opened else 0, start, end if closed else len(answer.texts))
-    if not beside or not repeated:
+    neighbours = _neighbours(answer.texts, start if opened else 0, start, end if closed else len(answer.texts))
+    if not neighbours or not repeated:
         return False
     return any(
-        asked[at : at + len(repeated)] == repeated and not beside.isdisjoint(_beside(asked, at, at, at + len(repeated)))
+        asked[at : at + len(repeated)] == repeated
+        and not neighbours.isdisjoint(_neighbours(asked, at, at, at + len(repeated)))
         for at in range(len(asked) - len(repeated) + 1)
     )
 
 
-def _beside(texts: Sequence[str], first: int, start: int, end: int) -> frozenset[tuple[str, str]]:
-    """The words that say something on either side of `start` and `end`, with the side; none to the left at 0.
+def _neighbours(texts: Sequence[str], first: int, start: int, end: int) -> frozenset[tuple[str, str]]:
+    """The content words on either side of `start` and `end`, with the side; none on the left where `first` is 0.
 
-    What stands before "of" may as well stand behind: the capital of Australia, Australia's capital.
+    The word before "of" may as well follow: the capital of Australia, Australia's capital.
     """
     neighbours = []
     if first > 1 and texts[start - 1] == "of":
@@ -379,19 +392,21 @@ def _beside(texts: Sequence[str], first: int, start: int, end: int) -> frozenset
     return frozenset((side, word) for side, word in neighbours if word not in word_lists.FUNCTION)
 
 
-def restates_at(answer: AnswerText, first: int, last: int) -> bool:
-    """The same of the characters [first, last) of the text."""
+def restates_characters(answer: AnswerText, first: int, last: int) -> bool:
+    """As `restates`, for the characters [first, last) of the text."""
     start = bisect_right(answer.words, first, key=lambda word: word.end)
     return restates(answer, start, bisect_right(answer.words, last, key=lambda word: word.end))
 
 
-# Answers that name several.
+# Answers that offer several names.
 
 
 def is_alternative(answer: AnswerText, mention: Mention) -> bool:
-    """`France or Germany`, `Paris, or possibly Lyon`, where the other is no tier: naming both names neither."""
+    """Whether an answer offers an alternative that is no tier: `France or Germany`, `Paris, or possibly Lyon`; then it
+    states neither.
+    """
     words = answer.words
-    if answer.cased and not words[mention.start].capital:
+    if answer.has_case and not words[mention.start].capital:
         return False  # a bank or credit union
     end = _chain_end(answer, mention)
     if end < len(words) and not _BETWEEN.isdisjoint(words[end].gap) and _is_name(answer, end):
@@ -400,21 +415,21 @@ def is_alternative(answer: AnswerText, mention: Mention) -> bool:
         return True
     if _is_one_of_a_list(answer, end):
         return True
-    start, joined = _past_or(answer, end, 1)
+    start, joined = _skip_or_words(answer, end, 1)
     if end < start < len(words):
         stop = start + 1
         while stop < len(words) and not words[stop].gap and stop < start + 3:
             stop += 1
         if answer.is_claim(start, stop) if joined else _is_name(answer, start):
             return True
-    left, joined = _past_or(answer, mention.start - 1, -1)
+    left, joined = _skip_or_words(answer, mention.start - 1, -1)
     if not 0 <= left < mention.start - 1:
         return False
     return answer.is_claim(left, left + 1) if joined else _is_name(answer, left)
 
 
 def _is_one_of_a_list(answer: AnswerText, end: int) -> bool:
-    """`Paris, Lyon, or Nice`; and a list of guesses, where others than the mention are no tiers."""
+    """Whether a mention is in a list like `Paris, Lyon, or Nice`, or in guesses of which others are no tiers."""
     if _are_guesses(answer):
         return any(_is_name(answer, index) for index in range(len(answer.words)))
     index = end
@@ -424,7 +439,9 @@ def _is_one_of_a_list(answer: AnswerText, end: int) -> bool:
 
 
 def _are_guesses(answer: AnswerText) -> bool:
-    """Whether an answer is a few short items, a line each, numbered or parted by `;` or `|`, where one is asked for."""
+    """Whether an answer is a list of a few short items, one per line, numbered or separated by `;` or `|`, to a
+    question for one.
+    """
     items = [item for item in _ITEM.split(answer.text) if item.strip()]
     if items and _OF_GUESSES.search(items[0]):
         del items[0]
@@ -433,8 +450,8 @@ def _are_guesses(answer: AnswerText) -> bool:
     return not (answer.question and _ASKS_SEVERAL.search(answer.question))
 
 
-_GUESSES, _OF_A_GUESS = 5, 4  # items, and words of one
-MOST_GUESSED = (_GUESSES + 1) * (_OF_A_GUESS + 1)  # words of a list with what introduces and numbers it
+_GUESSES, _OF_A_GUESS = 5, 4  # items at most, and words of an item
+MOST_GUESSED = (_GUESSES + 1) * (_OF_A_GUESS + 1)  # words of such a list with its introduction and numbers
 _ITEM = re.compile(r"(?:\A|\s)(?:[-*•]|\(?\d{1,2}[.)])\s|[;|\n]")
 _OF_GUESSES = re.compile(r"\b(?:guess|answer|candidate|possib|option)\w*[^:]*:\s*\Z", re.IGNORECASE)
 _ASKS_SEVERAL = re.compile(
@@ -445,7 +462,7 @@ _ASKS_SEVERAL = re.compile(
 
 
 def _chain_end(answer: AnswerText, mention: Mention) -> int:
-    """Where the coarser tiers end that commas join to a mention: Toronto, Ontario, or Ottawa."""
+    """The end of the coarser tiers that commas join to a mention: Toronto, Ontario, or Ottawa."""
     end = mention.end
     while end < len(answer.words) and answer.words[end].gap == ",":
         larger = next((m for m in answer.mentions if m.start == end and m.level > mention.level), None)
@@ -455,8 +472,8 @@ def _chain_end(answer: AnswerText, mention: Mention) -> int:
     return end
 
 
-def _past_or(answer: AnswerText, index: int, step: int) -> tuple[int, bool]:
-    """The first word from `index` on, or back with `step` -1, that is no "or" or "maybe"; whether any was an "or"."""
+def _skip_or_words(answer: AnswerText, index: int, step: int) -> tuple[int, bool]:
+    """The first word from `index` on (back with `step` -1) that is no "or" or "maybe", and whether one was an "or"."""
     joined = False
     while 0 <= index < len(answer.words) and answer.words[index].text in _JOINING:
         joined = joined or answer.words[index].text == "or"
@@ -464,18 +481,20 @@ def _past_or(answer: AnswerText, index: int, step: int) -> tuple[int, bool]:
     return index, joined
 
 
-_BETWEEN = frozenset("/→>")
-_JOINING = word_lists.MAYBE | {"probably", "even", "or"}
+_BETWEEN = frozenset("/→>")  # signs that join alternatives
+_JOINING = word_lists.MAYBE | {"probably", "even", "or"}  # words that join alternatives
 
 
 def _is_name(answer: AnswerText, index: int) -> bool:
     word = answer.words[index]
-    named = answer.cased and word.capital and word.text[0].isalpha() and word.text not in word_lists.CONTINENTS
+    named = answer.has_case and word.capital and word.text[0].isalpha() and word.text not in word_lists.CONTINENTS
     return named and answer.is_claim(index, index + 1)
 
 
 def is_of_another_kind(answer: AnswerText, mention: Mention) -> bool:
-    """`American composer` where a finer tier says `French composer`: one noun under two adjectives."""
+    """Whether the noun has another adjective than in a finer tier: `American composer` where a finer tier is `French
+    composer`.
+    """
     left, first = mention.start - 1, answer.words[mention.start]
     if left < 0 or first.gap or first.capital or not answer.is_claim(left, left + 1):
         return False
@@ -492,20 +511,22 @@ def is_of_another_kind(answer: AnswerText, mention: Mention) -> bool:
 
 
 def is_denied(answer: AnswerText, mention: Mention) -> bool:
-    """`not in France`, and `near Paris`, which is not in it; long answers to one level are read past nearness."""
+    """Whether a mention is negated, or only near the place (`near Paris`); nearness is ignored in long answers to one
+    level.
+    """
     if is_negated(answer, mention):
         return True
     return (len(answer.levels) > 1 or len(answer.words) <= SHORT) and is_only_nearby(answer, mention)
 
 
 def names_another(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a mention is a piece of the name of another thing, or its noun is told by another adjective."""
-    parts = has_a_name_before, has_a_name_behind, is_of_another_kind
+    """Whether a mention is part of the name of something else, or its noun has another adjective."""
+    parts = has_a_name_before, has_a_name_after, is_of_another_kind
     return any(part(answer, mention) for part in parts)
 
 
 def is_contradicted(answer: AnswerText, mention: Mention) -> bool:
-    """Whether what the answer says beside a mention, more exactly or of where it lies, is not the ladder's."""
+    """Whether a finer claim or a container next to a mention is not on the ladder."""
     return (
         is_in_another_division(answer, mention)
         or follows_a_finer_claim(answer, mention)
@@ -513,10 +534,10 @@ def is_contradicted(answer: AnswerText, mention: Mention) -> bool:
     )
 
 
-SHORT = 6  # words up to which every veto holds
+SHORT = 6  # words up to which every veto applies
 RESTATED, ANOTHER, CONTRADICTED = "restated", "another-name", "contradicted"
 ALWAYS = frozenset({"negated"})
-# Those that people read past in long answers on the finest level of a ladder.
+# Vetoes that human graders ignore in long answers, on the finest level of a ladder.
 LONG = frozenset({"alternatives", ANOTHER})
 VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
     ("negated", is_denied),
@@ -528,10 +549,10 @@ VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
 
 
 def veto(answer: AnswerText, mention: Mention) -> str | None:
-    """The name of the first veto that takes the mention back, or None."""
+    """The name of the first veto that rejects the mention, or None."""
     ladder, coarser = len(answer.levels) > 1, mention.level > 0
     short = len(answer.words) <= SHORT or (len(answer.words) <= MOST_GUESSED and _are_guesses(answer))
-    if not short and not language(answer.code).parts_words:  # one run of signs is short, however many they are
+    if not short and not language(answer.code).parts_words:  # without spaces: one run of characters
         short = not any(word.gap or word.text in function_words(answer.code) for word in answer.words)
     if is_in_a_country_s_name(answer, mention):
         return ANOTHER
