@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.messages import count, note, unanswered_line, warn_of_language
-from granola.commands.models import opened
+from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, writing_rows
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import SUPPORT
@@ -117,7 +117,7 @@ class Answer(RowsCommand, QuestionSettings):
                 )
             if unanswered:
                 note(unanswered_line(len(unanswered)))
-            return output.ended(
+            return output.finish(
                 _outcomes_line(output), source=", ".join(self.questions), relation=relation,
                 support=getattr(rule, "support", None), abstaining=asking.abstaining,
             )  # fmt: skip
@@ -162,10 +162,10 @@ class Answer(RowsCommand, QuestionSettings):
         store = None if self.snapshot is None else stack.enter_context(closing(open_store(self.snapshot)))
         if store is not None:
             warn_of_language(self.language, store)
-        asked = stack.enter_context(opened(self.model, output.beside, output.inputs))
+        asked = stack.enter_context(open_model(self.model, output.named_path, output.inputs))
         drag_model = None
         if self.aggregator is not None and self.aggregator != self.model:
-            drag_model = stack.enter_context(opened(self.aggregator, output.beside, output.inputs))
+            drag_model = stack.enter_context(open_model(self.aggregator, output.named_path, output.inputs))
         linked = None if rule is None else Aggregator(store, language=self.language)
         answerer = Answerer(
             asked, asking, texts, aggregator=linked, rule=rule, language=self.language, drag_model=drag_model
@@ -319,7 +319,7 @@ class Aggregate(RowsCommand):
             output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected), **snapshot}
             support = getattr(rule, "support", None)
             source = ", ".join(self.samples)
-            return output.ended(_outcomes_line(output), source=source, support=support, abstaining=abstaining)
+            return output.finish(_outcomes_line(output), source=source, support=support, abstaining=abstaining)
 
     def _guess(self) -> RowsOutput:
         """Guess each tiered row from the others. Raises PredictionError where there is none."""
@@ -343,7 +343,7 @@ class Aggregate(RowsCommand):
 
             output.write(predictions())
             output.more["outcomes"] = dict(output.counts)
-            return output.ended(_outcomes_line(output), source=tiered, support=self.support)
+            return output.finish(_outcomes_line(output), source=tiered, support=self.support)
 
     def _predictions(
         self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
@@ -385,7 +385,7 @@ class Aggregate(RowsCommand):
         from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
 
         assert self.aggregator is not None  # `run` has looked
-        model = stack.enter_context(opened(self.aggregator, output.beside, output.inputs))
+        model = stack.enter_context(open_model(self.aggregator, output.named_path, output.inputs))
         asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)
         answerer = Answerer(model, asking, read_prompts(self.prompts), language=self.language, drag_model=model)
         output.more |= answerer.settings

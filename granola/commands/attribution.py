@@ -17,8 +17,8 @@ from granola.attribution.query_extension import AnswerEdge
 from granola.commands.attribution_evaluation import AttributionEvaluate as AttributionEvaluate
 from granola.commands.command import Command
 from granola.commands.messages import count, note, report_rejects
-from granola.commands.models import opened
-from granola.commands.output import alone
+from granola.commands.models import open_model
+from granola.commands.output import lock_output
 from granola.errors import UsageError
 from granola.run_record import write_run_record
 from granola.settings import Setting, command_line
@@ -116,7 +116,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*self.questions, *beside], force=self.force)
         self.out.absolute().parent.mkdir(parents=True, exist_ok=True)
-        with alone(self.out), closing(open_store(self.snapshot)) as store, _without_garbage_collection():
+        with lock_output(self.out), closing(open_store(self.snapshot)) as store, _without_garbage_collection():
             facts = StoreFacts(store)
             rejected: list[RejectedRow] = []
             sources = QuestionSources(list(self.questions), on_reject=rejected.append)
@@ -152,7 +152,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         rows = [(key, *(f"{side[key]:,}" for side in sides.values())) for key in next(iter(sides.values()))]
         show_lines(TextTable(head=("", *map(str, sides)), rows=rows), "", counted(result.built), "", str(self.out))
 
-    def tell(self, result: BenchmarkBuilt) -> None:
+    def report_problems(self, result: BenchmarkBuilt) -> None:
         """Damaged rows of the sources."""
         if result.damaged:
             note(f"{count(result.damaged, 'row')} rejected; see rejected.jsonl there")
@@ -166,7 +166,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         from abstraction.models.spec import open_entailment
         from granola.attribution.model_wording import ModelWording
 
-        with opened(self.words, f"{self.out}.words", [*self.questions, self.snapshot]) as model:
+        with open_model(self.words, f"{self.out}.words", [*self.questions, self.snapshot]) as model:
             judge = None if self.entailment is None else open_entailment(self.entailment)
             wording = ModelWording(model=model, entailment=judge)
             worded = list(wording.reword(samples))
@@ -247,7 +247,7 @@ class AttributionAudit(Command[Mapping[str, Any]]):
             title = f"{count(own.total(), kind)}, by an automatic check of names:"
             show_lines(title, TextTable(rows=rows, words=(2,)))
 
-    def tell(self, result: Mapping[str, Any]) -> None:
+    def report_problems(self, result: Mapping[str, Any]) -> None:
         """The rejected rows."""
         report_rejects(str(self.files[0]), result["rejected"])
 
@@ -311,7 +311,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
         if not samples:
             report_rejects(str(self.samples[0]), rejected)
             raise UsageError(f"{self.samples[0]}: no sample with a category or label to train on")
-        with alone(self.out):
+        with lock_output(self.out):
             file, signature = self._train(samples)
             write_run_record(
                 self.out / file, command=self.verb, arguments=self.arguments(), inputs=self.samples,
@@ -346,6 +346,6 @@ class AttributionTrain(Command[EvaluatorTrained]):
         kind = "trained" if self.encoder is None else "encoder"
         show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator {kind}={self.out}"))
 
-    def tell(self, result: EvaluatorTrained) -> None:
+    def report_problems(self, result: EvaluatorTrained) -> None:
         """The rejected rows."""
         report_rejects(str(self.samples[0]), result.rejected)

@@ -16,7 +16,7 @@ from granola.attribution.entailment_evaluators import PremiseIs
 from granola.commands.command import Command
 from granola.commands.item_scores import VerdictsReport
 from granola.commands.messages import report_rejects
-from granola.commands.models import opened
+from granola.commands.models import open_model
 from granola.commands.output import writing
 from granola.errors import UsageError
 from granola.run_record import write_run_record
@@ -78,7 +78,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
 
         words = EvaluatorWords(
             examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise, prompts=self.prompts,
-            chat=lambda word: opened(word, self.out, [self.samples]),
+            chat=lambda word: open_model(word, self.out, [self.samples]),
         )  # fmt: skip
         words.check(self.evaluator)
         if not self.evaluator:
@@ -148,7 +148,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
         """Scores and tests."""
         show_lines(*result.parts())
 
-    def tell(self, result: VerdictsReport) -> None:
+    def report_problems(self, result: VerdictsReport) -> None:
         """The rejected rows."""
         report_rejects(str(self.samples), result.rejected)
 

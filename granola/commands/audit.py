@@ -129,7 +129,7 @@ class Audit(Command[Audited]):
             *_listed(result.findings, result.tally, self.out),
         )
 
-    def tell(self, result: Audited) -> None:
+    def report_problems(self, result: Audited) -> None:
         """Report the rejected rows."""
         report_rejects(self.file, result.rejected)
 

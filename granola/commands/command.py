@@ -16,7 +16,7 @@ class Count(Command[int]):
     def show(self, result: int) -> None:
         print(result)
 
-    def told(self, result: int) -> Any:
+    def json_result(self, result: int) -> Any:
         return {"rows": result}  # what --json prints
 
     def failed(self, result: int) -> bool:
@@ -66,11 +66,11 @@ class Command(ABC, Generic[Result]):
     def show(self, result: Result) -> None:
         """Print what was made: data on standard output, all else on standard error."""
 
-    def told(self, result: Result) -> Any:
+    def json_result(self, result: Result) -> Any:
         """What --json prints in the place of `show`: what the result says of itself, or its fields."""
         return result
 
-    def tell(self, result: Result) -> None:
+    def report_problems(self, result: Result) -> None:
         """On standard error, in either case: what was rejected, and where it is listed."""
 
     def failed(self, result: Result) -> bool:
@@ -88,10 +88,11 @@ class Command(ABC, Generic[Result]):
             note(str(told))
             return 0
         if as_json:
-            print_json(self.told(result), file=sys.stderr if str(getattr(self, "out", "")) == "-" else sys.stdout)
+            stream = sys.stderr if str(getattr(self, "out", "")) == "-" else sys.stdout
+            print_json(self.json_result(result), file=stream)
         else:
             self.show(result)
-        self.tell(result)
+        self.report_problems(result)
         return int(self.failed(result))
 
     @property

@@ -112,7 +112,7 @@ class Curve(Command[Curves]):
                 reached = "no support" if math.isnan(least.value) else f"support {_cell(least)}"
                 show_lines(f"precision {self.precision:g} is reached with {reached}")
 
-    def told(self, result: Curves) -> Any:
+    def json_result(self, result: Curves) -> Any:
         """The tables."""
         tables = {
             name: {rule: [{"support": at, **one.to_json()} for at, one in line] for rule, line in lines.items()}
@@ -120,7 +120,7 @@ class Curve(Command[Curves]):
         }
         return tables | ({"support_reaching_precision": result.reaching} if result.reaching else {})
 
-    def tell(self, result: Curves) -> None:
+    def report_problems(self, result: Curves) -> None:
         """The rejected rows."""
         report_rejects(self.samples, result.rejected)
 

@@ -16,14 +16,14 @@ from granola.commands.command import Command
 from granola.commands.link_review import ReviewSettings
 from granola.commands.messages import (
     count,
-    counting,
     note,
+    progress_counter,
     unanswered_line,
     warn_of_language,
     warn_of_relation,
     watch_rows,
 )
-from granola.commands.output import alone, writing
+from granola.commands.output import lock_output, writing
 from granola.commands.phrasing import DatasetModels
 from granola.run_record import write_run_record
 from granola.settings import Setting, command_line
@@ -123,7 +123,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             limit=self.limit,
             shape=self.shape(),
             language=self.language,
-            decisions=self.decided(),
+            decisions=self.read_review(),
         )
         settings = self._settings(questions.decisions)
         self.check_models()
@@ -132,7 +132,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
                 raise FileNotFoundError(2, "no such file", str(path))
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*questions.files, *beside], force=self.force)
-        with alone(self.out):
+        with lock_output(self.out):
             return self._build(questions, settings)
 
     def _settings(self, decisions: Decisions) -> DatasetSettings:
@@ -157,7 +157,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             writing(self.review, inputs=inputs, force=self.force, asked="--review"),
             closing(open_store(self.snapshot)) as store,
             ExitStack() as stack,
-            counting("questions") as progress,
+            progress_counter("questions") as progress,
         ):
             warn_of_language(settings.language, store)
             warn_of_relation(questions.relation, store)
@@ -201,7 +201,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             show_lines("", TextTable(head=head, rows=lines))
         show_lines("", f"{result.data}")
 
-    def told(self, result: Built) -> Any:
+    def json_result(self, result: Built) -> Any:
         """The statistics."""
         return {
             "data": result.data, "statistics": result.statistics, "cleaning": result.cleaner.counts,
@@ -209,7 +209,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             "unanswered": result.unanswered,
         }  # fmt: skip
 
-    def tell(self, result: Built) -> None:
+    def report_problems(self, result: Built) -> None:
         """What was rejected, or got no answer of a model."""
         if result.unanswered:
             note(unanswered_line(result.unanswered))

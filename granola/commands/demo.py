@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.bundled import bundled
 from granola.commands.command import Command
-from granola.commands.output import alone
+from granola.commands.output import lock_output
 from granola.commands.score import ScoringSettings, score_systems
 from granola.commands.snapshot_build import SnapshotBuild
 from granola.commands.tiers import Tiers
@@ -46,7 +46,7 @@ class Demo(Command["Systems"]):
             raise GranolaError(f"--out {self.out} is a file; name a folder, as in --out demo-output")
         if not self.force and self.out.exists() and any(self.out.iterdir()) and made_by(self.out / PAGE) != "demo":
             raise UsageError(f"{self.out} is not an earlier demo's; name another folder, or give --force")
-        with alone(self.out):
+        with lock_output(self.out):
             return self._make()
 
     def _make(self) -> Systems:
@@ -57,10 +57,10 @@ class Demo(Command["Systems"]):
 
         snapshot, tiers = str(self.out / "snapshot.sqlite"), str(self.out / "tiers.jsonl")
         self.out.mkdir(parents=True, exist_ok=True)
-        SnapshotBuild(sources=_told("snapshot", "wikidata", snapshot), out=Path(snapshot), force=True).run()
-        made = Tiers(qa=_told("ladders", "questions", tiers), snapshot=snapshot, out=tiers, force=True).run()
+        SnapshotBuild(sources=_announce("snapshot", "wikidata", snapshot), out=Path(snapshot), force=True).run()
+        made = Tiers(qa=_announce("ladders", "questions", tiers), snapshot=snapshot, out=tiers, force=True).run()
         items = {system: self.out / f"items-{system}.jsonl" for system in SYSTEMS}
-        predictions = [*(_told("scores", f"predictions-{name}", str(path))[0] for name, path in items.items())]
+        predictions = [*(_announce("scores", f"predictions-{name}", str(path))[0] for name, path in items.items())]
         systems = score_systems(tiers, predictions, ScoringSettings())
         for report, path, given in zip(systems.reports, items.values(), predictions, strict=True):
             with writing_lines(path) as write:
@@ -86,12 +86,12 @@ class Demo(Command["Systems"]):
         signatures = dict.fromkeys(f"signature: {report.signature}" for report in result.reports)
         show_lines(*score_tables(result.reports), "", *map(Verbatim, signatures), Verbatim(f"page: {self.out / PAGE}"))
 
-    def told(self, result: Systems) -> Any:
+    def json_result(self, result: Systems) -> Any:
         """The scores, and where the page is."""
         return {"page": self.out / PAGE, "systems": result.reports}
 
 
-def _told(doing: str, name: str, out: str) -> tuple[str]:
+def _announce(doing: str, name: str, out: str) -> tuple[str]:
     """The bundled file of that name; standard error is told what is made of it."""
     path = bundled(name)
     print(f"{doing:<9} {path.name} -> {out}", file=sys.stderr)

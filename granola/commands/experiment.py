@@ -33,7 +33,7 @@ from abstraction.errors import ModelSpecError
 from granola.commands.answer import Aggregate, AggregateMethod, Answer
 from granola.commands.command import Command
 from granola.commands.messages import json_of, note, report_rejects
-from granola.commands.output import REJECTS_SUFFIX, alone
+from granola.commands.output import REJECTS_SUFFIX, lock_output
 from granola.commands.report import Report
 from granola.commands.score import Compare
 from granola.decoding.answer_prompts import METHODS
@@ -94,7 +94,7 @@ class Experiment(Command[ExperimentDone]):
         comparing.check()
         if not self.no_report:
             check_drawing()
-        with alone(self.out):
+        with lock_output(self.out):
             _begin(self.out, systems)
             missing = 0
             for number, (name, system) in enumerate(systems.items(), start=1):
@@ -117,11 +117,11 @@ class Experiment(Command[ExperimentDone]):
         """The comparison."""
         result.comparing.show(result.compared)
 
-    def told(self, result: ExperimentDone) -> Any:
+    def json_result(self, result: ExperimentDone) -> Any:
         """The comparison, and the commands that make the systems."""
         return {"commands": _commands(result.systems), "comparison": result.compared, "missing": result.missing}
 
-    def tell(self, result: ExperimentDone) -> None:
+    def report_problems(self, result: ExperimentDone) -> None:
         """How many answers are missing."""
         if result.missing:
             note(f"{result.missing:,} answers are missing; the same command asks for them again")

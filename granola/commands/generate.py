@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.messages import count
-from granola.commands.models import opened
+from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
 from granola.settings import Setting
@@ -78,10 +78,10 @@ class Generate(RowsCommand):
             output.write(rows(output, sampling))
             if not output.written and not output.rejected:
                 raise UsageError(f"{self.items} has nothing to ask")
-            return output.ended(f"{count(output.counts['written'], 'text')} written", source=self.items)
+            return output.finish(f"{count(output.counts['written'], 'text')} written", source=self.items)
 
     def _model(self, output: RowsOutput) -> Any:
-        return opened(self.model, output.beside, output.inputs)
+        return open_model(self.model, output.named_path, output.inputs)
 
     def _grounded(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """`{"id", "answer"}` a row; of one that the model did not answer, why."""

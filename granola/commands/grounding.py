@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.messages import count, note
-from granola.commands.models import opened
+from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
 from granola.settings import Setting
@@ -92,7 +92,7 @@ class GroundingJudge(RowsCommand):
                 output.write(rows())
             counts = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
             told = f"{count(len(pairs), 'answer')}: {counts}"
-            return output.ended(told, Verbatim(f"judge {judge.signature()}"), source=str(self.given))
+            return output.finish(told, Verbatim(f"judge {judge.signature()}"), source=str(self.given))
 
     def _samples(self, output: RowsOutput) -> dict[str, GroundedSample]:
         """The questions by id; a note lists those whose signs of a deflection disagree."""
@@ -155,13 +155,13 @@ class GroundingJudge(RowsCommand):
         prompts = read_grounding_prompts(self.prompts)
         chat: ChatModel | None = None
         if self.model is not None:
-            chat = stack.enter_context(opened(self.model, output.beside, output.inputs))
+            chat = stack.enter_context(open_model(self.model, output.named_path, output.inputs))
         if kind == CHAT:
             assert chat is not None
             sentences: SentenceJudge = ChatSentences(model=chat, prompts=prompts)
         else:
             words = EvaluatorWords(
-                chat=lambda word: opened(word, output.beside, output.inputs), temperature=TEMPERATURE
+                chat=lambda word: open_model(word, output.named_path, output.inputs), temperature=TEMPERATURE
             )
             words.check([kind])
             apart = kind.partition("=")[0] in APART

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.command import Command
-from granola.commands.messages import count, print_json, report_rejects, told_test
+from granola.commands.messages import count, paired_test_line, print_json, report_rejects
 from granola.commands.output import writing
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
@@ -73,7 +73,7 @@ class VerdictsReport:
                 words=(1, 3, 4), keys=2, indent=2,
             )  # fmt: skip
         for test in self.tests:
-            yield told_test(test)
+            yield paired_test_line(test)
             judges, others = (self.judges.get(name) for name in (test.first, test.second))
             if judges != others and judges != [test.first]:
                 yield "  not judged alike, so the difference may be the judges': the signature names them"
@@ -327,7 +327,7 @@ class Verdicts(Command[VerdictsReport]):
         else:
             show_lines(*map(str, result.files), *result.parts())
 
-    def tell(self, result: VerdictsReport) -> None:
+    def report_problems(self, result: VerdictsReport) -> None:
         """The rejected rows."""
         report_rejects(str(self.judged[0]), result.rejected)
 

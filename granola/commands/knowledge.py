@@ -114,13 +114,13 @@ class KnowledgeJudge(RowsCommand):
             if not items:
                 why = f": {output.rejected[0].source}: {output.rejected[0].reason}" if output.rejected else ""
                 raise UsageError(f"{self.items} has no text to judge{why}")
-            store = None if output.beside is None else Path(f"{self.out}{SCORES_SUFFIX}")
+            store = None if output.named_path is None else Path(f"{self.out}{SCORES_SUFFIX}")
             if store is not None:
                 check_outputs(store, inputs=[*output.inputs, self.out], force=True)
             judge = self._judge(stack, store, words, items, output.rejected)
             output.write(self._rows(items, judge))
             output.more |= {"judge": judge.identity, "judge_name": judge.name}
-            return output.ended(
+            return output.finish(
                 f"{count(len(items), 'text')} judged; granola verdicts {self.out} shows the scores",
                 Verbatim(f"judge {judge.name}"), source=self.items,
             )  # fmt: skip

@@ -43,13 +43,13 @@ class ReviewSettings:
         Path | None, Setting("A sheet of --review with decisions: what is meant, or none.", advanced=True)
     ] = None
 
-    def decided(self) -> Decisions:
-        """What a person decided. Raises RowError as `read_decisions`."""
+    def read_review(self) -> Decisions:
+        """What a person read_review. Raises RowError as `read_decisions`."""
         from abstraction.linking.review import read_decisions
 
         return read_decisions(self.decisions) if self.decisions else {}
 
-    def reviewed(
+    def apply_review(
         self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions, language: str
     ) -> Iterator[TieredRow]:
         """The ladders without those of refused or uncertain links; doubts go to the sheet."""

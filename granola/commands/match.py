@@ -11,7 +11,7 @@ from abstraction.faults import Fault, RejectedRow, excerpt
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_reading import read_each
 from granola.commands.messages import count, note, warn_of_answer_languages
-from granola.commands.models import opened_matcher
+from granola.commands.models import open_matcher
 from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
 from granola.scoring.match_rows import MatchRow, read_row
@@ -62,11 +62,11 @@ class Match(RowsCommand):
         check_answer_language(self.language, self.matcher)
         with writing_rows(self, self.out, inputs=[self.file], force=self.force) as output:
             tally = MatchCounts(rejected=output.rejected)
-            with opened_matcher(
-                self.matcher, out=output.beside, inputs=[self.file], language=self.language,
+            with open_matcher(
+                self.matcher, out=output.named_path, inputs=[self.file], language=self.language,
                 raw=self.raw,
             ) as chosen:  # fmt: skip
-                output.write(_matched(self._records(), chosen, tally))
+                output.write(_matched_lines(self._records(), chosen, tally))
                 signature = chosen.signature()
             output.more |= {
                 "signature": signature, "counts": {"matched": output.written, "rejected": len(output.rejected)}
@@ -76,7 +76,7 @@ class Match(RowsCommand):
                 note(f"{count(tally.replaced, 'row')} had {', '.join(ADDED[:-1])} or {ADDED[-1]} already: replaced")
             rejected = count(len(output.rejected), "row")
             note(f"{count(output.written, 'row')} matched, {rejected} rejected; matcher: {signature}")
-            return output.ended(source=self.file, matcher=signature, language=self.language or "en")
+            return output.finish(source=self.file, matcher=signature, language=self.language or "en")
 
     def _records(self) -> Iterator[Record | RejectedRow]:
         from granola.scoring.prediction_shapes import prediction_shape, read_shaped
@@ -114,14 +114,14 @@ class MatchCounts:
         self.rejected.append(fault.rejected(source=record.source, id=told["id"], text=told["prediction"]))
 
 
-def _matched(
+def _matched_lines(
     records: Iterator[Record | RejectedRow], matcher: Matcher, tally: MatchCounts
 ) -> Iterator[Mapping[str, Any]]:
     from granola.matching.batch_matching import MatchCase, match_each
     from granola.matching.model_judge import JudgeMatcher
 
     if isinstance(matcher, JudgeMatcher):
-        yield from _judged(_rows(records, tally), matcher, tally)
+        yield from _lines_by_judge(_rows(records, tally), matcher, tally)
         return
     waiting: deque[Record] = deque()
 
@@ -151,7 +151,7 @@ def _rows(
             yield row
 
 
-def _judged(
+def _lines_by_judge(
     rows: Iterator[tuple[Record, MatchRow]], matcher: JudgeMatcher, tally: MatchCounts
 ) -> Iterator[Mapping[str, Any]]:
 

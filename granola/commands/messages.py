@@ -36,7 +36,7 @@ def count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def told_test(test: Difference) -> str:
+def paired_test_line(test: Difference) -> str:
     """A paired test in a line."""
     if not test.n:
         return f"{test.first} - {test.second}, {test.metric}: no item has this score of both"
@@ -184,16 +184,16 @@ def json_of(value: Any) -> Any:
 
 
 @contextmanager
-def counting(what: str, *, total: int | None = None) -> Iterator[Callable[[int], None] | None]:
+def progress_counter(what: str, *, total: int | None = None) -> Iterator[Callable[[int], None] | None]:
     """A function that shows how many of `total` are done, on stderr; None where that is no terminal."""
     of = "" if total is None else f" of {total:,}"
-    with phases("") as show:
+    with phase_progress("") as show:
         yield None if show is None else lambda done: show("", done, total, f"{done:,}{of} {what}")
 
 
 def with_progress(rows: Iterable[_Row], *, total: int | None = None) -> Iterator[_Row]:
     """Hand the rows on, counting them as questions; `total` is how many there will be."""
-    with counting("questions", total=total) as show:
+    with progress_counter("questions", total=total) as show:
         for done, row in enumerate(rows, 1):
             yield row
             if show is not None:
@@ -201,7 +201,7 @@ def with_progress(rows: Iterable[_Row], *, total: int | None = None) -> Iterator
 
 
 @contextmanager
-def phases(first: str) -> Iterator[Callable[[str, int, int | None, str], None] | None]:
+def phase_progress(first: str) -> Iterator[Callable[[str, int, int | None, str], None] | None]:
     """A function that shows a phase, how far it is, of how much, and what is counted; None without a terminal."""
     if not sys.stderr.isatty():
         yield None

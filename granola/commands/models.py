@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(
+def open_model(
     word: str, out: Path | str | None, inputs: Iterable[Path | str]
 ) -> Iterator[ChatModel]:
     """The model that a word names, its answers kept where it says, else beside `out` (None: standard output).
@@ -31,7 +31,7 @@ def opened(
     from abstraction.models.spec import BATCH_SETTINGS, open_spec, parse_model_spec
 
     spec = parse_model_spec(word)
-    cache, log = kept_places(spec, out)
+    cache, log = answer_paths(spec, out)
     taken = [*inputs, *([] if out is None else [out])]
     if spec.kind != "replay":
         if cache is None and (batch := [name for name in BATCH_SETTINGS if name in spec.settings]):
@@ -50,7 +50,7 @@ def opened(
             yield model
     finally:
         model.close()
-        tell_totals(model)
+        report_usage(model)
 
 
 @contextmanager
@@ -85,15 +85,15 @@ def _by_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) -> 
         )
 
 
-def kept_places(spec: ModelSpec, out: Path | str | None) -> tuple[Path | None, Path | None]:
-    """Where `opened` keeps a model's answers, and the log of its calls; nowhere for a replay."""
+def answer_paths(spec: ModelSpec, out: Path | str | None) -> tuple[Path | None, Path | None]:
+    """Where `open_model` keeps a model's answers, and the log of its calls; nowhere for a replay."""
     if spec.kind == "replay":
         return None, None
     cache = spec.settings.get("answers") or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
     return cache, None if cache is None else Path(f"{str(cache).removesuffix(ANSWERS_SUFFIX)}{CALLS_SUFFIX}")
 
 
-def tell_totals(model: ChatModel) -> None:
+def report_usage(model: ChatModel) -> None:
     """On stderr, what was asked and what it cost."""
     had = model.totals
     if not had.calls and not had.cached:
@@ -104,7 +104,7 @@ def tell_totals(model: ChatModel) -> None:
 
 
 @contextmanager
-def opened_matcher(
+def open_matcher(
     spec: str,
     *,
     out: Path | str | None,
@@ -119,7 +119,7 @@ def opened_matcher(
     if parsed.model is None:
         yield matching.matcher(parsed.name, tau=parsed.tau, language=language, raw=raw)
         return
-    with opened(parsed.model, out, inputs) as model:
+    with open_model(parsed.model, out, inputs) as model:
         yield matching.matcher(parsed.name, model=model, raw=raw)
 
 

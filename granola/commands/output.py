@@ -102,13 +102,13 @@ def writing(
         return
     given = list(inputs)
     check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)
-    with alone(out, asked=asked), _removed_on_error(out):
+    with lock_output(out, asked=asked), _remove_on_error(out):
         check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)  # another may have written it meanwhile
         yield
 
 
 @contextmanager
-def alone(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
+def lock_output(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
     """A file or folder to this process alone, by a locked file beside it that is gone when the block ends.
 
     Raises UsageError where another process writes it. Where no file can be made, whoever writes `out` will say so.
@@ -119,7 +119,7 @@ def alone(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
     is_new = not final.parent.exists()
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-        handle = _locked(lock)
+        handle = _open_locked(lock)
     except BlockingIOError:
         raise UsageError(f"another process is writing {out}; wait for it, or give another {asked}") from None
     except OSError:
@@ -136,7 +136,7 @@ def alone(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
             final.parent.rmdir()
 
 
-def _locked(lock: Path) -> int:
+def _open_locked(lock: Path) -> int:
     """The handle of a locked file. Raises BlockingIOError where another process has it."""
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
@@ -153,7 +153,7 @@ def _locked(lock: Path) -> int:
 
 
 @contextmanager
-def _removed_on_error(out: Path | str) -> Iterator[None]:
+def _remove_on_error(out: Path | str) -> Iterator[None]:
     """Remove `out` where the block has put it there and then fails to write something, or ends in requests alone."""
     before = _stamp(out)
     try:
@@ -209,15 +209,15 @@ class RowsOutput:
     lines: Sequence[Part] = ()
 
     @property
-    def beside(self) -> str | None:
+    def named_path(self) -> str | None:
         """The file that others stand beside, None for standard output."""
         return None if self.out == STANDARD else self.out
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write all rows, counting them on a terminal."""
-        self.by(lambda: write_records(with_progress(rows), self.out, csv_raw=csv_raw()))
+        self.write_with(lambda: write_records(with_progress(rows), self.out, csv_raw=csv_raw()))
 
-    def by(self, write: Callable[[], int]) -> None:
+    def write_with(self, write: Callable[[], int]) -> None:
         """Let `write` write the rows; it says how many."""
         try:
             self.written = write()
@@ -226,7 +226,7 @@ class RowsOutput:
             raise
         self.listed = list_rejects(self.out, self.rejected)
 
-    def ended(self, *lines: Part, source: str, **resolved: Any) -> RowsOutput:
+    def finish(self, *lines: Part, source: str, **resolved: Any) -> RowsOutput:
         """Write the record, with settings as resolved in the place of those given, and keep what is to be told."""
         if self.out != STANDARD:
             arguments = {**self.command.arguments(), **resolved}
@@ -248,7 +248,7 @@ class RowsCommand(Command[RowsOutput]):
         """The lines, on standard error where rows went to standard output."""
         show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
 
-    def tell(self, result: RowsOutput) -> None:
+    def report_problems(self, result: RowsOutput) -> None:
         """The rejected rows."""
         report_rejects(result.source, result.rejected, listed=result.listed)
 

@@ -79,7 +79,7 @@ class SheetsDraw(RowsCommand):
                 write_sheet(drawn, form, sheet, only=own, raw=csv_raw())
             output.write(drawn)
             names = ", ".join(map(str, sheets))
-            return output.ended(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))
+            return output.finish(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))
 
     def _items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
         from abstraction.files.records import Record, read_records

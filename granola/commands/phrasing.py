@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import orjson
 
 from granola.commands.messages import count, note
-from granola.commands.models import opened
+from granola.commands.models import open_model
 from granola.errors import UsageError
 from granola.settings import Setting, recorded, settings_of
 from kg.files import atomic_path
@@ -157,11 +157,11 @@ class DatasetModels(PhrasingSettings):
         word, phraser, scorer = self.phrase, None, None
         model: ChatModel | None = None
         if word is not None:
-            model = stack.enter_context(opened(word, out, inputs))
+            model = stack.enter_context(open_model(word, out, inputs))
             phraser = self.phraser(model, store, language)
         if self.consistency is not None:
             if model is None or word != self.consistency:
-                model = stack.enter_context(opened(self.consistency, out, inputs))
+                model = stack.enter_context(open_model(self.consistency, out, inputs))
             scorer = ConsistencyScorer(model, prompts=read_prompts(self.prompts), samples=self.samples)
         return phraser, scorer
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from granola.commands.command import Command
 from granola.commands.messages import count, note, report_rejects
-from granola.commands.output import alone, csv_raw
+from granola.commands.output import csv_raw, lock_output
 from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
 from granola.errors import UsageError
 from granola.run_record import record_of, write_run_record
@@ -65,7 +65,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
         if not self.predictions:
             return self._ladders()
         check_drawing()
-        with alone(self.out):
+        with lock_output(self.out):
             earlier = _check_folder(self.out, force=self.force)
             systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
             if self.colour is not None:
@@ -98,7 +98,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
         from granola.report.study_html import PAGE
         from kg.files import atomic_path
 
-        with alone(self.out):
+        with lock_output(self.out):
             _check_folder(self.out, force=self.force)
             page, rejected = ladders_page(self.tiered)
             self.out.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from granola.commands.messages import (
     report_rejects,
     warn_of_answer_languages,
 )
-from granola.commands.models import check_matcher, opened_matcher
+from granola.commands.models import check_matcher, open_matcher
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, writing
 from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
@@ -162,7 +162,7 @@ def score_systems(
     )  # fmt: skip
     reports = []
     faults: list[RejectedRow] = []
-    with opened_matcher(
+    with open_matcher(
         settings.matcher, out=out, inputs=[tiered, *predictions], raw=settings.raw,
     ) as chosen:  # fmt: skip
         if settings.matcher_name != "judge":
@@ -253,11 +253,11 @@ class Score(Command[Systems], ScoringSettings):
         relations = relations_table(report) if report.relations else ()
         show_lines(*score_tables([report]), *relations, "", Verbatim(f"signature: {report.signature}"))
 
-    def told(self, result: Systems) -> Any:
+    def json_result(self, result: Systems) -> Any:
         """The scores."""
         return result.report
 
-    def tell(self, result: Systems) -> None:
+    def report_problems(self, result: Systems) -> None:
         """The rejected rows, and what is not scored."""
         if self.out is not None and result.rejected:
             note(f"{count(len(result.rejected), 'rejected row')} listed in {self.out}{REJECTS_SUFFIX}")

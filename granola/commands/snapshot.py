@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.files.writing import check_kind, writing_lines
 from granola.commands.command import Command
-from granola.commands.messages import counting, phases
-from granola.commands.output import STANDARD, alone, check_outputs, writing
+from granola.commands.messages import phase_progress, progress_counter
+from granola.commands.output import STANDARD, check_outputs, lock_output, writing
 from granola.commands.snapshot_build import SnapshotBuild, languages_of
 from granola.errors import UsageError
 from granola.settings import Setting
@@ -141,11 +141,11 @@ class SnapshotVerify(Command["Verification"]):
         if not is_address(self.snapshot):
             if self.against is not None:
                 raise UsageError("--against is for mirrors; 'granola snapshot diff' compares files")
-            return verify(self.snapshot, progress=_telling("checking"))
+            return verify(self.snapshot, progress=_check_progress("checking"))
         if self.against is None:
             raise UsageError("a mirror is compared with the snapshot file that it was made from; name it as --against")
         return verify_mirror(
-            self.snapshot, self.against, sample=self.sample or None, progress=_telling("comparing")
+            self.snapshot, self.against, sample=self.sample or None, progress=_check_progress("comparing")
         )
 
     def failed(self, result: Verification) -> bool:
@@ -159,7 +159,7 @@ class SnapshotVerify(Command["Verification"]):
         show_lines(*(f"{self.snapshot}: {line}" for line in result.problems or [well]))
 
 
-def _telling(doing: str) -> Callable[[str], None] | None:
+def _check_progress(doing: str) -> Callable[[str], None] | None:
     """What names each check on a terminal."""
     if not sys.stderr.isatty():
         return None
@@ -191,7 +191,7 @@ class SnapshotPush(Command["Pushed"]):
         """Push it."""
         from kg.store.neo4j_push import push
 
-        with phases("connecting") as show:
+        with phase_progress("connecting") as show:
 
             def tell(state: PushProgress) -> None:
                 assert show is not None
@@ -242,9 +242,9 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
                 raise ExportError(
                     f"{self.format} is a folder of files, which standard output cannot take; give a folder as --out"
                 )
-            with alone(self.out), counting("entities") as progress:
+            with lock_output(self.out), progress_counter("entities") as progress:
                 return export_parquet(self.snapshot, self.out, force=self.force, progress=progress)
-        with writing(self.out, inputs=[self.snapshot], force=self.force), counting("entities") as progress:
+        with writing(self.out, inputs=[self.snapshot], force=self.force), progress_counter("entities") as progress:
             return export_rdf(
                 self.snapshot, self.out, format="nt" if self.format is ExportFormat.NT else "ttl", progress=progress
             )
@@ -368,7 +368,7 @@ class SnapshotSpark(Command["SparkReport"]):
         command = ["granola", "snapshot", "spark", *map(str, self.sources), "--out", str(self.out)]
         for code in codes or ():
             command += ["--languages", code]
-        with alone(self.out):
+        with lock_output(self.out):
             return decode_dump(
                 self.sources,
                 self.out,

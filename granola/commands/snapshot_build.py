@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.commands.command import Command
-from granola.commands.messages import count, note, phases, report_rejects, unanswered_line
-from granola.commands.output import REJECTS_SUFFIX, STANDARD, alone, check_outputs, check_standard_input
+from granola.commands.messages import count, note, phase_progress, report_rejects, unanswered_line
+from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_outputs, check_standard_input, lock_output
 from granola.errors import UsageError
 from granola.settings import Setting, command_line
 from granola.shared_settings import Force, QuestionSettings
@@ -277,7 +277,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         self._check()
         scope, bad_rows = self.scope(self.shape())
         languages = languages_of(self.languages)
-        with alone(self.out), phases("opening") as show:
+        with lock_output(self.out), phase_progress("opening") as show:
 
             def tell(state: Progress) -> None:
                 assert show is not None

@@ -27,7 +27,7 @@ from granola.commands.messages import (
     watch_rows,
     with_progress,
 )
-from granola.commands.models import opened
+from granola.commands.models import open_model
 from granola.commands.output import (
     REJECTS_SUFFIX,
     RowsCommand,
@@ -136,8 +136,8 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                 ladders = self._ladders(store, relation, output)
                 phrasing = None
                 if self.phrase is not None:
-                    model = stack.enter_context(opened(self.phrase, output.beside, output.inputs))
-                    phrasing = PhrasingRun(self.phraser(model, store, self.language), output.beside)
+                    model = stack.enter_context(open_model(self.phrase, output.named_path, output.inputs))
+                    phrasing = PhrasingRun(self.phraser(model, store, self.language), output.named_path)
                     ladders = phrasing.rows(ladders, on_reject=output.rejected.append)
                 self._write(coverage.watch(ladders), output, kind)
                 output.more["snapshot"] = str(store.manifest()["snapshot_id"])
@@ -153,13 +153,13 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                 output.is_lacking = phrasing.counts.unanswered > 0
                 lines += phrasing.counts.lines()
                 phrasing.warn()
-            return output.ended(*lines, source=", ".join(self.qa), relation=relation)
+            return output.finish(*lines, source=", ".join(self.qa), relation=relation)
 
-    def tell(self, result: RowsOutput) -> None:
+    def report_problems(self, result: RowsOutput) -> None:
         """The rejected rows, and how many have no answer."""
         if unanswered := result.counts.get("unanswered"):
             note(unanswered_line(unanswered))
-        super().tell(result)
+        super().report_problems(result)
 
     def _ladders(self, store: Store, relation: str | None, output: RowsOutput) -> Iterator[TieredRow]:
         from abstraction.linking.review import decided
@@ -169,7 +169,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         warn_of_language(self.language, store)
         warn_of_time(store)
         warn_of_relation(relation, store)
-        decisions = self.decided()
+        decisions = self.read_review()
         asked = read_questions(
             self.files_of(self.qa), relation=relation, limit=self.limit, on_reject=output.rejected.append,
             on_unanswered=lambda row: output.counts.update(["unanswered"]), shape=self.shape(), language=self.language,
@@ -183,7 +183,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
 
             master = None if self.spark == "default" else self.spark
             ladders = ladders_on_spark(questions, self.snapshot, master=master, **how)
-        return self.reviewed(ladders, store, decisions, self.language)
+        return self.apply_review(ladders, store, decisions, self.language)
 
     def _write(self, rows: Iterator[TieredRow], output: RowsOutput, kind: str | None) -> None:
         from abstraction.rows import write_granola_eq, write_tiered
@@ -195,7 +195,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                 unanswered, rejected = output.counts["unanswered"], output.rejected
                 why = f": {unanswered_line(unanswered)}" if unanswered else ""
                 if rejected:
-                    beside = f"; listed in {output.beside}{REJECTS_SUFFIX}" if output.beside is not None else ""
+                    beside = f"; listed in {output.named_path}{REJECTS_SUFFIX}" if output.named_path is not None else ""
                     place = f"{rejected[0].source}: {rejected[0].reason}"
                     why += f": {count(len(rejected), 'row')} rejected, the first at {place}{beside}"
                 raise RowError(f"no question in {', '.join(self.qa)} can be used{why or ': no row stands there'}")
@@ -203,7 +203,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             yield from rows
 
         write = write_granola_eq if self.format is Format.GRANOLA_EQ else write_tiered
-        output.by(lambda: write(with_progress(some()), self.out, format=kind, csv_raw=csv_raw()))
+        output.write_with(lambda: write(with_progress(some()), self.out, format=kind, csv_raw=csv_raw()))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -266,7 +266,7 @@ class Ladder(Command[ReviewedLadder]):
         for line in result.doubts:
             screen.print(visible(line), style="dim", markup=False)
 
-    def told(self, result: ReviewedLadder) -> Any:
+    def json_result(self, result: ReviewedLadder) -> Any:
         """The row."""
         return result.row
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.commands.output import alone
+from granola.commands.output import lock_output
 from granola.errors import UsageError
 
 FILES = Path(__file__).parent / "files"
@@ -38,7 +38,7 @@ def test_the_second_of_two_processes_is_refused_from_its_start(tmp_path: Path) -
 
 def test_a_folder_has_one_writer_and_a_new_one_goes_with_a_refused_command(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "folder"
-    with alone(folder), pytest.raises(UsageError, match="another process is writing"), alone(folder):
+    with lock_output(folder), pytest.raises(UsageError, match="another process is writing"), lock_output(folder):
         raise AssertionError
     assert list(tmp_path.iterdir()) == []
 
