@@ -33,11 +33,11 @@ def tool_server(store: Store, *, language: str = "en") -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer("granola", version=__version__, instructions=INSTRUCTIONS)
     tools = AgentTools(store, language)
     for tool in (tools.ladder, tools.link, tools.match, tools.finest_supported):
-        server.tool(structured_output=True)(_told(tool))
+        server.tool(structured_output=True)(_reporting_errors(tool))
     return server
 
 
-def _told(tool: Tool) -> Tool:
+def _reporting_errors(tool: Tool) -> Tool:
     """The tool; of an error that is ours the agent hears the reason, of others that the tool failed."""
     from mcp.server.mcpserver.exceptions import ToolError
 

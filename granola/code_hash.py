@@ -26,14 +26,14 @@ def hash_of_modules(*modules: str, folders: tuple[str, ...] = (), libraries: tup
 
     `folders`, as "granola/matching", are hashed whole, too, and so are the versions of `libraries` whose data decide.
     """
-    files = {path for folder in folders for path in _all_in(ROOT / folder)}
+    files = {path for folder in folders for path in _files_in(ROOT / folder)}
     return _hash(files.union(*map(files_of, modules)), [f"{name}=={version(name)}" for name in libraries])
 
 
 @cache
 def hash_of_program() -> str:
     """The start of the SHA-256 of all files of our packages."""
-    return _hash(path for package in PACKAGES for path in _all_in(ROOT / package))
+    return _hash(path for package in PACKAGES for path in _files_in(ROOT / package))
 
 
 def files_of(module: str) -> frozenset[Path]:
@@ -51,8 +51,8 @@ def files_of(module: str) -> frozenset[Path]:
             continue
         path_of[name] = path
         source = _TYPES_ONLY.sub("", path.read_text(encoding="utf-8"))
-        left += _imported(source)
-        data.update(_named(source, path.parent, ROOT / name.split(".")[0]))
+        left += _imported_modules(source)
+        data.update(_named_data_files(source, path.parent, ROOT / name.split(".")[0]))
     return frozenset({*path_of.values(), *data})
 
 
@@ -67,7 +67,7 @@ def commit() -> str | None:
     return done.stdout.strip()
 
 
-def _imported(source: str) -> Iterator[str]:
+def _imported_modules(source: str) -> Iterator[str]:
     for package, names, modules in _IMPORT.findall(source):
         if not package:
             yield from _NAME.findall(modules.split("#")[0])
@@ -77,7 +77,7 @@ def _imported(source: str) -> Iterator[str]:
             yield inside if _file_of(inside) else package
 
 
-def _named(source: str, folder: Path, package: Path) -> Iterator[Path]:
+def _named_data_files(source: str, folder: Path, package: Path) -> Iterator[Path]:
     """The data files that a source names, beside it or in a folder above it, and those of the folders that it names."""
     above = [place for place in (folder, *folder.parents) if place.is_relative_to(package)]
     for name in set(_DATA.findall(source)):
@@ -87,7 +87,7 @@ def _named(source: str, folder: Path, package: Path) -> Iterator[Path]:
             if place.is_file() and place.suffix != ".py":
                 yield place.resolve()
             elif place.is_dir() and "/" in name and place.resolve().is_relative_to(package):
-                yield from _all_in(place)
+                yield from _files_in(place)
 
 
 def _file_of(module: str) -> Path | None:
@@ -97,7 +97,7 @@ def _file_of(module: str) -> Path | None:
     return next((path for path in (place / "__init__.py", place.with_suffix(".py")) if path.is_file()), None)
 
 
-def _all_in(folder: Path) -> Iterator[Path]:
+def _files_in(folder: Path) -> Iterator[Path]:
     for path in folder.rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".pyc", ".pyo"):
             yield path.resolve()

@@ -76,7 +76,7 @@ def fit(settings: object) -> None:
     A text is taken for a path or a choice, one text for several. Raises UsageError for what a setting does not allow.
     """
     for declared in settings_of(type(settings)):
-        object.__setattr__(settings, declared.field, _fitted(declared, getattr(settings, declared.field)))
+        object.__setattr__(settings, declared.field, _fit_value(declared, getattr(settings, declared.field)))
 
 
 def command_line(verb: str, settings: object, *, folders: bool = False) -> str:
@@ -99,12 +99,12 @@ def command_line(verb: str, settings: object, *, folders: bool = False) -> str:
         for single in value if declared.many else (value,):
             words += [
                 *([] if declared.setting.positional else [name]),
-                *([] if declared.type is bool else [_named(single, folders=folders)]),
+                *([] if declared.type is bool else [_argument(single, folders=folders)]),
             ]
     return shlex.join(words)
 
 
-def _named(value: Any, *, folders: bool) -> str:
+def _argument(value: Any, *, folders: bool) -> str:
     """A value as a command line has it."""
     text = str(value)
     if "://" in text:
@@ -124,7 +124,7 @@ def _named(value: Any, *, folders: bool) -> str:
     return Path(text).name if is_place and not folders else text
 
 
-def recorded(settings: object, declaring: type) -> dict[str, Any]:
+def recorded_settings(settings: object, declaring: type) -> dict[str, Any]:
     """What a run record has of the settings that a class declares."""
     return {
         declared.field.strip("_"): plain(getattr(settings, declared.field))
@@ -154,10 +154,10 @@ def _read_settings(declaring: type) -> tuple[DeclaredSetting, ...]:
     hints = get_type_hints(declaring, include_extras=True)
     defaults = {field.name: field.default for field in fields(declaring) if field.default_factory is MISSING}
     names = dict.fromkeys(name for owner in declaring.__mro__ for name in inspect.get_annotations(owner))
-    return tuple(_declared(name, hints[name], defaults[name]) for name in names if name in defaults)
+    return tuple(_declare(name, hints[name], defaults[name]) for name in names if name in defaults)
 
 
-def _declared(name: str, hint: Any, default: Any) -> DeclaredSetting:
+def _declare(name: str, hint: Any, default: Any) -> DeclaredSetting:
     if get_origin(hint) is not Annotated:
         raise TypeError(f"{name} has no Setting")
     type_, setting, *marks = get_args(hint)
@@ -177,16 +177,16 @@ def _declared(name: str, hint: Any, default: Any) -> DeclaredSetting:
     )
 
 
-def _fitted(declared: DeclaredSetting, value: Any) -> Any:
+def _fit_value(declared: DeclaredSetting, value: Any) -> Any:
     if value is None and declared.optional:
         return None
     if not declared.many:
-        return _fitted_value(declared, value)
+        return _fit_single_value(declared, value)
     several = value if isinstance(value, Iterable) and not isinstance(value, str | Path) else [value]
-    return tuple(_fitted_value(declared, part) for part in several)
+    return tuple(_fit_single_value(declared, part) for part in several)
 
 
-def _file_of(value: str, name: str) -> str:
+def _only_file_of(value: str, name: str) -> str:
     from abstraction.files.data_folders import data_files
 
     files = data_files(value)
@@ -195,13 +195,13 @@ def _file_of(value: str, name: str) -> str:
     return str(files[0])
 
 
-def _converted(declared: DeclaredSetting, value: Any, name: str) -> Any:
+def _convert(declared: DeclaredSetting, value: Any, name: str) -> Any:
     """A value in the type of its setting, where it is given as another that stands for it."""
     type_ = declared.type
     if type_ is str and isinstance(value, Path):
         value = str(value)
     if declared.setting.folder and isinstance(value, str | Path):
-        return type_(_file_of(str(value), name))
+        return type_(_only_file_of(str(value), name))
     if type_ is Path and isinstance(value, str):
         return Path(value)
     if isinstance(type_, type) and issubclass(type_, StrEnum):
@@ -211,10 +211,10 @@ def _converted(declared: DeclaredSetting, value: Any, name: str) -> Any:
     return float(value) if type_ is float and isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _fitted_value(declared: DeclaredSetting, value: Any) -> Any:
+def _fit_single_value(declared: DeclaredSetting, value: Any) -> Any:
     setting, type_ = declared.setting, declared.type
     name = setting.name(declared.field)
-    value = _converted(declared, value, name)
+    value = _convert(declared, value, name)
     if isinstance(type_, type) and (not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool)):
         raise UsageError(f"{name} is {value!r}; expected {type_.__name__}")
     low, high = setting.least, setting.most

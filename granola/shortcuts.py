@@ -193,8 +193,8 @@ def ladders(
     rows = _ladders(_questions(records, relation, shape, language, on_reject), snapshot, language, linker, rejected)
     if frame is None:
         return rows
-    made = {_place(row): row for row in rows}  # of a split, its rows alone
-    reasons = {_place(row): row.reason for row in rejected}
+    made = {_row_index(row): row for row in rows}  # of a split, its rows alone
+    reasons = {_row_index(row): row.reason for row in rejected}
     places = sorted([*made, *reasons])
     columns = _columns([made.get(place) for place in places])
     if shape is None:
@@ -205,7 +205,7 @@ def ladders(
     return frame_with(frame, places, columns, rows.snapshot)
 
 
-def _place(row: TieredRow | RejectedRow) -> int:
+def _row_index(row: TieredRow | RejectedRow) -> int:
     """Where in its frame a row stands, from 0."""
     return int(row.source.rpartition(" ")[2]) - 1
 
@@ -278,7 +278,7 @@ def score(
 
     if join not in ("id", "question"):
         raise UsageError(f"join is {join!r}; allowed: id, question")
-    tiered = _tiered(rows)
+    tiered = _as_tiered(rows)
     if not isinstance(tiered, TieredFile):
         tiered = TieredFile(rows=tiered, snapshot=_snapshot_of(rows) or "unknown")
     if snapshot is not None:
@@ -335,7 +335,7 @@ def _questions(
     yield from accepted(question_rows(records, relation=relation), on_reject)
 
 
-def _tiered(rows: Any) -> Any:
+def _as_tiered(rows: Any) -> Any:
     from abstraction.files.data_folders import data_files
     from abstraction.rows import TieredRow, tiered_rows
     from granola.scoring.tiered_file import read_tiered_file
@@ -387,7 +387,7 @@ def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool =
 
 def _cell(value: Any) -> Any:
     """A value as a file has it: pandas makes a column of whole numbers floats where one of them is missing."""
-    value = _listed(value)
+    value = _as_list(value)
     if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
         return int(value)
     return value
@@ -401,7 +401,7 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     """A list where a value is an array, as columns of lists are when pandas reads them from Parquet."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
@@ -409,8 +409,8 @@ def _listed(value: Any) -> Any:
     if isinstance(value, numpy.ndarray | numpy.generic):
         value = value.tolist()
     if isinstance(value, list):
-        return [_listed(item) for item in value]
-    return {name: _listed(item) for name, item in value.items()} if isinstance(value, dict) else value
+        return [_as_list(item) for item in value]
+    return {name: _as_list(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def _names(level: Any) -> Sequence[str]:
@@ -435,7 +435,7 @@ def _list(levels: Any) -> Sequence[Any]:
             levels = json.loads(levels)
         except ValueError as error:
             raise MatcherError(f"levels are no JSON ({error}); {_LEVELS}") from error
-    if not isinstance(listed := _listed(levels), list | tuple):
+    if not isinstance(listed := _as_list(levels), list | tuple):
         raise MatcherError(f"levels are a {type(levels).__name__}; {_LEVELS}")
     return listed
 

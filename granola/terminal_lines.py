@@ -56,7 +56,7 @@ class TextTable:
         widths = [max(map(len, column)) for column in zip(*every, strict=True)]
         whole = self.indent + sum(widths) + len(GAP) * (len(widths) - 1)
         if width is None or whole <= width:
-            return self._laid(every, widths, range(1, len(widths)))
+            return self._lay_out(every, widths, range(1, len(widths)))
         if self.keys > 1:
             return self._with_joined_keys().lines(width)
         room = max(width, LEAST) - self.indent
@@ -67,7 +67,7 @@ class TextTable:
         for columns in _side_by_side(widths, room - label) or [[]]:
             lines += [""] if lines and self.head else []
             left = room - sum(len(GAP) + widths[column] for column in columns)
-            lines += self._laid(every, [min(widths[0], left), *widths[1:]], columns)
+            lines += self._lay_out(every, [min(widths[0], left), *widths[1:]], columns)
         return lines
 
     def _with_joined_keys(self) -> TextTable:
@@ -81,33 +81,33 @@ class TextTable:
             indent=self.indent,
         )
 
-    def _laid(self, every: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequence[int]) -> list[str]:
+    def _lay_out(self, every: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequence[int]) -> list[str]:
         """The lines of some columns beside the first one, each cell wrapped into its column's width."""
         lines = []
         for row in every:
-            cells = [self._padded(row[column], column, widths[column]) for column in (0, *columns)]
+            cells = [self._pad(row[column], column, widths[column]) for column in (0, *columns)]
             for parts in zip_longest(*cells, fillvalue=None):
                 aligned = (part or " " * widths[column] for column, part in zip((0, *columns), parts, strict=True))
                 lines.append((" " * self.indent + GAP.join(aligned)).rstrip())
         return lines
 
-    def _padded(self, cell: str, column: int, width: int) -> list[str]:
+    def _pad(self, cell: str, column: int, width: int) -> list[str]:
         is_left = column in (0, *self.words)
-        lines = _folded(cell, width, further=GAP if column == 0 else "")
+        lines = _wrap_cell(cell, width, further=GAP if column == 0 else "")
         return [line.ljust(width) if is_left else line.rjust(width) for line in lines]
 
 
 Part = str | TextTable
 
 
-def counted(numbers: Mapping[str, int]) -> TextTable:
+def count_table(numbers: Mapping[str, int]) -> TextTable:
     """How many there are of each, the most first."""
     ordered = sorted(numbers.items(), key=lambda item: -item[1])
     width = max([COUNT, *(len(f"{number:,}") for number in numbers.values())])
     return TextTable(rows=[(f"{number:>{width},}", what) for what, number in ordered], words=(1,))
 
 
-def _folded(text: str, width: int, *, further: str) -> list[str]:
+def _wrap_cell(text: str, width: int, *, further: str) -> list[str]:
     """A text in lines of at most `width` signs, broken at blanks where it can be; all but the first go further in."""
     if len(text) <= width:
         return [text]
@@ -115,7 +115,7 @@ def _folded(text: str, width: int, *, further: str) -> list[str]:
     return wrap(text, max(width, 1), break_on_hyphens=False, subsequent_indent=lead + further)
 
 
-def fitted(parts: Sequence[Part], width: int | None) -> list[str]:
+def fit_lines(parts: Sequence[Part], width: int | None) -> list[str]:
     """The lines of tables and sentences; a word that is longer than a line, as a path, stays whole."""
     lines: list[str] = []
     for part in parts:
@@ -136,7 +136,7 @@ def fitted(parts: Sequence[Part], width: int | None) -> list[str]:
 def show_lines(*parts: Part, file: TextIO | None = None) -> None:
     """Print tables and sentences so that they fit the terminal."""
     stream = file or sys.stdout
-    lines = fitted(parts, terminal_width(stream))
+    lines = fit_lines(parts, terminal_width(stream))
     if lines:
         print(*map(visible, lines), sep="\n", file=stream)
 

@@ -16,7 +16,7 @@ from granola.attribution.categories import Category, Complexity
 from granola.attribution.evaluators import AttributionJudgement
 from granola.evidence.evidence_task import Forming
 from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import divided, estimated
+from granola.scoring.bootstrap import bootstrap_estimate, divide_or_nan
 from granola.scoring.statistics import mean_estimate, share_estimate
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def f1_of(label: str) -> Statistic:
 
         right = counts @ np.array([gold == judged == label for gold, judged in pairs], dtype=np.int64)
         there = counts @ np.array([(gold == label) + (judged == label) for gold, judged in pairs], dtype=np.int64)
-        return divided((2 * right).astype(np.float64), there.astype(np.float64))
+        return divide_or_nan((2 * right).astype(np.float64), there.astype(np.float64))
 
     return f1
 
@@ -159,7 +159,7 @@ def micro_f1(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.flo
     import numpy as np
 
     right = counts @ np.array([gold == judged for gold, judged in pairs], dtype=np.int64)
-    return divided(right.astype(np.float64), counts.sum(axis=1).astype(np.float64))
+    return divide_or_nan(right.astype(np.float64), counts.sum(axis=1).astype(np.float64))
 
 
 def macro_f1(labels: Sequence[str]) -> Statistic:
@@ -170,12 +170,12 @@ def macro_f1(labels: Sequence[str]) -> Statistic:
 
         each = np.stack([f1_of(label)(pairs, counts) for label in labels])
         there = ~np.isnan(each)
-        return divided(np.where(there, each, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
+        return divide_or_nan(np.where(there, each, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
 
     return macro
 
 
 def f1_estimate(pairs: Sequence[Pair], statistic: Statistic, forming: Forming) -> Estimate:
     """The value of a statistic with its bootstrap interval."""
-    value, interval = estimated(pairs, statistic, resamples=forming.resamples, seed=forming.seed)
+    value, interval = bootstrap_estimate(pairs, statistic, resamples=forming.resamples, seed=forming.seed)
     return Estimate(value=value, interval=interval, n=len(pairs))

@@ -145,7 +145,7 @@ def _status() -> int:
     try:
         _check_arguments(sys.argv[1:])
         use_config()
-        return _ended()
+        return _run_app()
     except WebAddressError as error:
         return _report_error(f"{error}; a granola service takes questions at POST /v1/ladders: see docs/service.md")
     except (KGError, AbstractionError, GranolaError) as error:
@@ -153,7 +153,7 @@ def _status() -> int:
     except BrokenPipeError:
         return CLOSED_PIPE  # the reader of our output left: nothing to say
     except FileNotFoundError as error:
-        return _report_error(_missing(without_secrets(str(error.filename))))
+        return _report_error(_missing_file_message(without_secrets(str(error.filename))))
     except OSError as error:
         why = why_unwritten(Path(), error)
         if error.filename is not None:
@@ -164,11 +164,11 @@ def _status() -> int:
     except sqlite3.Error as error:
         return _report_error(f"SQLite: {error}")
     except KeyboardInterrupt:
-        _report_error(f"interrupted; {_how_to_go_on(sys.argv[1:])}")
+        _report_error(f"interrupted; {_resume_hint(sys.argv[1:])}")
         return INTERRUPTED
 
 
-def _ended() -> int:
+def _run_app() -> int:
     """Run the command and flush its output, while a failure of that can still be told."""
     try:
         app(standalone_mode=True, prog_name="granola")
@@ -197,7 +197,7 @@ def _check_arguments(arguments: list[str]) -> None:
             raise UsageError(LOOP.format(path))
 
 
-def _how_to_go_on(words: list[str]) -> str:
+def _resume_hint(words: list[str]) -> str:
     """What becomes of a command that was interrupted."""
     from granola.commands.command_list import VERBS, command_class
 
@@ -207,7 +207,7 @@ def _how_to_go_on(words: list[str]) -> str:
     return "nothing half-written is left, and the same command begins anew"
 
 
-def _missing(name: str) -> str:
+def _missing_file_message(name: str) -> str:
     """That a file is not there; of an address, that only files are read."""
     address = _ADDRESS.match(name)
     if address is None:

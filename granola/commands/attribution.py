@@ -23,7 +23,7 @@ from granola.errors import UsageError
 from granola.run_record import write_run_record
 from granola.settings import Setting, command_line
 from granola.shared_settings import Force
-from granola.terminal_lines import TextTable, Verbatim, counted, show_lines
+from granola.terminal_lines import TextTable, Verbatim, count_table, show_lines
 from kg.files import resolved
 from kg.queries.logical_query import Shape
 
@@ -150,7 +150,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         """Samples by category and complexity, and what was left out."""
         sides = result.statistics["counts"]
         rows = [(key, *(f"{side[key]:,}" for side in sides.values())) for key in next(iter(sides.values()))]
-        show_lines(TextTable(head=("", *map(str, sides)), rows=rows), "", counted(result.built), "", str(self.out))
+        show_lines(TextTable(head=("", *map(str, sides)), rows=rows), "", count_table(result.built), "", str(self.out))
 
     def report_problems(self, result: BenchmarkBuilt) -> None:
         """Damaged rows of the sources."""
@@ -342,7 +342,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
     def show(self, result: EvaluatorTrained) -> None:
         """What it was trained on, and how it is used."""
         show_lines(f"evaluator of {count(result.samples.total(), 'sample')}: signature {result.signature}")
-        show_lines(counted(dict(result.samples.most_common())))
+        show_lines(count_table(dict(result.samples.most_common())))
         kind = "trained" if self.encoder is None else "encoder"
         show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator {kind}={self.out}"))
 

@@ -38,7 +38,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from granola.commands.command_list import verb_of
 from granola.commands.messages import note, print_json
 from granola.errors import BatchWritten
-from granola.settings import fit, recorded
+from granola.settings import fit, recorded_settings
 
 Result = TypeVar("Result")
 
@@ -102,4 +102,4 @@ class Command(ABC, Generic[Result]):
 
     def arguments(self) -> Mapping[str, Any]:
         """What a run record has of the settings."""
-        return recorded(self, type(self))
+        return recorded_settings(self, type(self))

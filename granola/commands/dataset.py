@@ -39,7 +39,7 @@ from granola.shared_settings import (
     check_language,
     property_id,
 )
-from granola.terminal_lines import TextTable, counted, show_lines
+from granola.terminal_lines import TextTable, count_table, show_lines
 from kg.files import resolved
 from kg.store import is_address, open_store
 
@@ -195,7 +195,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
                 unjudged = f", {step_count.unjudged:,} without a score{how}"
             show_lines(
                 f"{step}: {step_count.dropped:,} of {count(step_count.rows, 'row')} left out{taken}{unjudged}",
-                counted(step_count.reasons),
+                count_table(step_count.reasons),
             )
         for head, lines in result.statistics.tables():
             show_lines("", TextTable(head=head, rows=lines))

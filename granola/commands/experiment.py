@@ -95,7 +95,7 @@ class Experiment(Command[ExperimentDone]):
         if not self.no_report:
             check_drawing()
         with lock_output(self.out):
-            _begin(self.out, systems)
+            _write_plan(self.out, systems)
             missing = 0
             for number, (name, system) in enumerate(systems.items(), start=1):
                 if not _is_whole(system):
@@ -190,7 +190,7 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
     told: set[str] = set()
     for model, *values in product(models, *choices.values()):
         settings = dict(zip(choices, values, strict=True))
-        used = {key: value for key, value in settings.items() if _uses(settings["method"], key)}
+        used = {key: value for key, value in settings.items() if _affects_method(settings["method"], key)}
         parts = [model] if len(models) > 1 else []
         parts += [f"{_LETTERS.get(key, '')}{used[key]}" for key in used if key == "method" or key in listed]
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", "-".join(parts))
@@ -204,7 +204,7 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
             yield name, {"model": with_settings(models[model], sampling), **used}
 
 
-def _uses(method: str, key: str) -> bool:
+def _affects_method(method: str, key: str) -> bool:
     """Whether a setting changes anything of a method."""
     drawn = METHODS[Answering(method)].drawn if method in METHODS else "often"  # no method at all: Answer says so
     if key in ("temperature", "top_p", "seed"):
@@ -220,7 +220,7 @@ def _uses(method: str, key: str) -> bool:
 # What is done.
 
 
-def _begin(out: Path, systems: Mapping[str, Answer | Aggregate]) -> None:
+def _write_plan(out: Path, systems: Mapping[str, Answer | Aggregate]) -> None:
     """Write which commands make the systems. Raises UsageError for a folder that holds something else."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is no folder; --out takes one, which is made")

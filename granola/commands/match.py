@@ -79,10 +79,10 @@ class Match(RowsCommand):
             return output.finish(source=self.file, matcher=signature, language=self.language or "en")
 
     def _records(self) -> Iterator[Record | RejectedRow]:
-        from granola.scoring.prediction_shapes import prediction_shape, read_shaped
+        from granola.scoring.prediction_shapes import prediction_shape, read_with_shape
 
         shape = prediction_shape(prediction=self.prediction_field)
-        return read_records(self.file) if shape is None else read_shaped(self.file, shape)
+        return read_records(self.file) if shape is None else read_with_shape(self.file, shape)
 
 
 def check_answer_language(code: str | None, matcher: str) -> None:

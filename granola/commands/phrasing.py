@@ -14,7 +14,7 @@ import orjson
 from granola.commands.messages import count, note
 from granola.commands.models import open_model
 from granola.errors import UsageError
-from granola.settings import Setting, recorded, settings_of
+from granola.settings import Setting, recorded_settings, settings_of
 from kg.files import atomic_path
 from kg.store.protocol import Store
 
@@ -143,7 +143,7 @@ class DatasetModels(PhrasingSettings):
 
     def asked_of_models(self) -> dict[str, Any]:
         """The settings of the models for the run record, without those of unused models."""
-        said = recorded(self, DatasetModels)
+        said = recorded_settings(self, DatasetModels)
         scored = {name: said.pop(name) for name in ("consistency", "samples")}
         return {**(said if self.phrase else {}), **(scored if self.consistency else {})}
 

@@ -87,7 +87,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
             write_run_record(
                 self.out / PAGE,
                 command=self.verb,
-                arguments={**self.arguments(), **self.resolved(), "bins": groups.bins},
+                arguments={**self.arguments(), **self.resolved_settings(), "bins": groups.bins},
                 inputs=[self.tiered, *self.predictions, *self.page_views],
                 more={"signatures": {r.system: str(r.signature) for r in systems.reports}, "files": written},
             )
@@ -157,7 +157,7 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
 def _check_number(name: str, files: Sequence[PredictionFile]) -> None:
     """Raise UsageError for the name of a number that no prediction carries."""
 
-    known = sorted({number for file in files for number in file.numbers})
+    known = sorted({number for file in files for number in file.numeric_fields})
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"

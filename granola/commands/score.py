@@ -20,7 +20,7 @@ from granola.errors import UsageError
 from granola.run_record import SUFFIX as RECORD_SUFFIX
 from granola.run_record import write_run_record
 from granola.scoring.scored_systems import ComparedSystems, Systems, judge_ahead, names_of_systems
-from granola.settings import Setting, recorded
+from granola.settings import Setting, recorded_settings
 from granola.shared_settings import (
     AllowMissing,
     FirstLevel,
@@ -101,12 +101,12 @@ class ScoringSettings:
         check_matcher(self.matcher)
         metrics(self.lambda_)
 
-    def resolved(self) -> dict[str, Any]:
+    def resolved_settings(self) -> dict[str, Any]:
         """The settings for a run record; of defaults that depend on the matcher, the values that they had."""
         from granola.matching import F1Matcher
         from granola.scoring.metrics import usual_standard
 
-        settings = recorded(self, ScoringSettings)
+        settings = recorded_settings(self, ScoringSettings)
         settings["standard"] = self.first_level or usual_standard(self.matcher_name)
         if self.matcher == "f1":
             settings["matcher"] = f"f1:{F1Matcher().tau}"
@@ -115,9 +115,9 @@ class ScoringSettings:
 
 def warn_of_questions(file: PredictionFile, rows: Sequence[TieredRow]) -> None:
     """Say on stderr how many predictions carry another question than the row of their id."""
-    from granola.scoring.predictions import asking_otherwise
+    from granola.scoring.predictions import count_other_questions
 
-    other, carrying = asking_otherwise(file, rows)
+    other, carrying = count_other_questions(file, rows)
     if other:
         note(
             f"{file.name}: {other:,} of {count(carrying, 'prediction')} with a question carry another one than the row "
@@ -231,7 +231,7 @@ class Score(Command[Systems], ScoringSettings):
             write_run_record(
                 self.out,
                 command=self.verb,
-                arguments={**self.arguments(), **self.resolved(), "matcher": report.signature.matcher},
+                arguments={**self.arguments(), **self.resolved_settings(), "matcher": report.signature.matcher},
                 inputs=inputs,
                 more={
                     "signature": str(report.signature),
@@ -301,7 +301,7 @@ def grouped_scores(
     systems: Systems, settings: GroupSettings, scoring: ScoringSettings, *, popular: bool
 ) -> GroupedScores:
     """The scores by the groups that are asked for; `popular` as well by what tells how well known an entity is."""
-    from granola.scoring.grouping import GroupedScores, Grouping, grouped
+    from granola.scoring.grouping import GroupedScores, Grouping, group_scores
 
     rows, fields = systems.rows, list(settings.popularity)
     if popular:
@@ -310,7 +310,7 @@ def grouped_scores(
     groupings += [Grouping.in_bins(name) for name in fields]
     groups = {grouping: grouping.groups_of(rows) for grouping in groupings}
     scores = {
-        grouping: [grouped(report, of, resamples=scoring.resamples) for report in systems.reports]
+        grouping: [group_scores(report, of, resamples=scoring.resamples) for report in systems.reports]
         for grouping, of in groups.items()
     }
     return GroupedScores(rows=rows, scores=scores)

@@ -20,7 +20,7 @@ from granola.decoding.samples import SampleRow
 from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.matching import Matcher
 from granola.scoring.aggregation import Estimate, aggregate
-from granola.scoring.bootstrap import RESAMPLES, divided, estimated
+from granola.scoring.bootstrap import RESAMPLES, bootstrap_estimate, divide_or_nan
 from granola.scoring.metrics import LAMBDA, Outcome, metrics
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_item
@@ -101,9 +101,9 @@ def support_reaching(precision: float, outcomes: Outcomes) -> Estimate:
     def least(kinds: Outcomes, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         right = np.array([[outcome.level is not None for outcome in kind] for kind in kinds], dtype=np.float64)
         given = np.array([[not outcome.abstained for outcome in kind] for kind in kinds], dtype=np.float64)
-        reached = divided(counts @ right, counts @ given) >= precision
+        reached = divide_or_nan(counts @ right, counts @ given) >= precision
         return np.where(reached.any(axis=1), np.array(SUPPORTS)[reached.argmax(axis=1)], math.nan)
 
     plain = (tuple(outcome.plain for outcome in of_question) for of_question in outcomes)
-    value, interval = estimated(plain, least)
+    value, interval = bootstrap_estimate(plain, least)
     return Estimate(value=value, interval=interval, n=len(outcomes))

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from abstraction.files.cells import marked
-from granola.figures.style import DASHES, figure_of, legend, look, plain, saved, share, short
+from granola.figures.style import (
+    DASHES,
+    escape_mathtext,
+    figure_bytes,
+    figure_of,
+    legend,
+    set_share_axes,
+    shortened,
+    system_style,
+)
 from granola.scoring.aggregation import Estimate
 from granola.scoring.grouping import natural_order
 
@@ -58,7 +67,7 @@ def estimates_figure(panels: Sequence[Panel], format: str = "svg") -> bytes:
     """What `draw_panels` draws, as a file. Raises UsageError without matplotlib."""
     with figure_of() as figure:
         draw_panels(figure, panels)
-        return saved(figure, format)
+        return figure_bytes(figure, format)
 
 
 def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
@@ -93,16 +102,16 @@ def _draw_slices(axes: Axes, panel: Panel) -> None:
         ]
         axes.errorbar(
             [one.value for _, one in there], [place for place, _ in there], xerr=error, linestyle="", elinewidth=1,
-            label=short(label), **look(at),
+            label=shortened(label), **system_style(at),
         )  # fmt: skip
-    axes.set_yticks(range(len(names)), [f"{short(name)}, n {n[name]:,}" for name in names])
+    axes.set_yticks(range(len(names)), [f"{shortened(name)}, n {n[name]:,}" for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     if panel.is_share:
-        share(axes, x=True)
+        set_share_axes(axes, x=True)
     left_out = len(n) - len(names)
     more = f"\nleft out, of fewest items: {left_out:,} slices; the table has all" if left_out else ""
-    axes.set_xlabel(plain(panel.score) + more)
-    axes.set_ylabel(plain(panel.across))
+    axes.set_xlabel(escape_mathtext(panel.score) + more)
+    axes.set_ylabel(escape_mathtext(panel.across))
 
 
 def _draw_along(axes: Axes, panel: Panel) -> None:
@@ -110,17 +119,17 @@ def _draw_along(axes: Axes, panel: Panel) -> None:
         places = [float(place) for place, _ in line]
         every = max(1, len(line) // 5)  # points between two marks
         axes.plot(
-            places, [one.value for _, one in line], label=plain(label), linestyle=DASHES[at % 4],
-            markevery=(at % every, every), **look(at),
+            places, [one.value for _, one in line], label=escape_mathtext(label), linestyle=DASHES[at % 4],
+            markevery=(at % every, every), **system_style(at),
         )  # fmt: skip
         low, high = ([getattr(one.interval, end) for _, one in line] for end in ("low", "high"))
-        axes.fill_between(places, low, high, color=look(at)["color"], alpha=0.15, linewidth=0)
-    axes.set_xlabel(plain(panel.across))
-    axes.set_ylabel(plain(panel.score))
+        axes.fill_between(places, low, high, color=system_style(at)["color"], alpha=0.15, linewidth=0)
+    axes.set_xlabel(escape_mathtext(panel.across))
+    axes.set_ylabel(escape_mathtext(panel.score))
     if panel.is_logarithmic:
         axes.set_xscale("log")
     if panel.is_share:
-        share(axes, y=True, shown=None)
+        set_share_axes(axes, y=True, shown=None)
 
 
 def estimates_table(panels: Sequence[Panel]) -> bytes:

@@ -80,7 +80,7 @@ def figure_of(height: float = 3.0) -> Iterator[Figure]:
         yield Figure(figsize=(WIDTH, height), layout="constrained")
 
 
-def saved(figure: Figure, format: str = "svg", **more: Any) -> bytes:
+def figure_bytes(figure: Figure, format: str = "svg", **more: Any) -> bytes:
     """The figure as bytes of one of FORMATS, the same for the same figure: without the time of day."""
     metadata = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
     out = io.BytesIO()
@@ -97,7 +97,7 @@ def inline_svg(svg: str, *, name: str, title: str) -> str:
     box = svg[svg.index('viewBox="') :].split('"', 2)[1]
     body = svg[svg.index(">", svg.index("<svg")) + 1 :]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", body, flags=re.DOTALL)
-    body = re.sub(r"<[^>]+>", _rounded, re.sub(r"\s+", " ", body))
+    body = re.sub(r"<[^>]+>", _round_coordinates, re.sub(r"\s+", " ", body))
     used = set(re.findall(r"(?:url\(|href=\")#([\w-]+)", body))
     body = re.sub(r' id="([^"]*)"', lambda one: f' id="{name}-{one[1]}"' if one[1] in used else "", body)
     body = re.sub(r'(url\(|href=")#', rf"\1#{name}-", body)
@@ -105,7 +105,7 @@ def inline_svg(svg: str, *, name: str, title: str) -> str:
     return f'<svg role="img" aria-label="{escape(title)}" viewBox="{box}">{body}'
 
 
-def _rounded(tag: re.Match[str]) -> str:
+def _round_coordinates(tag: re.Match[str]) -> str:
     """Hundredths of a point in attributes: a third of the size, and nobody sees a difference. Letters stay."""
     return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", tag[0])
 
@@ -119,7 +119,7 @@ def _with_variables(style: re.Match[str]) -> str:
     )  # fmt: skip
 
 
-def look(index: int) -> dict[str, Any]:
+def system_style(index: int) -> dict[str, Any]:
     """How system number `index` is drawn."""
     colour = COLOURS[index % len(COLOURS)]
     return {"color": colour, "marker": MARKS[index % len(MARKS)]}
@@ -138,7 +138,7 @@ def legend(figure: Figure) -> None:
     figure.legend(handles.values(), handles, loc="outside upper center", ncols=columns, columnspacing=1.2)
 
 
-def share(
+def set_share_axes(
     axes: Axes,
     *,
     x: bool = False,
@@ -164,16 +164,16 @@ def share(
             line.set_clip_on(False)
 
 
-def short(text: str) -> str:
+def shortened(text: str) -> str:
     """A text cut to what an axis has room for."""
-    return plain(text if len(text) <= 28 else text[:27].rstrip() + "…")
+    return escape_mathtext(text if len(text) <= 28 else text[:27].rstrip() + "…")
 
 
-def plain(text: str) -> str:
+def escape_mathtext(text: str) -> str:
     """A text as matplotlib shows it: no formula between two $, no label that a legend leaves out for its first _."""
     return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
-def shown_names(names: Sequence[str]) -> list[str]:
+def shortened_names(names: Sequence[str]) -> list[str]:
     """Systems' names with room for them: of long ones both ends, by which they differ."""
-    return [plain(name if len(name) <= 28 else f"{name[:13]}…{name[-14:]}") for name in names]
+    return [escape_mathtext(name if len(name) <= 28 else f"{name[:13]}…{name[-14:]}") for name in names]

@@ -21,7 +21,7 @@ from granola.evidence.evidence_task import Forming
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import CitationCounts, GroundingItem
 from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import RESAMPLES, divided, estimated, mean_of
+from granola.scoring.bootstrap import RESAMPLES, bootstrap_estimate, divide_or_nan, mean_of
 from granola.scoring.statistics import share_estimate
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def citation_scores(
     }
     scores = {}
     for name in CITATIONS:
-        value, interval = estimated(
+        value, interval = bootstrap_estimate(
             counts, lambda kinds, numbers, name=name: _citation_score(name, kinds, numbers),  # type: ignore[misc]
             resamples=resamples, seed=seed,
         )  # fmt: skip
@@ -191,15 +191,15 @@ def _citation_score(name: str, kinds: Sequence[CitationCounts], numbers: NDArray
 
     if name == "f1_of_means":
         precision, recall = (_citation_score(f"mean_{one}", kinds, numbers) for one in ("precision", "recall"))
-        return np.where(precision + recall == 0, 0.0, divided(2 * precision * recall, precision + recall))
+        return np.where(precision + recall == 0, 0.0, divide_or_nan(2 * precision * recall, precision + recall))
     right, cited, wanted = np.array(kinds, dtype=np.float64).T
     how, _, what = name.partition("_")
     above, below = {
         "precision": (right, cited), "recall": (right, wanted), "f1": (2 * right, cited + wanted)
     }[what]  # fmt: skip
     if how == "pooled":
-        return divided(numbers @ above, numbers @ below)
-    return mean_of([None if math.isnan(one) else one for one in divided(above, below)])(numbers)
+        return divide_or_nan(numbers @ above, numbers @ below)
+    return mean_of([None if math.isnan(one) else one for one in divide_or_nan(above, below)])(numbers)
 
 
 def bands_stated(tags: Iterable[str], bands: Sequence[float]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from granola.pages.visible_text import kept, shown
+from granola.pages.visible_text import keep_for_resending, neutralise_direction
 
 
 def render_page(name: str, **values: Any) -> str:
@@ -33,5 +33,5 @@ def _environment() -> Environment:
         auto_reload=False,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"shown": shown, "kept": kept}
+    environment.filters |= {"shown": neutralise_direction, "kept": keep_for_resending}
     return environment

@@ -30,7 +30,7 @@ def coarse_answers(
     """
     lines: list[tuple[Value, ...]] = []
     for report, file in zip(reports, files, strict=True):
-        lines_of_system = _coarse_of(rows, report, file, score)
+        lines_of_system = _coarse_rows(rows, report, file, score)
         lines += sorted(lines_of_system, key=lambda line: (math.isnan(line[6]), line[6], line[7]))  # type: ignore[arg-type]  # numbers
     caption = f"Up to {EXAMPLES} a system: low token-F1 with the gold answer, high with the tier (as Table 9)."
     return Table(
@@ -43,7 +43,7 @@ def coarse_answers(
     )  # fmt: skip
 
 
-def _coarse_of(
+def _coarse_rows(
     rows: Sequence[TieredRow], report: ScoreReport, file: PredictionFile, by: str | None
 ) -> Iterator[tuple[Value, ...]]:
     """The table's rows of one system."""
@@ -51,18 +51,18 @@ def _coarse_of(
     for index, (row, item) in enumerate(zip(rows, report.items, strict=True)):
         if item.verdict is not None and (item.verdict.level or 0) > 1:
             gold, tier = _both_f1(row, item, report)
-            value = _carried(file, item, by)
+            value = _named_score(file, item, by)
             best.append((gold - tier, math.inf if math.isnan(value) else value, index))
     for _, _, index in nsmallest(EXAMPLES, best):
         row, item = rows[index], report.items[index]
         assert item.verdict is not None
         states = item.verdict.compared.tier if item.verdict.compared else ""
-        scores = _carried(file, item, by), *_both_f1(row, item, report)
+        scores = _named_score(file, item, by), *_both_f1(row, item, report)
         asked = row.question, row.answers[0], item.prediction or ""
         yield (report.system, *asked, states, item.verdict.level or 0, *scores)
 
 
-def _carried(file: PredictionFile, item: ItemScore, by: str | None) -> float:
+def _named_score(file: PredictionFile, item: ItemScore, by: str | None) -> float:
     """The score of that name which a prediction carries; NaN where it carries none."""
     return file.predictions[item.id].scores.get(by, math.nan) if by else math.nan
 

@@ -19,14 +19,14 @@ from granola.figures.style import (
     SHOWN_SYSTEMS,
     WIDTH,
     check_drawing,
+    figure_bytes,
     figure_of,
     inline_svg,
     legend,
-    look,
-    saved,
-    share,
-    short,
-    shown_names,
+    set_share_axes,
+    shortened,
+    shortened_names,
+    system_style,
 )
 from granola.report.score_tables import distribution_columns
 from granola.report.study import PanelFigure, Study
@@ -70,9 +70,9 @@ def drawings(study: Study) -> list[DrawnFigure]:
         with figure_of() as figure:
             if not plan.draw(study, figure):
                 continue
-            svg, png = saved(figure).decode(), saved(figure, "png")
+            svg, png = figure_bytes(figure).decode(), figure_bytes(figure, "png")
             with matplotlib.rc_context({"svg.fonttype": "none"}):
-                inline = inline_svg(saved(figure, transparent=True).decode(), name=plan.name, title=plan.title)
+                inline = inline_svg(figure_bytes(figure, transparent=True).decode(), name=plan.name, title=plan.title)
         caption = plan.caption + (study.f1_warning if plan.name == "f1" else "")
         drawn.append(DrawnFigure(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png, inline=inline))
     return drawn
@@ -96,7 +96,7 @@ def gap(study: Study, figure: Figure) -> bool:
                 f"+{points}", (0.02, 0.02 + points / 100), xytext=(0, 3), textcoords="offset points", fontsize=8,
                 ha="left", color=colour,
             )  # fmt: skip
-    share(axes, x=True, y=True)
+    set_share_axes(axes, x=True, y=True)
     axes.set_aspect("equal")
     axes.set_xlabel("selective standard accuracy")
     axes.set_ylabel("selective GRANOLA accuracy")
@@ -112,7 +112,7 @@ def tradeoff(study: Study, figure: Figure) -> bool:
     axes.set_xlabel("informativeness")
     axes.set_ylabel("selective GRANOLA accuracy")
     axes.margins(0.15)
-    share(axes, x=True, y=True, shown=None)
+    set_share_axes(axes, x=True, y=True, shown=None)
     legend(figure)
     return True
 
@@ -126,7 +126,8 @@ def _draw_marks(study: Study, axes: Axes, along: str, up: str) -> bool:
         axes.hlines(y.value, x.interval.low, x.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
         axes.vlines(x.value, y.interval.low, y.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
         axes.plot(
-            x.value, y.value, linestyle="none", label=shown_names(study.names)[index], zorder=3, **look(index)
+            x.value, y.value, linestyle="none", label=shortened_names(study.names)[index], zorder=3,
+            **system_style(index),
         )  # fmt: skip
     return bool(axes.lines)
 
@@ -156,7 +157,7 @@ def distribution(study: Study, figure: Figure) -> bool:
                     bbox=None if level else {"facecolor": "white", "edgecolor": "none", "pad": 1},
                 )  # fmt: skip
             left[place] += part
-    axes.set_yticks(range(len(study.names)), shown_names(study.names))
+    axes.set_yticks(range(len(study.names)), shortened_names(study.names))
     axes.set_ylim(len(study.names) - 0.5, -0.5)
     axes.set_xlim(0, 1)
     axes.set_xlabel("share of the questions; figures in per cent")
@@ -190,14 +191,14 @@ def f1(study: Study, figure: Figure) -> bool:
             c=[mean for _, mean in points.values()], cmap="viridis", norm=scale, edgecolors="#333333", linewidths=0.4,
             clip_on=False, zorder=3,
         )  # fmt: skip
-        share(axes, x=True, y=True, margin=0.06)
+        set_share_axes(axes, x=True, y=True, margin=0.06)
         axes.set_title(name, fontsize=9)
         lowest, leftmost = number + across > len(panels), number % across == 1 or across == 1
         axes.tick_params(labelbottom=lowest, labelleft=leftmost)
         axes.set_xlabel("F1, gold answer" if lowest else "")
         axes.set_ylabel("F1, matched tier" if leftmost else "")
         axes_list.append(axes)
-    figure.colorbar(drawn, ax=axes_list, label=short(study.coloured or "informativeness"))
+    figure.colorbar(drawn, ax=axes_list, label=shortened(study.coloured or "informativeness"))
     return True
 
 

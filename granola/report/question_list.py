@@ -11,7 +11,7 @@ from granola.report.ladder_view import LadderView, gold, view_ladder
 from granola.report.score_tables import number
 from granola.scoring.aggregation import NO_RELATION
 from granola.scoring.items import ItemScore
-from granola.scoring.predictions import SystemSaid
+from granola.scoring.predictions import SystemAnswer
 from granola.scoring.scores import ScoreReport
 
 MOST = 300  # questions on one page: under 600 KB, which a phone opens at once
@@ -34,7 +34,7 @@ class PredictionView:
     score: str
     compared: str
     weight: str
-    made_of: Sequence[SystemSaid] = ()
+    made_of: Sequence[SystemAnswer] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,19 +72,19 @@ def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, Tier
     row_of = {}
     for row in read_tiered(tiered, on_reject=lambda _: None):
         known = shown.pop(row.id, None)
-        if known is not None and _texts(known) == _texts(row):
+        if known is not None and _tier_texts(known) == _tier_texts(row):
             row_of[row.id] = replace(known, levels=row.levels)
     return row_of
 
 
-def _texts(row: TieredRow) -> list[list[str]]:
+def _tier_texts(row: TieredRow) -> list[list[str]]:
     return [[tier.text for tier in level.tiers] for level in row.levels]
 
 
 def question_views(
     rows: Sequence[TieredRow],
     reports: Sequence[ScoreReport],
-    made_of: Mapping[str, Mapping[str, Sequence[SystemSaid]]] | None = None,
+    made_of: Mapping[str, Mapping[str, Sequence[SystemAnswer]]] | None = None,
 ) -> Iterator[QuestionView]:
     """The questions at `shown_places`; `made_of` has by system and id what other systems said."""
     parts = made_of or {}
@@ -97,18 +97,18 @@ def question_views(
             gold=gold(row),
             relation=relation,
             title="" if relation == NO_RELATION else titled(relation),
-            verdicts=list(dict.fromkeys(_kind(item) for _, item in scored)),
+            verdicts=list(dict.fromkeys(_verdict_filter(item) for _, item in scored)),
             is_different=len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
             predictions=[
                 replace(prediction_view(system, item), made_of=parts.get(system, {}).get(row.id, ()))
                 for system, item in scored
             ],
             ladder=view_ladder(row, scored),
-            fields=() if reports else list(_fields(row)),
+            fields=() if reports else list(_searchable_fields(row)),
         )
 
 
-def _fields(row: TieredRow) -> Iterator[tuple[str, str]]:
+def _searchable_fields(row: TieredRow) -> Iterator[tuple[str, str]]:
     """What a row says beside its ladder: of its own fields, texts and numbers."""
     entity = row.question_entity or {}
     yield "id", row.id
@@ -123,7 +123,7 @@ def _fields(row: TieredRow) -> Iterator[tuple[str, str]]:
         yield from ((f"link {name}", str(link[name])) for name in ("confidence", "rule") if name in link)
 
 
-def _kind(item: ItemScore) -> str:
+def _verdict_filter(item: ItemScore) -> str:
     """What the filter calls a verdict: gold, coarser, wrong, idk or unscored."""
     if item.verdict is not None and item.verdict.level is not None:
         return "gold" if item.verdict.level == 1 else "coarser"

@@ -28,7 +28,7 @@ from granola.report.score_tables import (
     share,
 )
 from granola.scoring.aggregation import NO_RELATION, Estimate
-from granola.scoring.predictions import SystemSaid
+from granola.scoring.predictions import SystemAnswer
 from granola.scoring.scores import ScoreReport
 
 # How the page opens: who answered, one ladder with what the systems said, and three scores.
@@ -57,7 +57,7 @@ def opening(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> DrawnL
 
     None where no row has a ladder.
     """
-    best = max(shown_places(len(rows)), key=lambda index: _shows(rows[index], reports, index), default=None)
+    best = max(shown_places(len(rows)), key=lambda index: _showing_rank(rows[index], reports, index), default=None)
     if best is None or len(rows[best].levels) == 1:
         return None
     row = rows[best]
@@ -74,7 +74,7 @@ def opening(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> DrawnL
     )
 
 
-def _shows(row: TieredRow, reports: Sequence[ScoreReport], index: int) -> tuple[int, int, int, int, int]:
+def _showing_rank(row: TieredRow, reports: Sequence[ScoreReport], index: int) -> tuple[int, int, int, int, int]:
     """How well a row shows what ladders are for: systems at different levels, none wrong, some levels, few words."""
     if not 2 <= len(row.levels) <= _DEEPEST or len(row.question) > LONGEST:
         return (-1, 0, 0, 0, -len(row.question))
@@ -264,7 +264,7 @@ def render(
     tables: Sequence[PageTableFile] = (),
     files_of_tables: Sequence[str] = (),
     style: str = "",
-    made_of: Mapping[str, Mapping[str, Sequence[SystemSaid]]] | None = None,
+    made_of: Mapping[str, Mapping[str, Sequence[SystemAnswer]]] | None = None,
 ) -> str:
     """The page for tiered rows and one or more reports on them; the same input gives the same bytes.
 

@@ -78,7 +78,7 @@ def share(count: int, n: int) -> str:
     return f"{count} ({100 * count / n:.0f} %)" if n else str(count)
 
 
-def _scored(estimate: Estimate) -> str:
+def _estimate_cell(estimate: Estimate) -> str:
     return f"{number(estimate.value)} [{interval(estimate)}]"
 
 
@@ -93,8 +93,9 @@ def score_tables(reports: Sequence[ScoreReport]) -> Iterator[Part]:
     yield f"Scores of {count}, with 95 % bootstrap intervals"
     yield TextTable(
         head=("metric", *(name for report in reports for name in (report.system, "n"))),
-        rows=_in_sections(
-            (metric, _cells(report.overall.estimates[metric.name] for report in reports)) for metric in first.metrics
+        rows=_with_section_rows(
+            (metric, _estimate_cells(report.overall.estimates[metric.name] for report in reports))
+            for metric in first.metrics
         ),
     )
     yield "\nWhere the predictions stand (level 1 is the finest)"
@@ -105,11 +106,11 @@ def score_tables(reports: Sequence[ScoreReport]) -> Iterator[Part]:
     )
 
 
-def _cells(estimates: Iterable[Estimate]) -> list[str]:
-    return [cell for estimate in estimates for cell in (_scored(estimate), f"{estimate.n:,}")]
+def _estimate_cells(estimates: Iterable[Estimate]) -> list[str]:
+    return [cell for estimate in estimates for cell in (_estimate_cell(estimate), f"{estimate.n:,}")]
 
 
-def _in_sections(rows: Iterable[tuple[Metric, Sequence[str]]]) -> list[tuple[str, ...]]:
+def _with_section_rows(rows: Iterable[tuple[Metric, Sequence[str]]]) -> list[tuple[str, ...]]:
     """Rows that begin with their metric's title; above those of other items than all a row that says of which."""
     lines: list[tuple[str, ...]] = []
     over = "all"
@@ -127,7 +128,8 @@ def macro_table(reports: Sequence[ScoreReport]) -> Iterator[Part]:
     yield TextTable(
         head=("system", "relations", *SHORT_TITLES.values()),
         rows=[
-            (r.system, f"{len(r.relations):,}", *(_scored(r.macro[name]) if r.macro else "" for name in SHORT_TITLES))
+            (r.system, f"{len(r.relations):,}",
+             *(_estimate_cell(r.macro[name]) if r.macro else "" for name in SHORT_TITLES))
             for r in reports
         ],
     )
@@ -140,7 +142,7 @@ def relations_table(report: ScoreReport) -> Iterator[Part]:
         head=("relation", "n", *SHORT_TITLES.values()),
         rows=[
             (line.name, f"{line.n:,}",
-             *(_scored(line.estimates[name]) if line.estimates else "" for name in SHORT_TITLES))
+             *(_estimate_cell(line.estimates[name]) if line.estimates else "" for name in SHORT_TITLES))
             for line in relation_lines(report)
         ],
     )  # fmt: skip
@@ -162,7 +164,7 @@ def differences_tables(differences: Sequence[Difference], metrics: Mapping[str, 
         )
         yield TextTable(
             head=("metric", "difference", "95 %", "p", "p, Holm", "n", "detectable"),
-            rows=_in_sections(
+            rows=_with_section_rows(
                 (metrics[one.metric], _cells_of_difference(one))
                 for one in differences if (one.first, one.second) == pair
             ),
@@ -187,6 +189,6 @@ def group_table(
     for name in dict.fromkeys(name for by_name in scores for name in by_name):
         groups = [by_name.get(name) for by_name in scores]
         n = next(group.n for group in groups if group is not None)
-        cells = (_scored(group.estimates[key]) if group else DASH for group in groups for key in _GROUP_METRICS)
+        cells = (_estimate_cell(group.estimates[key]) if group else DASH for group in groups for key in _GROUP_METRICS)
         rows.append((titled(name), f"{n:,}", *cells))
     yield TextTable(head=("group", "n", *heads), rows=rows)

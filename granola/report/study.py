@@ -170,7 +170,7 @@ class Study:
             f"level {level}": [(at, _point(informativeness_weight(level, at))) for at in LAMBDAS]
             for level in range(1, min(deepest, DRAWN_LEVELS) + 1)
         }
-        return _along(
+        return _curve_figure(
             "weights", "Weights of the levels", "lambda", {"weight": lines},
             f"exp(-lambda (level - 1)) against lambda (as Figure 9); the scores here take {self.lambda_:g}.",
         )  # fmt: skip
@@ -186,7 +186,7 @@ class Study:
                 ("informativeness", "informativeness"), ("informativeness_matched", "informativeness, matched")
             )
         }  # fmt: skip
-        return _along(
+        return _curve_figure(
             "lambdas", "Informativeness against lambda", "lambda", panels,
             "The paper's, over all answers, where wrong ones and IDK count 0; ours over those that match.",
         )  # fmt: skip
@@ -197,7 +197,7 @@ class Study:
             for report, file in zip(self.reports, self.files, strict=True)
             if (curve := risk_coverage(report, file.predictions)) is not None
         }
-        return _along(
+        return _curve_figure(
             "risk-coverage", "Risk and coverage", "coverage: share of the questions answered, surest first",
             {"risk: share wrong": lines},
             "The share of wrong answers among the surest ones; in brackets its mean over the curve. Abstentions and "
@@ -214,7 +214,7 @@ class Study:
             for name, title in zip(("granola_accuracy", "standard_accuracy", "informativeness"), _GROUPED.values(),
                                    strict=True)
         }  # fmt: skip
-        return _along(
+        return _curve_figure(
             "thresholds", "Thresholds of token-F1", "threshold of token-F1 (what exceeds it matches)", panels,
             f"How scores fall with the threshold of token-F1, which is to be exceeded.{self.f1_warning}",
         )  # fmt: skip
@@ -275,7 +275,7 @@ def slug(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
 
-def _along(
+def _curve_figure(
     name: str,
     title: str,
     across: str,

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from granola.scoring.bootstrap import Interval, chunks, divided, drawn_counts, generator, percentile_interval
+from granola.scoring.bootstrap import (
+    Interval,
+    divide_or_nan,
+    draw_counts,
+    generator,
+    percentile_interval,
+    resamples_per_chunk,
+)
 from granola.scoring.items import NO_BITS
 from granola.scoring.metrics import Metric, Outcome
 
@@ -31,9 +38,9 @@ class Estimate:
     def to_json(self) -> dict[str, Any]:
         """A JSON object; NaN is null."""
         return {
-            "value": _number(self.value),
-            "low": _number(self.interval.low),
-            "high": _number(self.interval.high),
+            "value": _json_number(self.value),
+            "low": _json_number(self.interval.low),
+            "high": _json_number(self.interval.high),
             "n": self.n,
         }
 
@@ -79,20 +86,20 @@ def aggregate(
     names = sorted({cell.relation for cell in ordered} | unscored.keys(), key=_relation_order)
     if names == [NO_RELATION]:
         names = []
-    places = {name: _place(ordered, name) for name in names}
+    places = {name: _cells_of_relation(ordered, name) for name in names}
     overall: dict[str, list[NDArray[np.float64]]] = {metric.name: [] for metric in chosen}
     by_relation: dict[str, dict[str, list[NDArray[np.float64]]]]
     by_relation = {name: {metric.name: [] for metric in chosen} for name in names}
-    for sums in _resampled(ordered, chosen, resamples=resamples, seed=seed):
+    for sums in _resample_sums(ordered, chosen, resamples=resamples, seed=seed):
         for metric in chosen:
             added, counted = sums[metric.name]
-            overall[metric.name].append(divided(added.sum(axis=1), counted.sum(axis=1)))
+            overall[metric.name].append(divide_or_nan(added.sum(axis=1), counted.sum(axis=1)))
             for name, part in places.items():
-                score = divided(added[:, part].sum(axis=1), counted[:, part].sum(axis=1))
+                score = divide_or_nan(added[:, part].sum(axis=1), counted[:, part].sum(axis=1))
                 by_relation[name][metric.name].append(score)
-    whole = _score(chosen, ordered, overall, unscored.total())
-    scores = {name: _score(chosen, ordered[places[name]], by_relation[name], unscored[name]) for name in names}
-    return whole, scores, _macro(scores, by_relation, chosen) if names else {}
+    whole = _group_score(chosen, ordered, overall, unscored.total())
+    scores = {name: _group_score(chosen, ordered[places[name]], by_relation[name], unscored[name]) for name in names}
+    return whole, scores, _mean_over_relations(scores, by_relation, chosen) if names else {}
 
 
 class _Cell:
@@ -112,9 +119,9 @@ class _Cell:
             self.bits.append(outcome.bits)
             self.share.append(NO_BITS if outcome.share is None else outcome.share)
 
-    def counts_for(self, metric: Metric) -> bool:
+    def is_counted_by(self, metric: Metric) -> bool:
         """Whether items here have something of their own to add to the metric."""
-        return self.outcome.level is not None or not metric.of_matched
+        return self.outcome.level is not None or not metric.matched_only
 
     def values(self) -> tuple[Sequence[float], Sequence[float], Sequence[int]]:
         """(bits, shares, how many items have both so) of the different items, NO_BITS where they have none."""
@@ -125,7 +132,7 @@ class _Cell:
         return [b for b, _ in ordered], [s for _, s in ordered], [different[pair] for pair in ordered]
 
 
-def _place(cells: Sequence[_Cell], name: str) -> slice:
+def _cells_of_relation(cells: Sequence[_Cell], name: str) -> slice:
     """Where the cells of a relation stand; they stand together."""
     indices = [index for index, cell in enumerate(cells) if cell.relation == name]
     return slice(indices[0], indices[-1] + 1) if indices else slice(0, 0)
@@ -134,7 +141,7 @@ def _place(cells: Sequence[_Cell], name: str) -> slice:
 Sums = dict[str, "tuple[NDArray[np.float64], NDArray[np.float64]]"]
 
 
-def _resampled(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resamples: int, seed: int) -> Iterator[Sums]:
+def _resample_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resamples: int, seed: int) -> Iterator[Sums]:
     """What each cell adds to each metric and how many of its items count, by name, [resamples, cells], in chunks.
 
     Bits have a stream of their own, so that they move no other metric's digits.
@@ -144,28 +151,30 @@ def _resampled(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resamples: i
     outcomes, values = generator(seed), generator(seed, "values")
     values_of_cells = [cell.values() for cell in cells]
     numbers = [cell.n for cell in cells]
-    for some in chunks(
+    for some in resamples_per_chunk(
         max([len(cells), *(len(counts) for _, _, counts in values_of_cells)]), resamples if cells else 0
     ):
-        drawn = drawn_counts(numbers, sum(numbers), outcomes, resamples=some)
-        sums_of_cells = [_own_sums(of_cell, drawn[:, place], values) for place, of_cell in enumerate(values_of_cells)]
+        drawn = draw_counts(numbers, sum(numbers), outcomes, resamples=some)
+        sums_of_cells = [
+            _draw_bits_and_shares(of_cell, drawn[:, place], values) for place, of_cell in enumerate(values_of_cells)
+        ]
         sums: Sums = {}
         for metric in chosen:
-            if metric.adds_own is None:
+            if metric.summed_field is None:
                 adds = [metric.adds(cell.outcome) for cell in cells]
                 counts = np.array([add is not None for add in adds], dtype=np.float64)
                 sums[metric.name] = drawn * np.array([add or 0.0 for add in adds]), drawn * counts
             else:
                 empty = np.zeros(some)
                 pairs = [
-                    of_cell[metric.adds_own] if cell.counts_for(metric) else (empty, empty)
+                    of_cell[metric.summed_field] if cell.is_counted_by(metric) else (empty, empty)
                     for cell, of_cell in zip(cells, sums_of_cells, strict=True)
                 ]
                 sums[metric.name] = np.stack([a for a, _ in pairs], axis=1), np.stack([n for _, n in pairs], axis=1)
         yield sums
 
 
-def _own_sums(
+def _draw_bits_and_shares(
     values_of_cell: tuple[Sequence[float], Sequence[float], Sequence[int]],
     drawn: NDArray[np.int64],
     random: np.random.Generator,
@@ -174,7 +183,7 @@ def _own_sums(
     import numpy as np
 
     bits, share, counts = values_of_cell
-    kinds = drawn[:, None] if len(counts) == 1 else drawn_counts(counts, drawn, random)
+    kinds = drawn[:, None] if len(counts) == 1 else draw_counts(counts, drawn, random)
     out: Sums = {}
     for name, values in (("bits", np.array(bits)), ("share", np.array(share))):
         there = values != NO_BITS
@@ -183,7 +192,7 @@ def _own_sums(
     return out
 
 
-def _score(
+def _group_score(
     chosen: Sequence[Metric], cells: Sequence[_Cell], drawn: Mapping[str, Sequence[NDArray[np.float64]]], unscored: int
 ) -> GroupScore:
     """The scores of items with the intervals of the resampled ones."""
@@ -194,10 +203,10 @@ def _score(
         counts[cell.outcome] += cell.n
     estimates = {}
     for metric in chosen:
-        if metric.adds_own is None:
+        if metric.summed_field is None:
             value, n = metric.of(counts)
         else:
-            value, n = _mean_of_own([cell for cell in cells if cell.counts_for(metric)], metric.adds_own)
+            value, n = _mean_of_field([cell for cell in cells if cell.is_counted_by(metric)], metric.summed_field)
         parts = drawn[metric.name]
         interval = percentile_interval(np.concatenate(parts) if parts else ())
         estimates[metric.name] = Estimate(value=value, interval=interval, n=n)
@@ -206,7 +215,7 @@ def _score(
     )
 
 
-def _mean_of_own(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tuple[float, int]:
+def _mean_of_field(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tuple[float, int]:
     """(mean, n) of what items have of their own, equal items added at once as `Metric.of` does."""
     total, n = [], 0
     for level in {cell.outcome.level for cell in cells}:
@@ -232,7 +241,7 @@ def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int
     return {**count_of, "unscored": unscored}
 
 
-def _macro(
+def _mean_over_relations(
     relations: Mapping[str, GroupScore],
     drawn: Mapping[str, Mapping[str, Sequence[NDArray[np.float64]]]],
     chosen: Sequence[Metric],
@@ -245,14 +254,14 @@ def _macro(
         values = [e.value for group in relations.values() if (e := group.estimates[metric.name]).n]
         scores = np.stack([np.concatenate(by_metric[metric.name] or [np.empty(0)]) for by_metric in drawn.values()])
         there = ~np.isnan(scores)
-        means = divided(np.where(there, scores, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
+        means = divide_or_nan(np.where(there, scores, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
         known = [value for value in values if not math.isnan(value)]
         mean = sum(known) / len(known) if known else math.nan
         means_of[metric.name] = Estimate(value=mean, interval=percentile_interval(means), n=len(values))
     return means_of
 
 
-def _number(value: float) -> float | None:
+def _json_number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 

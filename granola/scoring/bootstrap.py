@@ -50,7 +50,7 @@ def generator(*key: object) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest)))
 
 
-def drawn_counts(
+def draw_counts(
     counts: Sequence[int], draws: int | NDArray[np.int64], random: np.random.Generator, *, resamples: int | None = None
 ) -> NDArray[np.int64]:
     """How often each kind of item occurs among items drawn with replacement, a row a resample: [resamples, kinds].
@@ -68,7 +68,7 @@ def drawn_counts(
     return random.multinomial(draws, shares, size=resamples)
 
 
-def chunks(kinds: int, resamples: int) -> Iterator[int]:
+def resamples_per_chunk(kinds: int, resamples: int) -> Iterator[int]:
     """How many resamples to draw at a time, so that a bounded number of counts is held."""
     most = max(1, AT_ONCE // max(1, kinds))
     while resamples > 0:
@@ -76,7 +76,7 @@ def chunks(kinds: int, resamples: int) -> Iterator[int]:
         resamples -= most
 
 
-def estimated(
+def bootstrap_estimate(
     items: Iterable[T],
     statistic: Callable[[Sequence[T], NDArray[np.int64]], Any],
     *,
@@ -97,8 +97,8 @@ def estimated(
     value = float(statistic(different, np.array([counts], dtype=np.int64))[0]) if counts else math.nan
     random = generator(seed)
     parts = [
-        np.asarray(statistic(different, drawn_counts(counts, sum(counts), random, resamples=some)), dtype=np.float64)
-        for some in chunks(len(counts), resamples if counts else 0)
+        np.asarray(statistic(different, draw_counts(counts, sum(counts), random, resamples=some)), dtype=np.float64)
+        for some in resamples_per_chunk(len(counts), resamples if counts else 0)
     ]
     return value, percentile_interval(np.concatenate(parts) if parts else ())
 
@@ -111,12 +111,12 @@ def mean_of(adds: Sequence[float | None]) -> Callable[[NDArray[np.int64]], NDArr
     counted = np.array([add is not None for add in adds], dtype=np.float64)
 
     def mean(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-        return divided(counts @ values, counts @ counted)
+        return divide_or_nan(counts @ values, counts @ counted)
 
     return mean
 
 
-def divided(sums: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def divide_or_nan(sums: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """sums / numbers, NaN where there are none."""
     import numpy as np
 

@@ -26,7 +26,7 @@ def column_of(rows: Sequence[TieredRow], name: str) -> list[Any]:
     A dot leads into an object: "question_entity.qid". "levels" is how many there are, "answer" the first gold answer.
     Raises MatcherError for a field that no row has.
     """
-    column = [_value(row, name) for row in rows]
+    column = [_field_value(row, name) for row in rows]
     if all(value is None for value in column):
         known = sorted({key for row in rows for key in row.extra} | _FIELDS_OF_ROWS)
         near = difflib.get_close_matches(name, known, n=1)
@@ -35,7 +35,7 @@ def column_of(rows: Sequence[TieredRow], name: str) -> list[Any]:
     return column
 
 
-def _value(row: TieredRow, name: str) -> Any:
+def _field_value(row: TieredRow, name: str) -> Any:
     first, *inside = name.split(".")
     value: Any = row.extra.get(first)
     match first:
@@ -89,19 +89,21 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
     label_of = {row.id: NONE for row in rows}
     for bin_ in range(bins):
         part = there[bin_ * len(there) // bins : (bin_ + 1) * len(there) // bins]
-        ends = dict.fromkeys(map(figure, (part[0][0], part[-1][0])))
+        ends = dict.fromkeys(map(label_number, (part[0][0], part[-1][0])))
         label = f"{bin_ + 1}: {'–'.join(ends)}"
         for _, _, index in part:
             label_of[rows[index].id] = label
     return label_of
 
 
-def figure(value: float) -> str:
+def label_number(value: float) -> str:
     """A number as a label shows it: 1,234,567 or 0.1235, as few signs as tell it."""
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:,.4g}"
 
 
-def grouped(report: ScoreReport, groups: Mapping[str, str], *, resamples: int, seed: int = 0) -> dict[str, GroupScore]:
+def group_scores(
+    report: ScoreReport, groups: Mapping[str, str], *, resamples: int, seed: int = 0
+) -> dict[str, GroupScore]:
     """The scores of each group, ordered by name, with numbers in names by their size: P19 before P112."""
     of_items = (groups.get(id_, NONE) for id_ in report.items.ids)
     _, scores, _ = aggregate(

@@ -72,7 +72,7 @@ class Coverage:
             self.total.add(row)
             yield row
 
-    def ordered(self) -> list[tuple[str, LadderCounts]]:
+    def sorted_counts(self) -> list[tuple[str, LadderCounts]]:
         """(relation, counts) by property number, rows without a relation last."""
         return sorted(
             self.by_relation.items(),
@@ -84,12 +84,12 @@ class Coverage:
 
     def to_json(self) -> dict[str, Any]:
         """The counts of each relation and of all."""
-        return {name: counts.to_json() for name, counts in [*self.ordered(), ("total", self.total)]}
+        return {name: counts.to_json() for name, counts in [*self.sorted_counts(), ("total", self.total)]}
 
     def tables(self) -> list[TextTable]:
         """A line a relation, the total last; then abstentions by code."""
         rows = []
-        for name, counts in [*self.ordered(), ("total", self.total)]:
+        for name, counts in [*self.sorted_counts(), ("total", self.total)]:
             shares = (counts.linked, counts.at_least_one, counts.at_least_two, counts.at_least_two_levels)
             cells = (f"{share} {_percent(share, counts.questions):>7}" for share in shares)
             rows.append((titled(name), str(counts.questions), *cells))

@@ -1,7 +1,7 @@
 """Metrics as values: each prints as its name with its parameters, is read back from that, compares and pickles.
 
 Every metric here is a mean over items, so an aggregate needs only how many items had which outcome. Other statistics of
-items, which are no means, go through `granola.scoring.bootstrap.estimated`.
+items, which are no means, go through `granola.scoring.bootstrap.bootstrap_estimate`.
 Source "Yona et al. 2024" is "Narrowing the Knowledge Evaluation Gap: Open-Domain Question Answering with
 Multi-Granularity Answers"; i* is the finest level that a prediction matches, 1 the finest.
 """
@@ -66,8 +66,8 @@ class _Definition:
     better: Literal["higher", "lower", "neither"] = "higher"
     range: tuple[float, float] = (0.0, 1.0)
     weighs: bool = False
-    adds_own: Literal["bits", "share"] | None = None
-    of_matched: bool = False
+    summed_field: Literal["bits", "share"] | None = None
+    matched_only: bool = False
     over: Over = "all"
 
 
@@ -139,14 +139,14 @@ class Metric:
         return self._definition.better
 
     @property
-    def adds_own(self) -> Literal["bits", "share"] | None:
+    def summed_field(self) -> Literal["bits", "share"] | None:
         """The field of an outcome that an item adds; None where equal `Outcome.plain` add the same."""
-        return self._definition.adds_own
+        return self._definition.summed_field
 
     @property
-    def of_matched(self) -> bool:
+    def matched_only(self) -> bool:
         """Whether only matched items have something of their own to add."""
-        return self._definition.of_matched
+        return self._definition.matched_only
 
     def adds(self, outcome: Outcome) -> float | None:
         """What an item adds to the numerator, or None where it is not counted at all."""
@@ -197,7 +197,7 @@ def _matched(outcome: Outcome, _: float = 0.0) -> float:
     return float(outcome.level is not None)
 
 
-def _finest(outcome: Outcome, _: float = 0.0) -> float:
+def _matched_finest(outcome: Outcome, _: float = 0.0) -> float:
     return float(outcome.level == 1)
 
 
@@ -213,18 +213,18 @@ def _share(outcome: Outcome, _: float) -> float | None:
     return outcome.share
 
 
-_Adds = Callable[[Outcome, float], float | None]
+_Numerator = Callable[[Outcome, float], float | None]
 
 
-def _where_matched(adds: _Adds) -> _Adds:
+def _over_matched(adds: _Numerator) -> _Numerator:
     return lambda outcome, lambda_: None if outcome.level is None else adds(outcome, lambda_)
 
 
-def _attempted(adds: _Adds) -> _Adds:
+def _over_answered(adds: _Numerator) -> _Numerator:
     return lambda outcome, lambda_: None if outcome.abstained else adds(outcome, lambda_)
 
 
-def _by_other(adds: _Adds) -> _Adds:
+def _with_other_standard(adds: _Numerator) -> _Numerator:
     return lambda outcome, lambda_: adds(outcome.other or outcome, lambda_)
 
 
@@ -242,7 +242,7 @@ _ACCURACIES = {
     "standard_accuracy": _Definition(
         title="standard accuracy",
         source="share of scored items that match level 1; an abstention counts 0",
-        adds=_finest,
+        adds=_matched_finest,
     ),
 }
 _GAP = {
@@ -252,19 +252,19 @@ _GAP = {
         "that did not abstain",
         better="neither",
         over="answered",
-        adds=_attempted(lambda outcome, _: _matched(outcome) - _finest(outcome)),
+        adds=_over_answered(lambda outcome, _: _matched(outcome) - _matched_finest(outcome)),
     ),
 }
 
 
-def _by_other_names(definitions: Mapping[str, _Definition]) -> dict[str, _Definition]:
+def _metrics_of_other_standard(definitions: Mapping[str, _Definition]) -> dict[str, _Definition]:
     """The same metrics where the names of level 1 are those of the other standard."""
     return {
         f"{name}_{standard}": replace(
             definition,
             title=f"{definition.title}, {standard}",
             source=f"{definition.title}, level 1 {_TAKES[standard]}",
-            adds=_by_other(definition.adds),
+            adds=_with_other_standard(definition.adds),
         )
         for name, definition in definitions.items()
         for standard in STANDARDS
@@ -273,7 +273,7 @@ def _by_other_names(definitions: Mapping[str, _Definition]) -> dict[str, _Defini
 
 _DEFINITIONS: dict[str, _Definition] = {  # in the order of tables: by the items that they are means over
     **_ACCURACIES,
-    **_by_other_names(_ACCURACIES),
+    **_metrics_of_other_standard(_ACCURACIES),
     "informativeness": _Definition(
         title="informativeness",
         source=f"{_PAPER} and section 5.1: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing "
@@ -286,7 +286,7 @@ _DEFINITIONS: dict[str, _Definition] = {  # in the order of tables: by the items
         source=f"ours; {_CONTENT}: mean of bits(level i*) / bits(level 1) over the scored items whose ladders have "
         "bits, 0 where nothing matched",
         adds=_share,
-        adds_own="share",
+        summed_field="share",
     ),
     "bits": _Definition(
         title="bits told",
@@ -294,7 +294,7 @@ _DEFINITIONS: dict[str, _Definition] = {  # in the order of tables: by the items
         "nothing matched",
         range=(0.0, math.inf),
         adds=_bits,
-        adds_own="bits",
+        summed_field="bits",
     ),
     "coverage": _Definition(
         title="coverage",
@@ -312,39 +312,39 @@ _DEFINITIONS: dict[str, _Definition] = {  # in the order of tables: by the items
         title="selective GRANOLA accuracy",
         source=f"{_SELECTIVE}.1: GRANOLA accuracy over the items that did not abstain; the paper's accuracy "
         "wherever IDK occurs",
-        adds=_attempted(_matched),
+        adds=_over_answered(_matched),
         over="answered",
     ),
     "selective_standard_accuracy": _Definition(
         title="selective standard accuracy",
         source=f"{_SELECTIVE}: standard accuracy over the items that did not abstain",
-        adds=_attempted(_finest),
+        adds=_over_answered(_matched_finest),
         over="answered",
     ),
     **_GAP,
-    **_by_other_names(_GAP),
+    **_metrics_of_other_standard(_GAP),
     "informativeness_matched": _Definition(
         title="informativeness, matched",
         source="ours: mean of exp(-lambda (i* - 1)) over the matched items",
-        adds=_where_matched(_weight),
+        adds=_over_matched(_weight),
         weighs=True,
         over="matched",
     ),
     "informativeness_bits_matched": _Definition(
         title="informativeness by bits, matched",
         source="ours: informativeness by bits over the matched items",
-        adds=_where_matched(_share),
-        adds_own="share",
-        of_matched=True,
+        adds=_over_matched(_share),
+        summed_field="share",
+        matched_only=True,
         over="matched",
     ),
     "bits_matched": _Definition(
         title="bits told, matched",
         source="ours: mean of bits(level i*) over the matched items",
         range=(0.0, math.inf),
-        adds=_where_matched(_bits),
-        adds_own="bits",
-        of_matched=True,
+        adds=_over_matched(_bits),
+        summed_field="bits",
+        matched_only=True,
         over="matched",
     ),
 }

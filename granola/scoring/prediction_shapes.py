@@ -42,7 +42,7 @@ class PredictionShape:
     error: Paths = ()
     variant: str = ""
 
-    def shaped(self, record: Record) -> Record:
+    def with_usual_names(self, record: Record) -> Record:
         """The record under the usual names, other fields as they are. Raises RowError where there is no prediction."""
         data = dict(record.data)
         if reasons := _texts(record.data, self.error):
@@ -107,7 +107,7 @@ def prediction_shape(
     return replace(PREDICTION_PRESETS[preset] if preset else PredictionShape(), **named)
 
 
-def read_shaped(path: Path | str, shape: PredictionShape) -> Iterator[Record | RejectedRow]:
+def read_with_shape(path: Path | str, shape: PredictionShape) -> Iterator[Record | RejectedRow]:
     """The records of a file, under the usual names. Raises RowError for a file that cannot be used."""
     first_variant: object = None
     for record in _records(path):
@@ -119,7 +119,7 @@ def read_shaped(path: Path | str, shape: PredictionShape) -> Iterator[Record | R
             if variant != first_variant:
                 continue
         try:
-            yield shape.shaped(record)
+            yield shape.with_usual_names(record)
         except RowError as error:
             yield RejectedRow(source=record.source, reason=str(error), excerpt=str(record.data)[:200])
 

@@ -18,7 +18,7 @@ from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import RowModel, finite, is_number
 from abstraction.files.row_reading import read_each
 from granola.errors import PredictionError
-from granola.scoring.prediction_shapes import PredictionShape, read_shaped
+from granola.scoring.prediction_shapes import PredictionShape, read_with_shape
 from granola.scoring.signature import asked_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ EXPECTED = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SystemSaid:
+class SystemAnswer:
     """What one of several systems said to a question, and whether the answer made of all follows from it."""
 
     system: str
@@ -58,7 +58,7 @@ class Prediction:
     confidence: float | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
     question: str = ""
-    made_of: tuple[SystemSaid, ...] = ()
+    made_of: tuple[SystemAnswer, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +81,7 @@ class PredictionFile:
         return len(self.predictions) + len(self.rejected)
 
     @property
-    def numbers(self) -> list[str]:
+    def numeric_fields(self) -> list[str]:
         """The names of the numbers that predictions carry besides their confidence, sorted."""
         return sorted({name for prediction in self.predictions.values() for name in prediction.scores})
 
@@ -118,7 +118,7 @@ class QuestionIds:
         return self.ids.get(words, question)
 
 
-def asking_otherwise(file: PredictionFile, rows: Iterable[TieredRow]) -> tuple[int, int]:
+def count_other_questions(file: PredictionFile, rows: Iterable[TieredRow]) -> tuple[int, int]:
     """How many predictions carry another question than the row of their id asks, and how many carry one at all."""
     carrying = other = 0
     for row in rows:
@@ -147,7 +147,7 @@ def read_predictions(
     """
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        records = read_records(path) if shape is None else read_shaped(path, shape)
+        records = read_records(path) if shape is None else read_with_shape(path, shape)
         file = predictions_of(records, name, by_question=by_question)
     except RowError as error:
         raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
@@ -243,16 +243,16 @@ def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
         confidence=told.confidence,
         scores=scores or _NONE,
         question=question if isinstance(question := record.data.get("question"), str) else "",
-        made_of=tuple(_said(record.data.get("systems"))),
+        made_of=tuple(_system_answers(record.data.get("systems"))),
     )
 
 
-def _said(systems: object) -> Iterator[SystemSaid]:
+def _system_answers(systems: object) -> Iterator[SystemAnswer]:
     """What a row of `granola aggregate` has of each system; nothing of a field of that name with something else."""
     for said in systems if isinstance(systems, list) else ():
         match said:
             case {"system": str(system), "response": str(response), "agrees": bool(agrees)}:
-                yield SystemSaid(system=system, response=response, agrees=agrees)
+                yield SystemAnswer(system=system, response=response, agrees=agrees)
 
 
 # What rows of ours carry along is no score of a prediction, even where it is a number.

@@ -150,10 +150,10 @@ def score_items(
     A prediction with which the program is at fault goes to `on_reject`, and its item is unscored; without `on_reject`
     the error is raised.
     """
-    return (item for item, _ in _scored(rows, predictions, matcher, lambda_, standard, workers, on_reject))
+    return (item for item, _ in _iterate_items(rows, predictions, matcher, lambda_, standard, workers, on_reject))
 
 
-def _scored(
+def _iterate_items(
     rows: Iterable[TieredRow],
     predictions: Mapping[str, Prediction],
     matcher: Matcher,
@@ -321,10 +321,10 @@ def score(
     if not isinstance(file, TieredFile):
         file = TieredFile(rows=file if isinstance(file, Sequence) else list(file))
     missing, unknown = _unmatched(file, predictions, settings)
-    items, seen = ItemScores(), _Seen()
+    items, seen = ItemScores(), _SignatureCounts()
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
-        scored = _scored(
+        scored = _iterate_items(
             file.rows, predictions.predictions, matcher, settings.lambda_, standard, settings.workers, on_reject,
             seen.row,
         )  # fmt: skip
@@ -373,7 +373,7 @@ def score(
 
 
 @dataclass(slots=True)
-class _Seen:
+class _SignatureCounts:
     """What the signature and the counts say of the rows and items that were scored.
 
     `digest` is the sum of the rows' hashes, whatever order they come in.
@@ -389,7 +389,7 @@ class _Seen:
         """Take a row with all its names."""
         self.one_level += len(names) == 1
         self.foreign += sum(tier.language is not None for level in row.levels for tier in level.tiers)
-        self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical(row, names)).digest())) % (1 << 256)
+        self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical_row(row, names)).digest())) % (1 << 256)
 
     def item(self, item: ItemScore, *, has_bits: bool) -> None:
         """Take an item; `has_bits` where it is scored and its answer has some."""
@@ -397,7 +397,7 @@ class _Seen:
         self.faults += item.verdict is None and item.prediction is not None
 
 
-def _canonical(row: TieredRow, names: list[list[str]]) -> bytes:
+def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
     """What of a row can change a score, as a line of JSON: the same whatever file, format or caller it comes from."""
     bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
     content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
@@ -421,13 +421,13 @@ def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSet
     faults = []
     if len(lost) > nameless and not settings.allow_missing:
         faults.append(
-            f"{len(lost)} of {len(ids)} questions have no prediction ({_first(lost)}); "
+            f"{len(lost)} of {len(ids)} questions have no prediction ({_first_ids(lost)}); "
             "predict them, or give --allow-missing (in Python allow_missing=True) to leave them unscored"
         )
     if len(unknown) > len(file.rejected) and not settings.allow_missing:
         faults.append(
             f"{len(unknown)} of {len(predictions.predictions)} predictions are for unknown ids "
-            f"({_first(unknown)}); score them against their own tiered file, or give --allow-missing (in Python "
+            f"({_first_ids(unknown)}); score them against their own tiered file, or give --allow-missing (in Python "
             "allow_missing=True) to leave them out"
         )
     if faults and len(missing) == len(ids):
@@ -437,6 +437,6 @@ def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSet
     return len(missing), len(unknown)
 
 
-def _first(ids: Sequence[str]) -> str:
+def _first_ids(ids: Sequence[str]) -> str:
     shown = ", ".join(json.dumps(id_, ensure_ascii=False) for id_ in ids[:SHOWN_IDS])
     return shown + (", ..." if len(ids) > SHOWN_IDS else "")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import RESAMPLES, Interval, estimated, mean_of
+from granola.scoring.bootstrap import RESAMPLES, Interval, bootstrap_estimate, mean_of
 
 Z_95 = 1.959963984540054  # the normal quantile of 0.975
 
@@ -37,7 +37,7 @@ def share_estimate(values: Sequence[float | None]) -> Estimate:
 
 def mean_estimate(values: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
     """The mean with its 95 % bootstrap interval; NaN for no value."""
-    value, interval = estimated(
+    value, interval = bootstrap_estimate(
         values, lambda kinds, counts: mean_of(kinds)(counts), resamples=resamples, seed=seed, order=float
     )
     return Estimate(value=value, interval=interval, n=len(values))

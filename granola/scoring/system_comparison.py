@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 from granola.scoring.bootstrap import (
     RESAMPLES,
     Interval,
-    chunks,
-    drawn_counts,
+    draw_counts,
     generator,
     holm,
     mean_of,
     percentile_interval,
+    resamples_per_chunk,
 )
 from granola.scoring.items import ItemScores
 from granola.scoring.metrics import Metric, Outcome
@@ -124,7 +124,7 @@ def with_holm(tests: Sequence[Difference]) -> list[Difference]:
 def _test(metric: Metric, first: ScoreReport, second: ScoreReport, *, resamples: int, seed: int) -> Difference:
     pairs = (
         (metric.adds(first_outcome), metric.adds(second_outcome))
-        for first_outcome, second_outcome in _paired(first.items, second.items)
+        for first_outcome, second_outcome in _outcome_pairs(first.items, second.items)
         if first_outcome is not None and second_outcome is not None
     )
     return paired_difference(
@@ -139,20 +139,20 @@ def paired_difference(
     import numpy as np
 
     counts = Counter(pairs)
-    ordered = _ordered(counts)
-    mirrored = _ordered(Counter({(b, a): n for (a, b), n in counts.items()}))
+    ordered = _sorted_counts(counts)
+    mirrored = _sorted_counts(Counter({(b, a): n for (a, b), n in counts.items()}))
     turned = repr(mirrored) < repr(ordered)  # drawn one way round only, so that exchanged systems get the same digits
     adds, numbers = zip(*(mirrored if turned else ordered), strict=True) if counts else ((), ())
     stream = (seed, metric, adds, numbers)
-    difference = _difference(adds)
+    difference = _difference_of_means(adds)
     real = float(difference(np.array([numbers], dtype=np.int64))[0]) if counts else math.nan
     random = generator(stream, "bootstrap")
     parts = [
-        difference(drawn_counts(numbers, sum(numbers), random, resamples=some))
-        for some in chunks(len(numbers), resamples if counts else 0)
+        difference(draw_counts(numbers, sum(numbers), random, resamples=some))
+        for some in resamples_per_chunk(len(numbers), resamples if counts else 0)
     ]
     drawn = np.concatenate(parts) if parts else np.empty(0)
-    p = _permutation(adds, numbers, real, resamples=resamples, random=generator(stream, "permutation"))
+    p = _permutation_p_value(adds, numbers, real, resamples=resamples, random=generator(stream, "permutation"))
     if turned:
         real, drawn = 0.0 - real, 0.0 - drawn
     return Difference(
@@ -163,11 +163,11 @@ def paired_difference(
         interval=percentile_interval(drawn),
         p=p,
         n=sum(numbers),
-        detectable=_detectable(drawn),
+        detectable=_detectable_difference(drawn),
     )
 
 
-def _paired(first: ItemScores, second: ItemScores) -> Iterator[tuple[Outcome | None, Outcome | None]]:
+def _outcome_pairs(first: ItemScores, second: ItemScores) -> Iterator[tuple[Outcome | None, Outcome | None]]:
     """What both systems have of every question of the first, in its order."""
     if first.ids == second.ids:
         return zip(first.outcomes(), second.outcomes(), strict=True)
@@ -175,17 +175,17 @@ def _paired(first: ItemScores, second: ItemScores) -> Iterator[tuple[Outcome | N
     return ((outcome, theirs.get(id_)) for id_, outcome in zip(first.ids, first.outcomes(), strict=True))
 
 
-def _ordered(counts: Counter[_Adds]) -> list[tuple[_Adds, int]]:
+def _sorted_counts(counts: Counter[_Adds]) -> list[tuple[_Adds, int]]:
     return sorted(counts.items(), key=lambda pair: [(add is not None, add or 0.0) for add in pair[0]])
 
 
-def _difference(adds: Sequence[_Adds]) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+def _difference_of_means(adds: Sequence[_Adds]) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
     """Mean of the first minus mean of the second, each over the items that it counts."""
     first, second = mean_of([a for a, _ in adds]), mean_of([b for _, b in adds])
     return lambda counts: first(counts) - second(counts)
 
 
-def _permutation(
+def _permutation_p_value(
     adds: Sequence[_Adds], counts: Sequence[int], real: float, *, resamples: int, random: np.random.Generator
 ) -> float:
     """Share of random swaps of the two systems that differ at least as much; the real order counts as one of them.
@@ -196,18 +196,18 @@ def _permutation(
 
     if math.isnan(real):
         return math.nan
-    difference = _difference([*adds, *((b, a) for a, b in adds)])
+    difference = _difference_of_means([*adds, *((b, a) for a, b in adds)])
     numbers = np.array(counts, dtype=np.int64)
     swappable = np.where([a != b for a, b in adds], numbers, 0)
     reached = 1
-    for some in chunks(2 * len(counts), resamples):
+    for some in resamples_per_chunk(2 * len(counts), resamples):
         swapped = random.binomial(swappable, 0.5, size=(some, len(counts)))
         drawn = difference(np.concatenate([numbers - swapped, swapped], axis=1))
         reached += int((np.abs(drawn) >= abs(real) - 1e-12).sum())  # NaN is not greater
     return reached / (resamples + 1)
 
 
-def _detectable(drawn: NDArray[np.float64]) -> float:
+def _detectable_difference(drawn: NDArray[np.float64]) -> float:
     """What differs from 0 with 80 % power, by the spread of the resampled differences."""
     import numpy as np
 

@@ -18,7 +18,7 @@ from granola.audit.offences import AuditKind, FindingCounts, FindingTally
 from granola.cli.main import app
 from granola.errors import UsageError
 from granola.scoring.statistics import cohen_kappa, fleiss_kappa, wilson
-from granola.terminal_lines import fitted
+from granola.terminal_lines import fit_lines
 from kg.building import snapshot
 
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
@@ -137,7 +137,7 @@ def test_a_table_of_an_audit_has_every_group() -> None:
     for groups, name in ((tally.relations, "P1082"), (tally.relations, "P19"), (tally.classes, "place")):
         groups[name] = FindingCounts(rows=12_345, tiers=23_456)
         groups[name].by.update({str(verdict): 1_234 for verdict in VerdictKind})
-    text = "\n".join(fitted(list(finding_tables(tally, AuditKind.AXES)), 80))
+    text = "\n".join(fit_lines(list(finding_tables(tally, AuditKind.AXES)), 80))
     assert titled("P1082") in text
     assert text.count("12345") == 3
     assert text.count("1234   5.3 %") >= 3

@@ -17,7 +17,7 @@ from abstraction.tiers import Level, Tier
 from granola.errors import MatcherError
 from granola.matching import matcher
 from granola.scoring.bootstrap import holm
-from granola.scoring.grouping import by_bins, by_column, grouped
+from granola.scoring.grouping import by_bins, by_column, group_scores
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
 from granola.scoring.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
@@ -187,12 +187,12 @@ def test_bins_have_labels_that_can_be_read(numbers: list[float], labels: list[st
 
 def test_groups_by_any_field() -> None:
     report = scored("1w" * 10)
-    by_kind = grouped(report, by_column(rows(20), "deep.kind"), resamples=10, seed=0)
+    by_kind = group_scores(report, by_column(rows(20), "deep.kind"), resamples=10, seed=0)
     assert {name: group.estimates["granola_accuracy"].value for name, group in by_kind.items()} == {"a": 1.0, "b": 0.0}
     names = ("P112", "none", "P20", "P19", "3", "P19", "0.25", "0.5", "12")
     of = {str(i): name for i, name in enumerate(names)}
     in_order = ["0.25", "0.5", "3", "12", "P19", "P20", "P112", "none"]
-    assert list(grouped(scored("1" * len(names)), of, resamples=10, seed=0)) == in_order
+    assert list(group_scores(scored("1" * len(names)), of, resamples=10, seed=0)) == in_order
     assert list(by_column(rows(2), "relation").values()) == ["P1", "P2"]
     assert list(by_column(rows(2), "levels").values()) == ["3", "3"]
     assert list(by_column(rows(2), "answer").values()) == ["Kunming", "Kunming"]

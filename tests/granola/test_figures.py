@@ -12,13 +12,13 @@ import pytest
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 from granola.figures.charts import Panel, draw_panels, estimates_figure
-from granola.figures.style import figure_of, inline_svg, look, saved
+from granola.figures.style import figure_bytes, figure_of, inline_svg, system_style
 from granola.matching import matcher
 from granola.report.figures import f1, gap, tradeoff
 from granola.report.study import Study
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
-from granola.scoring.grouping import by_bins, grouped
+from granola.scoring.grouping import by_bins, group_scores
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
 from granola.scoring.scores import ScoreSettings, score
 from granola.scoring.tiered_file import read_tiered_file
@@ -47,7 +47,7 @@ def study(systems: Path) -> Study:
         matcher="rules",
         lambda_=0.5,
         differences=[],
-        popularity={"popularity": [grouped(report, bins, resamples=50, seed=0) for report in reports]},
+        popularity={"popularity": [group_scores(report, bins, resamples=50, seed=0) for report in reports]},
     )
 
 
@@ -106,7 +106,7 @@ def declining() -> Study:
         matcher="rules",
         lambda_=0.5,
         differences=[],
-        popularity={"views": [grouped(report, bins, resamples=10, seed=0) for report in reports]},
+        popularity={"views": [group_scores(report, bins, resamples=10, seed=0) for report in reports]},
     )
 
 
@@ -209,10 +209,10 @@ def test_figures_of_shares_elsewhere_tick_from_0_to_1() -> None:
 def test_a_figure_in_a_page_has_ids_of_its_own_and_the_colours_of_the_page() -> None:
     with figure_of() as figure:
         axes = figure.subplots()
-        axes.plot([0, 1], [0, 1], label="<line>", **look(1))
+        axes.plot([0, 1], [0, 1], label="<line>", **system_style(1))
         axes.text(0.5, 0.5, "white 0.12345", color="white")
         with matplotlib.rc_context({"svg.fonttype": "none"}):
-            svg = saved(figure).decode()
+            svg = figure_bytes(figure).decode()
     one, other = (inline_svg(svg, name=name, title="A <title>") for name in ("one", "other"))
     assert one.startswith('<svg role="img" aria-label="A &lt;title&gt;" viewBox="0 0 338.4 216">')
     assert ElementTree.fromstring(one.replace("xlink:", "")) is not None

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from granola.errors import MatcherError
 from granola.scoring.aggregation import aggregate
-from granola.scoring.bootstrap import drawn_counts, estimated, generator, mean_of, percentile_interval
+from granola.scoring.bootstrap import bootstrap_estimate, drawn_counts, generator, mean_of, percentile_interval
 from granola.scoring.metrics import Metric, Outcome, informativeness_weight, metrics
 
 WRONG, IDK = Outcome(level=None), Outcome(level=None, abstained=True)
@@ -175,7 +175,8 @@ def test_resampling_is_the_same_for_the_same_seed_only() -> None:
 
 def test_the_interval_of_a_share_is_near_the_normal_one() -> None:
     # 300 of 1000: 0.3 +- 1.96 * sqrt(0.3 * 0.7 / 1000) = 0.3 +- 0.0284.
-    value, interval = estimated([1.0] * 300 + [0.0] * 700, lambda kinds, n: mean_of(kinds)(n), resamples=4000, seed=3)
+    values = [1.0] * 300 + [0.0] * 700
+    value, interval = bootstrap_estimate(values, lambda kinds, n: mean_of(kinds)(n), resamples=4000, seed=3)
     assert value == pytest.approx(0.3)
     assert interval.low == pytest.approx(0.2716, abs=0.003)
     assert interval.high == pytest.approx(0.3284, abs=0.003)
@@ -216,11 +217,11 @@ def test_any_statistic_of_items_has_an_interval() -> None:
         ]
         return sum(f1) / len(f1)
 
-    value, interval = estimated(pairs, macro_f1, seed=1)
+    value, interval = bootstrap_estimate(pairs, macro_f1, seed=1)
     assert value == pytest.approx((2 * 30 / (40 + 40) + 2 * 50 / (60 + 60)) / 2)
     assert interval.low < value < interval.high
-    assert estimated(reversed(pairs), macro_f1, seed=1) == (value, interval)
-    assert estimated(pairs, macro_f1, seed=2)[1] != interval
+    assert bootstrap_estimate(reversed(pairs), macro_f1, seed=1) == (value, interval)
+    assert bootstrap_estimate(pairs, macro_f1, seed=2)[1] != interval
 
     sure = [(0.9, True)] * 60 + [(0.9, False)] * 40 + [(0.5, True)] * 50 + [(0.5, False)] * 50
 
@@ -232,8 +233,8 @@ def test_any_statistic_of_items_has_an_interval() -> None:
             off = off + abs(right - confidence * here)
         return off / counts.sum(axis=1)
 
-    assert estimated(sure, calibration_error)[0] == pytest.approx(0.15)
-    assert math.isnan(estimated([], calibration_error)[0])
+    assert bootstrap_estimate(sure, calibration_error)[0] == pytest.approx(0.15)
+    assert math.isnan(bootstrap_estimate([], calibration_error)[0])
 
 
 @given(st.sampled_from(metrics()), st.floats(0, 50))

@@ -14,7 +14,7 @@ from abstraction.rows import read_tiered
 from granola.matching import matcher
 from granola.report.question_list import MOST
 from granola.report.score_page import render
-from granola.scoring.predictions import Prediction, PredictionFile, SystemSaid, read_predictions
+from granola.scoring.predictions import Prediction, PredictionFile, SystemAnswer, read_predictions
 from granola.scoring.scores import ScoreSettings, score
 
 FILES = Path(__file__).parent / "files"
@@ -117,8 +117,8 @@ def test_it_works_without_scripts(outline: Outline) -> None:
 
 def test_what_each_system_said_stands_beside_what_was_made_of_it() -> None:
     said = [
-        SystemSaid(system="small", response="<b>Rome", agrees=True),
-        SystemSaid(system="large", response="Oslo", agrees=False),
+        SystemAnswer(system="small", response="<b>Rome", agrees=True),
+        SystemAnswer(system="large", response="Oslo", agrees=False),
     ]
     page = render(ROWS, REPORTS, made_of={REPORTS[0].system: {ROWS[0].id: said}})
     assert "<table class=systems><tr><th scope=row>small<td>&lt;b&gt;Rome<td>agrees" in page

@@ -14,7 +14,7 @@ from abstraction.tiers import Level, Tier
 from granola.commands import Match, Score
 from granola.errors import PredictionError
 from granola.scoring.prediction_shapes import PREDICTION_PRESETS, prediction_shape
-from granola.scoring.predictions import QuestionIds, asking_otherwise, read_predictions
+from granola.scoring.predictions import QuestionIds, count_other_questions, read_predictions
 
 SAID = {"a": "<think>Rome?</think>Paris", "b": "Italy"}
 QUESTIONS = {"a": "Where was Ann born?", "b": "Where was Bob born?"}
@@ -114,7 +114,7 @@ def tiered() -> list[TieredRow]:
 
 def test_predictions_that_are_exchanged_are_told(tmp_path: Path) -> None:
     rows = [{"id": id, "prediction": "x", "question": QUESTIONS[other]} for id, other in (("a", "b"), ("b", "b"))]
-    assert asking_otherwise(read_predictions(lines(tmp_path / "p.jsonl", rows)), tiered()) == (1, 2)
+    assert count_other_questions(read_predictions(lines(tmp_path / "p.jsonl", rows)), tiered()) == (1, 2)
 
 
 def test_the_commands_take_fields(tmp_path: Path) -> None:

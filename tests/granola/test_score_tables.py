@@ -13,7 +13,7 @@ from granola.report.score_tables import differences_tables, group_table, macro_t
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, score
 from granola.scoring.system_comparison import compare
-from granola.terminal_lines import fitted
+from granola.terminal_lines import fit_lines
 
 
 def report(system: str) -> ScoreReport:
@@ -45,7 +45,7 @@ def test_every_figure_is_whole(width: int | None, names: tuple[str, ...]) -> Non
         *differences_tables(compare(reports, resamples=10), metrics),
         *group_table("relation", reports, [one.relations for one in reports]),
     ]
-    lines = fitted(parts, width)
+    lines = fit_lines(parts, width)
     assert width is None or max(len(line) for line in lines if names[-1] not in line) <= width
     text = "\n".join(lines)
     assert sum(line.startswith("informativeness ") for line in lines) >= 2

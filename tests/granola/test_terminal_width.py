@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.terminal_lines import TextTable, Verbatim, fitted
+from granola.terminal_lines import TextTable, Verbatim, fit_lines
 from tests.command_line import run_granola
 
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
@@ -76,10 +76,10 @@ def test_columns_without_room_stand_below() -> None:
 
 def test_sentences_are_wrapped_and_what_is_copied_is_not() -> None:
     long = "matcher:rules|" * 10
-    assert fitted(["  one two three four five six seven eight nine ten", Verbatim(f"signature: {long}")], 40) == [
+    assert fit_lines(["  one two three four five six seven eight nine ten", Verbatim(f"signature: {long}")], 40) == [
         "  one two three four five six seven",
         "    eight nine ten",
         f"signature: {long}",
     ]
-    assert fitted(["", f"{long} is long"], 40) == ["", long, "  is long"]
-    assert fitted(["one two " * 20], None) == ["one two " * 20]
+    assert fit_lines(["", f"{long} is long"], 40) == ["", long, "  is long"]
+    assert fit_lines(["one two " * 20], None) == ["one two " * 20]

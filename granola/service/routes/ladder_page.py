@@ -16,7 +16,7 @@ from abstraction.rows import TieredRow, linked_ids
 from granola import __version__
 from granola.matching import matcher
 from granola.pages.templates import page_file, render_page
-from granola.pages.visible_text import escaped, visible
+from granola.pages.visible_text import escape_invisible, visible
 from granola.pages.wikidata_links import address
 from granola.report.ladder_view import view_ladder
 from granola.report.question_list import prediction_view
@@ -175,7 +175,10 @@ def render(
         items=[prediction_view("", item) for item in ladder.items] if ladder else (),
         advice=_WORDS["advice"].get(row.abstained or "", "") if row else "",
         entities=ladder.entities if ladder else 0,
-        json=escaped(json.dumps({"schema_version": 1, **row.to_json()}, ensure_ascii=False, indent=2)) if row else "",
+        json=(
+            escape_invisible(json.dumps({"schema_version": 1, **row.to_json()}, ensure_ascii=False, indent=2))
+            if row else ""
+        ),
         snapshot=snapshot,
         version=__version__,
         longest=LONGEST,
