@@ -22,14 +22,14 @@ KEYS = ("snapshot", "language", "contact")
 
 
 def use_config() -> None:
-    """Put the contact where services are asked from. Raises UsageError for a file that cannot be read."""
+    """Use the contact of the file for requests to services. Raises UsageError for an unreadable file."""
     if contact := config().get("contact"):
         os.environ.setdefault("GRANOLA_CONTACT", contact)
 
 
 @cache
 def config() -> Mapping[str, str]:
-    """What the nearest file says; nothing where there is none. Raises UsageError for a key that means nothing."""
+    """The content of the nearest file; empty without one. Raises UsageError for an unknown key."""
     here = Path.cwd()
     path = next((folder / NAME for folder in (here, *here.parents) if (folder / NAME).is_file()), None)
     return {} if path is None else _read(path)

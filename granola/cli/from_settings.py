@@ -1,4 +1,4 @@
-"""Commands of typer made of those of `granola.commands`: an option for every setting."""
+"""Commands of typer made from those of `granola.commands`: an option for every setting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _JSON = inspect.Parameter(
 
 
 def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
-    """What typer makes a command of: its docstring is the help, its exit status that of `execute`."""
+    """The function for typer: its docstring is the help, its exit status that of `execute`."""
 
     def run(*, as_json: bool = False, **settings: Any) -> None:
         made = command(**{name: value for name, value in settings.items() if value is not None})
@@ -35,12 +35,12 @@ def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
     run.__name__ = command.__name__
     run.__doc__ = command.__doc__
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads the options from this
     return run
 
 
 def _with_config(declared: DeclaredSetting) -> DeclaredSetting:
-    """The setting with what granola.toml says for its default: of a snapshot that is needed, and of the language."""
+    """The setting with its default from granola.toml: for a required snapshot, and for the language."""
     usual = {"snapshot": ..., "language": "en"}
     if declared.field in usual and declared.default == usual[declared.field] and not declared.setting.positional:
         return replace(declared, default=config().get(declared.field, declared.default))

@@ -29,14 +29,14 @@ from kg.errors import KGError, WebAddressError
 from kg.files import LOOP, is_full, is_loop, why_unwritten
 from kg.web.addresses import scrubbed, without_secrets
 
-UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
+UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell reports SIGINT and SIGPIPE: 128 + the signal
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9]+):(/+)(.+)", re.IGNORECASE)
 
 
 @cache
 def _command(name: str) -> Any:
-    """A command as click has it, or one with its members; their modules are imported."""
+    """The click command of a verb, or the group of its members; imports their modules."""
     from granola.cli.from_settings import typer_command
     from granola.commands.command_list import command_class
 
@@ -51,18 +51,18 @@ def _command(name: str) -> Any:
 
 
 class Commands(TyperGroup):
-    """The commands, each imported when it is asked for: all of them take longer than many a command does."""
+    """The commands, each imported when it is asked for: importing all takes longer than many a command runs."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, None where there is none."""
+        """The command with this name, None where there is none."""
         return _command(cmd_name) if cmd_name in COMMANDS else None
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names, in the order of the help."""
+        """The names of the commands, in the order of the help."""
         return list(COMMANDS)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The commands in groups, by the table alone: no command is imported for its line."""
+        """The commands in groups, from the table alone: no command is imported to print its line."""
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
         formatter.write_text(self.help or "")
@@ -117,12 +117,12 @@ def _root(
 
 def main() -> None:
     """Run the command line; turn expected errors into one line on stderr and status 2."""
-    gc.set_threshold(100_000, 20, 100)  # what is read stays: looking it through again and again takes a tenth of a run
+    gc.set_threshold(100_000, 20, 100)  # rows read stay alive: checking them again takes a tenth of a run
     _open_closed_streams()
     if len(sys.argv) == 1:
         sys.argv.append("--help")
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what an ASCII terminal cannot show is escaped
+        if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal gets escapes for other characters
             stream.reconfigure(errors="backslashreplace")
     status = _status()
     if status in (UNUSABLE, CLOSED_PIPE):
@@ -131,14 +131,14 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Have streams that the shell closed (`>&-`) lead nowhere: files opened later would be taken for them."""
+    """Open /dev/null for streams that the shell closed (`>&-`): files opened later would get their numbers."""
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
             if nowhere != number:
                 os.dup2(nowhere, number)
                 os.close(nowhere)
-            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # as long as we run
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # open until the process ends
 
 
 def _status() -> int:
@@ -151,7 +151,7 @@ def _status() -> int:
     except (KGError, AbstractionError, GranolaError) as error:
         return _report_error(str(error))
     except BrokenPipeError:
-        return CLOSED_PIPE  # the reader of our output left: nothing to say
+        return CLOSED_PIPE  # the reader of our output is gone: no message can reach it
     except FileNotFoundError as error:
         return _report_error(_missing_file_message(without_secrets(str(error.filename))))
     except OSError as error:
@@ -169,14 +169,14 @@ def _status() -> int:
 
 
 def _run_app() -> int:
-    """Run the command and flush its output, while a failure of that can still be told."""
+    """Run the command and flush its output while a failure of that can still be reported."""
     try:
         app(standalone_mode=True, prog_name="granola")
     except SystemExit as ended:
         cause = ended.__context__
-        if isinstance(cause, BrokenPipeError):  # click makes status 1 of it
+        if isinstance(cause, BrokenPipeError):  # click would end with status 1
             raise cause from None
-        if ended.code == INTERRUPTED:  # typer makes this of it, without a word
+        if ended.code == INTERRUPTED:  # typer ends with this status on SIGINT, without a message
             raise KeyboardInterrupt from None
         sys.stdout.flush()
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
@@ -198,7 +198,7 @@ def _check_arguments(arguments: list[str]) -> None:
 
 
 def _resume_hint(words: list[str]) -> str:
-    """What becomes of a command that was interrupted."""
+    """The hint on how to continue a command that was interrupted."""
     from granola.commands.command_list import VERBS, command_class
 
     verb = next((verb for verb in (" ".join(words[:2]), *words[:1]) if verb in VERBS), None)
@@ -208,7 +208,7 @@ def _resume_hint(words: list[str]) -> str:
 
 
 def _missing_file_message(name: str) -> str:
-    """That a file is not there; of an address, that only files are read."""
+    """The message for a missing file; for an address, that only files are read."""
     address = _ADDRESS.match(name)
     if address is None:
         return f"no such file: {name}"
@@ -221,7 +221,7 @@ def _report_error(message: str) -> int:
 
 
 def _drop_output() -> None:
-    """Keep the interpreter from flushing into a pipe that is closed or a disk that is full."""
+    """Keep the interpreter from flushing into a closed pipe or a full disk at its end."""
     try:
         sys.stdout.flush()
     except OSError:

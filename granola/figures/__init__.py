@@ -1,1 +1,1 @@
-"""Figures of all rooms: one look, a few ways to draw, as SVG, PNG or PDF, and what is drawn as CSV."""
+"""Figures of all packages: one style, a few kinds of chart, as SVG, PNG or PDF, and their numbers as CSV."""

@@ -1,4 +1,4 @@
-"""The ways to draw: estimates by slice or along a number; and estimates as CSV."""
+"""Charts: estimates by slice or along a number; and estimates as CSV."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 30  # slices of a panel
-# The order of slices in GaRAGe's figures; others stand behind in their own.
+# The order of slices in the figures of GaRAGe; other slices follow in their own order.
 _ORDER = ("fast-changing", "slow-changing", "static", "web", "private", "head", "torso", "tail")
 Place = float | str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Panel:
-    """Axes of a figure. `lines` have by label points: the name of a slice, or a number, and the estimate there.
+    """Axes of a figure.
 
-    `across` names what slices are of, `score` what is estimated; `is_share` is False where that may leave [0, 1].
+    `lines` contain by label the points: a slice name or a number, and the estimate. `across` is the title of the
+    slices or numbers, `score` that of the estimates; `is_share` is False for estimates outside [0, 1].
     """
 
     name: str
@@ -49,7 +50,7 @@ class Panel:
 
     @property
     def slices(self) -> list[str]:
-        """The names of slices from top to bottom, those of most items where there are too many; none of numbers."""
+        """The names of slices from top to bottom, the MOST with most items where there are more; none for numbers."""
         n: dict[str, int] = {}
         for place, estimate in (point for line in self.lines.values() for point in line):
             if isinstance(place, str):
@@ -64,16 +65,17 @@ def _rank(name: str) -> int:
 
 
 def estimates_figure(panels: Sequence[Panel], format: str = "svg") -> bytes:
-    """What `draw_panels` draws, as a file. Raises UsageError without matplotlib."""
+    """The drawing of `draw_panels` as a file. Raises UsageError without matplotlib."""
     with figure_of() as figure:
         draw_panels(figure, panels)
         return figure_bytes(figure, format)
 
 
 def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
-    """A panel below the other, each estimate with its 95 % interval.
+    """Draw the panels one below the other, each estimate with its 95 % interval.
 
-    Slices with names stand below each other, a point for each line; numbers stand along, joined by lines.
+    Named slices are listed from top to bottom, with a point for each line; numbers are on x, their points joined by
+    lines.
     """
     lanes = max(len(panel.lines) for panel in panels)
     heights = [0.75 + max(0.3, 0.12 * lanes + 0.14) * len(panel.slices) if panel.slices else 2.6 for panel in panels]
@@ -117,7 +119,7 @@ def _draw_slices(axes: Axes, panel: Panel) -> None:
 def _draw_along(axes: Axes, panel: Panel) -> None:
     for at, (label, line) in enumerate(panel.lines.items()):
         places = [float(place) for place, _ in line]
-        every = max(1, len(line) // 5)  # points between two marks
+        every = max(1, len(line) // 5)  # points between two marks: about five marks on a line
         axes.plot(
             places, [one.value for _, one in line], label=escape_mathtext(label), linestyle=DASHES[at % 4],
             markevery=(at % every, every), **system_style(at),
@@ -133,7 +135,7 @@ def _draw_along(axes: Axes, panel: Panel) -> None:
 
 
 def estimates_table(panels: Sequence[Panel]) -> bytes:
-    """Every point of every panel as CSV, slices that the figure leaves out among them; NaN is empty."""
+    """All points of all panels as CSV, including slices that the figure leaves out; NaN is empty."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["panel", "score", "line", "at", "value", "low", "high", "n"])

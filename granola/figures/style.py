@@ -1,4 +1,4 @@
-"""How every figure looks: sizes, colours, marks, dashes, legends, names with room for them; and how it is saved."""
+"""The style of every figure: sizes, colours, marks, dashes, legends, shortened names; and saving."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 NEEDED = f"figures need matplotlib: {install_hint('report')}"
 FORMATS = ("svg", "png", "pdf")
 WIDTH = 4.7  # inches: on a phone's 340 pixels the letters stay readable
-# Okabe and Ito's colours, which the colour-blind tell apart, from dark to light so that grey print keeps an order.
+# Okabe and Ito's colours, which colour-blind readers can distinguish, from dark to light for printing in grey.
 COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", "h")  # with the colours, 63 systems look different
 DASHES = ("-", "--", "-.", ":")
 LEVELS = ("#12594a", "#2a7d6a", "#4f9c89", "#84bcae", "#b3d7cd", "#d6eae4")
-_NARROWEST = 0.1  # of a share's axis: less would draw small differences large
-_SAME = 1e-9  # ticks are as near to the ends as binary fractions let them
-SHOWN_SYSTEMS = 4  # in panels of their own
-# The colours of figures in a dark page, by those of a light one.
+_NARROWEST = 0.1  # least range of an axis of shares: a smaller one would exaggerate small differences
+_SAME = 1e-9  # ticks equal the ends up to the rounding of binary fractions
+SHOWN_SYSTEMS = 4  # systems at most with panels of their own
+# The colours of figures on a dark page, by those on a light one.
 DARK = {
     "#000000": "#e9e7e2", "#333333": "#b9bcc2", "#777777": "#9ba0a8", "#bbbbbb": "#5d6169", "#dddddd": "#3a3e45",
     "#ffffff": "#1d2024", "#c03030": "#f08a7f", "#cccccc": "#4a4e55",
@@ -39,7 +39,7 @@ STYLE: dict[str, Any] = {
     "font.size": 9,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
-    "svg.fonttype": "path",  # letters as they are here, whatever fonts the reader has
+    "svg.fonttype": "path",  # letters as outlines, independent of the fonts of the reader
     "svg.hashsalt": "granola",
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -61,7 +61,7 @@ def check_drawing() -> None:
 
 
 def format_of(path: Path, asked: str = "--out") -> str:
-    """The format that a file's name ends in. Raises UsageError for a name without one, and without matplotlib."""
+    """The format by the ending of a file name. Raises UsageError for a name without one, and without matplotlib."""
     format = path.suffix.removeprefix(".").lower()
     if format not in FORMATS:
         raise UsageError(f"{asked} is {path}; name a file that ends in .{', .'.join(FORMATS)}")
@@ -71,7 +71,9 @@ def format_of(path: Path, asked: str = "--out") -> str:
 
 @contextmanager
 def figure_of(height: float = 3.0) -> Iterator[Figure]:
-    """An empty figure, in inches, to be drawn and saved within the block. Raises UsageError without matplotlib."""
+    """An empty figure of `height` inches, to be drawn and saved within the block. Raises UsageError without
+    matplotlib.
+    """
     check_drawing()
     import matplotlib
     from matplotlib.figure import Figure
@@ -81,7 +83,7 @@ def figure_of(height: float = 3.0) -> Iterator[Figure]:
 
 
 def figure_bytes(figure: Figure, format: str = "svg", **more: Any) -> bytes:
-    """The figure as bytes of one of FORMATS, the same for the same figure: without the time of day."""
+    """The figure as bytes in one of FORMATS; the same bytes for the same figure, as the time of day is left out."""
     metadata = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
     out = io.BytesIO()
     figure.savefig(out, format=format, dpi=200 if format == "png" else "figure", metadata=metadata[format], **more)
@@ -89,10 +91,10 @@ def figure_bytes(figure: Figure, format: str = "svg", **more: Any) -> bytes:
 
 
 def inline_svg(svg: str, *, name: str, title: str) -> str:
-    """matplotlib's SVG as an element of a page: scaled by its box, with `title` for who listens.
+    """matplotlib's SVG as an element of a page: scaled to its box, with `title` for screen readers.
 
-    `name` keeps its ids apart from those of other figures. Colours of DARK become variables of the page, but not in
-    white letters: these stand on dark bars, in a dark page as well.
+    `name` keeps its ids distinct from those of other figures. Colours of DARK become variables of the page, except in
+    white letters, which are printed on dark bars on a dark page as well.
     """
     box = svg[svg.index('viewBox="') :].split('"', 2)[1]
     body = svg[svg.index(">", svg.index("<svg")) + 1 :]
@@ -106,7 +108,10 @@ def inline_svg(svg: str, *, name: str, title: str) -> str:
 
 
 def _round_coordinates(tag: re.Match[str]) -> str:
-    """Hundredths of a point in attributes: a third of the size, and nobody sees a difference. Letters stay."""
+    """Round coordinates in attributes to hundredths of a point: a third of the size without a visible difference.
+
+    Outlines of letters stay.
+    """
     return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", tag[0])
 
 
@@ -120,7 +125,7 @@ def _with_variables(style: re.Match[str]) -> str:
 
 
 def system_style(index: int) -> dict[str, Any]:
-    """How system number `index` is drawn."""
+    """The drawing style of system number `index`."""
     colour = COLOURS[index % len(COLOURS)]
     return {"color": colour, "marker": MARKS[index % len(MARKS)]}
 
@@ -146,9 +151,11 @@ def set_share_axes(
     shown: tuple[float, float] | None = (0.0, 1.0),
     margin: float = 0.02,
 ) -> None:
-    """Let the axes that a share is on, once all is drawn, show values from 0 to 1 alone, and marks at the ends whole.
+    """Limit the axes that show shares to values from 0 to 1, once all is drawn, with the ends of bars and marks
+    visible.
 
-    They reach over `shown`, None for what is drawn, and by `margin` of it beyond both ends, where no tick stands.
+    The axes cover `shown`, None for the drawn values, extended at both ends by the fraction `margin` of it, where
+    there are no ticks.
     """
     for axis, limit, asked in ((axes.xaxis, axes.set_xlim, x), (axes.yaxis, axes.set_ylim, y)):
         if not asked:
@@ -165,15 +172,16 @@ def set_share_axes(
 
 
 def shortened(text: str) -> str:
-    """A text cut to what an axis has room for."""
+    """A text shortened to the room of an axis, 28 characters."""
     return escape_mathtext(text if len(text) <= 28 else text[:27].rstrip() + "…")
 
 
 def escape_mathtext(text: str) -> str:
-    """A text as matplotlib shows it: no formula between two $, no label that a legend leaves out for its first _."""
+    """A text that matplotlib prints as it is: no formula between two $, no label that a legend omits for its first _.
+    """
     return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
 def shortened_names(names: Sequence[str]) -> list[str]:
-    """Systems' names with room for them: of long ones both ends, by which they differ."""
+    """The names of systems shortened in the middle, since names often differ at their ends."""
     return [escape_mathtext(name if len(name) <= 28 else f"{name[:13]}…{name[-14:]}") for name in names]

@@ -15,13 +15,14 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
-# As `abstraction.evidence.literal` writes times: a year of four digits or more, maybe with month and day.
+# Dates in the form of `abstraction.evidence.literal`: a year of four digits or more, optionally with month and day.
 _TIME = re.compile(r"(-?)(\d{4,16})(?:-(\d\d)(?:-(\d\d))?)?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvidencePart:
-    """A piece of a row. Of a quotation `text` is what stands before the words used, `marked` they, `after` the rest."""
+    """A part of a row. In a quotation `marked` are the words used, `text` and `after` the text before and after them.
+    """
 
     kind: Literal["entity", "relation", "value", "quote", "reason"]
     text: str
@@ -32,18 +33,18 @@ class EvidencePart:
     language: str = ""
 
 
-EvidenceRow = tuple[EvidencePart, ...]  # parts that are read on
+EvidenceRow = tuple[EvidencePart, ...]  # parts that form one line
 
 
 def entity(entity_id: str, label: str | None) -> EvidencePart:
-    """An entity by its name."""
+    """The part for an entity, with its name."""
     return EvidencePart(
         kind="entity", text=label or entity_id, href=address(entity_id), title=entity_id if label else ""
     )
 
 
 def rows(evidence: Iterable[Evidence]) -> list[EvidenceRow]:
-    """The steps in order; those that lead on from the step before stand in its row."""
+    """A row for each chain of steps: a step that continues from the one before shares its row."""
     out: list[EvidenceRow] = []
     end: str | None = None
     for step in evidence:

@@ -1,4 +1,4 @@
-"""The templates and what they share. Every text that they are given is escaped; Markup alone is not."""
+"""The templates and their shared environment. Every text passed to them is escaped; only Markup is not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from granola.pages.visible_text import keep_for_resending, neutralise_direction
 
 
 def render_page(name: str, **values: Any) -> str:
-    """The page `name`.html for these values. A name that a template uses and is not given raises UndefinedError."""
+    """The page `name`.html with these values. Raises UndefinedError where a template uses a name without a value."""
     text: str = _environment().get_template(f"{name}.html").render(values)
     return text
 

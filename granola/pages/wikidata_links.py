@@ -1,4 +1,4 @@
-"""Addresses at WikiData of what evidence names."""
+"""Addresses at WikiData of the entities and statements in evidence."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 
 from kg.model import ENTITY_ID
 
-# The ids that WikiData's own pages have as anchors; others were made for data without ids.
+# The statement ids that WikiData's pages use as anchors; other ids were made for data without ids.
 _STATEMENT_ID = re.compile(r"\A[QP][0-9]+\$[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}\Z", re.IGNORECASE)
 
 
 def address(qid: str, *, prop: str | None = None, statement: str | None = None) -> str | None:
-    """An entity's page at WikiData, at a statement or else at those of `prop`; None where an id is none."""
+    """The page of an entity at WikiData, at a statement or else at those of `prop`; None for an invalid id."""
     if not ENTITY_ID.match(qid) or (prop is not None and not ENTITY_ID.match(prop)):
         return None
     page = f"Property:{qid}" if qid.startswith("P") else qid

@@ -1,1 +1,1 @@
-"""What people look at: tables in the terminal and the one-file HTML page."""
+"""Reports for people: tables in the terminal and the one-file HTML page."""

@@ -1,4 +1,4 @@
-"""Answers worth reading one by one: wrong by the gold answer, right at a coarser level."""
+"""Disagreements for reading one by one: answers that are wrong by the gold answer, right at a coarser level."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def coarse_answers(
     files: Sequence[PredictionFile],
     score: str | None = None,
 ) -> Table:
-    """Answers that match a coarser level than the gold answer, laid out as the paper's Table 9.
+    """Answers that match a coarser level than the gold answer, in the form of the paper's Table 9.
 
-    Those whose token-F1 is lowest with the gold answer and highest with the matched tier, ordered by the number of that
-    name in the predictions (the paper takes BLEURT), least first; by the F1 with the gold answer where none is named.
-    Of many that are alike in both F1, which is common, those of the least number are shown.
+    Chosen are those with the lowest token-F1 with the gold answer and the highest with the matched tier, in ascending
+    order of the score `score` in the predictions (the paper takes BLEURT), or of the F1 with the gold answer where
+    none is named. Many answers often have the same pair of F1; of those, the ones with the least score are chosen.
     """
     lines: list[tuple[Value, ...]] = []
     for report, file in zip(reports, files, strict=True):
@@ -46,7 +46,7 @@ def coarse_answers(
 def _coarse_rows(
     rows: Sequence[TieredRow], report: ScoreReport, file: PredictionFile, by: str | None
 ) -> Iterator[tuple[Value, ...]]:
-    """The table's rows of one system."""
+    """The rows of the table for one system."""
     best: list[tuple[float, float, int]] = []
     for index, (row, item) in enumerate(zip(rows, report.items, strict=True)):
         if item.verdict is not None and (item.verdict.level or 0) > 1:
@@ -63,12 +63,12 @@ def _coarse_rows(
 
 
 def _named_score(file: PredictionFile, item: ItemScore, by: str | None) -> float:
-    """The score of that name which a prediction carries; NaN where it carries none."""
+    """The score `by` of the prediction of an item; NaN where it has none."""
     return file.predictions[item.id].scores.get(by, math.nan) if by else math.nan
 
 
 def _both_f1(row: TieredRow, item: ItemScore, report: ScoreReport) -> tuple[float, float]:
-    """Token-F1 of the answer with the names of level 1, and with those of the level that it matched."""
+    """Return (token-F1 with the names of level 1, token-F1 with the names of the matched level)."""
     assert item.verdict is not None
     assert item.verdict.level is not None
     text, names = item.prediction or "", names_of(row, report.signature.standard)

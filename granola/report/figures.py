@@ -1,7 +1,7 @@
-"""The figures of a report, drawn by matplotlib: told apart by marks, dashes and hatches as well as by colour.
+"""The figures of a report, drawn by matplotlib; systems differ in marks, dashes and hatches as well as in colour.
 
-Figure numbers are those of Yona et al. 2024. Each function draws into an empty figure; it returns False where the study
-has no numbers for it.
+Figure numbers are those of Yona et al. 2024. Each function draws into an empty figure; it returns False where the
+study has no numbers for it.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnFigure:
-    """A figure: `name` for its files, a title, and what it shows, also for those who cannot see it."""
+    """A figure: `name` for its files, a title, and a description, also for readers who cannot see it."""
 
     name: str
     title: str
     caption: str
     svg: str
     png: bytes
-    inline: str  # the SVG for a page, with its letters as text, which can be read aloud
+    inline: str  # the SVG for a page, with letters as text for screen readers
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +84,7 @@ def _draw_panels(_: Study, figure: Figure, drawn: PanelFigure) -> bool:
 
 
 def gap(study: Study, figure: Figure) -> bool:
-    """A mark for each system: standard accuracy along, GRANOLA accuracy up, with intervals and lines of equal gaps."""
+    """A mark for each system: standard accuracy on x, GRANOLA accuracy on y, with intervals and lines of equal gaps."""
     figure.set_size_inches(WIDTH, WIDTH)
     axes = figure.add_subplot()
     if not _draw_marks(study, axes, "selective_standard_accuracy", "selective_accuracy"):
@@ -185,7 +185,7 @@ def f1(study: Study, figure: Figure) -> bool:
     for number, (name, points) in enumerate(panels, start=1):
         axes = figure.add_subplot(down, across, number)
         axes.plot([0, 1], [0, 1], color="#bbbbbb", linewidth=0.8, zorder=0)
-        drawn = axes.scatter(  # points as large as they are many, beside the diagonal
+        drawn = axes.scatter(  # the area of a point grows with its number of answers; the diagonal means equal F1
             [x for x, _ in points], [y for _, y in points],
             s=[12 + 240 * math.sqrt(n / most) for n, _ in points.values()],
             c=[mean for _, mean in points.values()], cmap="viridis", norm=scale, edgecolors="#333333", linewidths=0.4,
@@ -203,7 +203,7 @@ def f1(study: Study, figure: Figure) -> bool:
 
 
 def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int, float]]:
-    """How many answers of a system stand at each pair of F1, and the mean of the scores that colour them."""
+    """For each pair of F1: the number of answers of a system, and the mean of the scores that colour them."""
     colour, matched = study.colour_of(index), study.matched(index)
     counts: Counter[tuple[float, float]] = Counter()
     sums: Counter[tuple[float, float]] = Counter()

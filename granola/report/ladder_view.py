@@ -1,4 +1,4 @@
-"""A ladder as the page draws it: its levels, what each tier rests on, and which prediction matched where."""
+"""A ladder for the page: its levels, the evidence of each tier, and the predictions that match a level."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def evidence_line(evidence: Evidence) -> str:
 
 
 SHOWN_ALIASES = 8
-LONGEST = 90  # characters of a prediction beside its level
+LONGEST = 90  # characters of a prediction shown with its level
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +63,7 @@ class TierView:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LevelView:
-    """The tiers of a level, and by the names of the systems what they said that matched it, cut."""
+    """The tiers of a level, and by system the shortened predictions that matched it."""
 
     tiers: Sequence[TierView]
     matched: Sequence[tuple[str, str]]

@@ -14,7 +14,7 @@ Value = str | int | float
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
-    """A table: `name` for its files, `head` and rows of one length; NaN stands for what is not there."""
+    """A table: `name` for its files, `head`, and rows of its length; NaN is a missing number."""
 
     name: str
     title: str
@@ -23,7 +23,9 @@ class Table:
     rows: tuple[tuple[Value, ...], ...]
 
     def to_csv(self, *, raw: bool = False) -> str:
-        """CSV with a header; numbers unrounded, NaN empty; see `abstraction.files.cells` for what is not `raw`."""
+        """CSV with a header; numbers unrounded, NaN empty. Unless `raw`, formulas are made harmless: see
+        `abstraction.files.cells`.
+        """
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         for row in (self.head, *self.rows):
@@ -33,7 +35,7 @@ class Table:
 
 
 def shown(value: Value) -> str:
-    """A value as a reader sees it: three decimals, a dash for NaN."""
+    """A value as text for readers: three decimals, a dash for NaN."""
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.3f}"
     return str(value)

@@ -15,15 +15,16 @@ from granola.scoring.predictions import SystemAnswer
 from granola.scoring.scores import ScoreReport
 
 MOST = 300  # questions on one page: under 600 KB, which a phone opens at once
-MOST_LADDERS = 2000  # of a page without predictions, which is there to be searched
-_LONGEST = 200  # characters of a field of the rows
+MOST_LADDERS = 2000  # questions on a page without predictions, which is made for searching
+_LONGEST = 200  # characters shown of a field of a row
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PredictionView:
-    """What a system said: the part that decided is `marked`. `score`, `compared` and `weight` are empty without one.
+    """The prediction of a system: `marked` is the part that decided. `score`, `compared` and `weight` are empty
+    without one.
 
-    `made_of` is what other systems said that the prediction was made of.
+    `made_of` are the answers of other systems from which the prediction was aggregated.
     """
 
     system: str
@@ -39,9 +40,9 @@ class PredictionView:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuestionView:
-    """A question with its ladder; `title` names its relation, and `verdicts` are those that the page can filter by.
+    """A question with its ladder; `title` names its relation, and `verdicts` are the values of the filter for it.
 
-    `name` is its own on the page, for a link to it; `fields` are what a page without predictions searches and sorts by.
+    `name` is its anchor on the page; `fields` are searched and sorted by on a page without predictions.
     """
 
     name: str
@@ -57,14 +58,15 @@ class QuestionView:
 
 
 def shown_places(count: int, most: int = MOST) -> range:
-    """The places of the questions that are shown: all, or evenly drawn from the file."""
+    """The indices of the questions on the page: all, or evenly spread over the file."""
     return range(count) if count <= most else range(0, count, -(-count // most))
 
 
 def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, TieredRow]:
-    """By id, the rows of a file that the page shows, with their evidence; none from standard input, read before.
+    """The rows on the page with their evidence, read again from the file, by id; none from standard input, which is
+    used up.
 
-    Rows whose ladders are not those of `rows`, as where one of two sources was chosen, stay without.
+    Rows whose ladders differ from those of `rows`, as where one of two sources was chosen, are left out.
     """
     if tiered == "-":
         return {}
@@ -86,7 +88,8 @@ def question_views(
     reports: Sequence[ScoreReport],
     made_of: Mapping[str, Mapping[str, Sequence[SystemAnswer]]] | None = None,
 ) -> Iterator[QuestionView]:
-    """The questions at `shown_places`; `made_of` has by system and id what other systems said."""
+    """The views of the questions at `shown_places`; `made_of` contains the answers of other systems, by system and id.
+    """
     parts = made_of or {}
     for index in shown_places(len(rows), MOST if reports else MOST_LADDERS):
         row, scored = rows[index], [(report.system, report.items[index]) for report in reports]
@@ -109,7 +112,7 @@ def question_views(
 
 
 def _searchable_fields(row: TieredRow) -> Iterator[tuple[str, str]]:
-    """What a row says beside its ladder: of its own fields, texts and numbers."""
+    """The texts and numbers of a row outside its ladder, with their names."""
     entity = row.question_entity or {}
     yield "id", row.id
     yield "levels", str(len(row.levels))
@@ -124,14 +127,14 @@ def _searchable_fields(row: TieredRow) -> Iterator[tuple[str, str]]:
 
 
 def _verdict_filter(item: ItemScore) -> str:
-    """What the filter calls a verdict: gold, coarser, wrong, idk or unscored."""
+    """The value of the filter for a verdict: gold, coarser, wrong, idk or unscored."""
     if item.verdict is not None and item.verdict.level is not None:
         return "gold" if item.verdict.level == 1 else "coarser"
     return {"wrong": "wrong", "abstained": "idk"}.get(item.status, "unscored")
 
 
 def prediction_view(system: str, item: ItemScore) -> PredictionView:
-    """The prediction with the part that decided apart, and why it has its verdict."""
+    """The view of a prediction: the part that decided is separate, with the reason for the verdict."""
     text, verdict = item.prediction or "", item.verdict
     compared = verdict.compared if verdict else None
     part = compared.prediction if compared else ""

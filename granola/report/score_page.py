@@ -31,7 +31,7 @@ from granola.scoring.aggregation import NO_RELATION, Estimate
 from granola.scoring.predictions import SystemAnswer
 from granola.scoring.scores import ScoreReport
 
-# How the page opens: who answered, one ladder with what the systems said, and three scores.
+# The top of the page: the systems, one ladder with their predictions, and three scores.
 
 HEADLINES = {
     "standard_accuracy": "the share of the questions that are answered right at level 1, the gold answer",
@@ -39,12 +39,12 @@ HEADLINES = {
     "informativeness": "how fine the right answers are: 1 for level 1, less for each coarser level, 0 for wrong "
     "answers and for none",
 }
-_DEEPEST = 5  # levels of the ladder that is drawn
+_DEEPEST = 5  # levels at most of the drawn ladder
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnLadder:
-    """The ladder that the page opens on. `elsewhere` has a system, what it said that matches no level, and why."""
+    """The ladder at the top of the page. `elsewhere` lists system, prediction and reason where no level matches."""
 
     question: str
     gold: str
@@ -53,7 +53,7 @@ class DrawnLadder:
 
 
 def opening(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> DrawnLadder | None:
-    """Of the questions on the page, the ladder that shows best how the systems differ, with their predictions.
+    """The ladder, of those on the page, that best shows how the systems differ, with their predictions.
 
     None where no row has a ladder.
     """
@@ -75,7 +75,9 @@ def opening(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> DrawnL
 
 
 def _showing_rank(row: TieredRow, reports: Sequence[ScoreReport], index: int) -> tuple[int, int, int, int, int]:
-    """How well a row shows what ladders are for: systems at different levels, none wrong, some levels, few words."""
+    """Rank of a row as an example, higher is better: systems at different levels, none wrong, several levels, few
+    words.
+    """
     if not 2 <= len(row.levels) <= _DEEPEST or len(row.question) > LONGEST:
         return (-1, 0, 0, 0, -len(row.question))
     items = [report.items[index] for report in reports]
@@ -97,19 +99,19 @@ def headlines(reports: Sequence[ScoreReport]) -> PageTable:
 
 
 def meanings(reports: Sequence[ScoreReport]) -> list[tuple[str, str]]:
-    """The titles of the three scores, each with what it is."""
+    """The titles of the three scores, each with its definition."""
     titles = {metric.name: metric.title for metric in reports[0].metrics}
     return [(titles[name], words) for name, words in HEADLINES.items()]
 
 
-# The parts of the page about scores: every metric, where the answers stand, relations.
+# The parts of the page on scores: every metric, the distribution over levels, relations.
 
 _PAPER = "Yona et al. 2024"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DistributionPart:
-    """How many answers stand at one level, are wrong or decline; `shade` is its class in the style."""
+    """The number of answers at one level, wrong or declining; `shade` is its class in the style."""
 
     shade: str
     words: str
@@ -118,7 +120,9 @@ class DistributionPart:
 
 
 def every_metric(reports: Sequence[ScoreReport]) -> PageTable:
-    """A row a metric: what it is in words, and every system's score with its interval and its count of questions."""
+    """A row for each metric: its definition in words, and the score of every system with interval and number of
+    questions.
+    """
     return PageTable(
         head=["metric", *(report.system for report in reports)],
         rows=[
@@ -137,7 +141,7 @@ def every_metric(reports: Sequence[ScoreReport]) -> PageTable:
 
 
 def distributions(reports: Sequence[ScoreReport]) -> list[tuple[str, list[DistributionPart]]]:
-    """By system, how many answers stand at each level, are wrong or decline; none of nought."""
+    """By system, the numbers of answers at each level, wrong and declining; without zeros."""
     columns = distribution_columns(reports) if reports else []
     return [
         (
@@ -158,7 +162,7 @@ def distributions(reports: Sequence[ScoreReport]) -> list[tuple[str, list[Distri
 
 
 def relations(report: ScoreReport) -> PageTable:
-    """A row a relation, and the means over relations and over questions; those of few questions are grey."""
+    """A row for each relation, and the means over relations and over questions; rows of few questions are grey."""
     rows = []
     for line in relation_lines(report):
         kind = "few" if line.kind == "others" or few(line.n) else ""
@@ -176,14 +180,16 @@ _MEANS = {
 }
 
 
-# Tables of the page: on a phone every row stands as a block, with the column's name beside each figure.
+# Tables of the page: on a phone every row becomes a block, with the name of the column before each figure.
 
 FEW = 20  # questions; the 95 % interval of a share of 0.5 is then 0.44 wide
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableCell:
-    """A figure or a text; `small` stands below it, with the count `n` where there is one. `wraps` breaks long lines."""
+    """A number or a text; `small` is printed below it, with the count `n` where there is one. `wraps` breaks long
+    lines.
+    """
 
     text: str
     small: str = ""
@@ -194,7 +200,7 @@ class TableCell:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableRow:
-    """Cells, the first of which names the row. `kind` is `few` where few questions stand behind it, or `total`."""
+    """Cells, the first of which names the row. `kind` is `few` for a row of few questions, or `total`."""
 
     cells: Sequence[TableCell]
     kind: str = ""
@@ -208,7 +214,7 @@ class PageTable:
     rows: Sequence[TableRow]
 
     def note(self) -> str:
-        """What grey rows mean; empty where there are none."""
+        """The meaning of grey rows; empty where there are none."""
         if all(row.kind != "few" for row in self.rows):
             return ""
         return f"Grey rows have fewer than {FEW} questions: one question more or less moves them by 5 points or more."
@@ -228,7 +234,7 @@ def figures_of(
 
 
 def few(n: int) -> bool:
-    """Whether a mean over `n` questions says little."""
+    """Whether `n` questions are too few for a meaningful mean."""
     return n < FEW
 
 
@@ -246,7 +252,7 @@ class PageFigure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PageTableFile:
-    """A table that stands in a file as well."""
+    """A table that is also written to a file."""
 
     title: str
     caption: str

@@ -15,7 +15,7 @@ from granola.scoring.system_comparison import Difference
 from granola.terminal_lines import Part, TextTable
 
 SHORT_TITLES = {
-    "selective_accuracy": "sel. GRANOLA",  # over the items that did not abstain, as the paper's figures and gap
+    "selective_accuracy": "sel. GRANOLA",  # over the items that did not abstain, as in the paper's figures and gap
     "selective_standard_accuracy": "sel. standard",
     "knowledge_evaluation_gap": "gap",
     "informativeness": "informativeness",
@@ -23,15 +23,16 @@ SHORT_TITLES = {
 }
 _GROUP_METRICS = ("selective_accuracy", "selective_standard_accuracy")
 _OVER = {"answered": "of the answered (selective)", "matched": "of the matched"}
-LEAST = 5  # questions of a relation that has a line of its own
+LEAST = 5  # questions from which on a relation has a line of its own
 DASH = "–"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreLine:
-    """The scores of a group, under its name; `kind` is "macro" for the mean of the groups, "micro" for that of all.
+    """The scores of a group with its name; `kind` is "macro" for the mean of the groups, "micro" for that of all
+    questions.
 
-    A line of "others" has their number of questions alone.
+    A line of kind "others" has only the number of their questions.
     """
 
     kind: Literal["group", "others", "macro", "micro"] = "group"
@@ -46,9 +47,9 @@ def lines_of(groups: Mapping[str, GroupScore]) -> list[ScoreLine]:
 
 
 def relation_lines(report: ScoreReport) -> list[ScoreLine]:
-    """A line for each relation of LEAST questions or more, one that counts those of the others, then the means.
+    """A line for each relation of LEAST questions or more, one that counts the other relations, then the means.
 
-    These are over relations, whose `n` counts all of them, and over questions.
+    The means are over relations (`n` counts all of them) and over questions.
     """
     shown = {name: group for name, group in report.relations.items() if group.n >= LEAST}
     others = [group.n for name, group in report.relations.items() if name not in shown]
@@ -87,7 +88,8 @@ def _p_value(value: float) -> str:
 
 
 def score_tables(reports: Sequence[ScoreReport]) -> Iterator[Part]:
-    """A row for each metric with every system's score, interval and n; then how many answers stand at each level."""
+    """A table of metrics with score, interval and n of every system; then a table of the numbers of answers by level.
+    """
     first = reports[0]
     count = f"{first.questions:,} question{'' if first.questions == 1 else 's'} ({first.laddered:,} with a ladder)"
     yield f"Scores of {count}, with 95 % bootstrap intervals"
@@ -111,7 +113,7 @@ def _estimate_cells(estimates: Iterable[Estimate]) -> list[str]:
 
 
 def _with_section_rows(rows: Iterable[tuple[Metric, Sequence[str]]]) -> list[tuple[str, ...]]:
-    """Rows that begin with their metric's title; above those of other items than all a row that says of which."""
+    """Insert a heading row before the metrics that are not over all items, naming the items they are over."""
     lines: list[tuple[str, ...]] = []
     over = "all"
     for metric, cells in rows:
@@ -156,7 +158,9 @@ def distribution_columns(reports: Sequence[ScoreReport]) -> list[str]:
 
 
 def differences_tables(differences: Sequence[Difference], metrics: Mapping[str, Metric]) -> Iterator[Part]:
-    """A table for each pair of systems, a row for each metric; `metrics` by name give their titles and questions."""
+    """A table for each pair of systems with a row for each metric; `metrics` by name supply titles and the averaged
+    items.
+    """
     for pair in dict.fromkeys((difference.first, difference.second) for difference in differences):
         yield (
             f"\n{pair[0]} - {pair[1]}: differences, paired over questions: 95 % bootstrap, permutation test, Holm's "
@@ -182,7 +186,7 @@ def _cells_of_difference(one: Difference) -> tuple[str, ...]:
 def group_table(
     title: str, reports: Sequence[ScoreReport], scores: Sequence[Mapping[str, GroupScore]]
 ) -> Iterator[Part]:
-    """A row for each group: n, and of every system both selective accuracies with their intervals."""
+    """A row for each group: n, and both selective accuracies of every system with their intervals."""
     yield f"\nBy {title}: selective accuracies"
     heads = (f"{report.system}: {short}" for report in reports for short in ("GRANOLA", "standard"))
     rows = []

@@ -1,4 +1,4 @@
-"""What a report on several systems shows: its figures' numbers, each a table as well, and tables without a figure."""
+"""The content of a report on several systems: the numbers of its figures, each also as a table, and further tables."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ _BOTH = {
 }
 _GROUPED = {**_BOTH, "informativeness": "informativeness"}
 SHORT_ANSWER = 10  # words; NQ-open takes questions whose answers have at most 5
-DRAWN_LEVELS = 6  # of the weights
+DRAWN_LEVELS = 6  # levels in the figure of weights
 _ByGroup = Sequence[Mapping[str, GroupScore]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PanelFigure:
-    """A figure of estimates by slice or along a number; `name` is that of its files, `is_shown` also as a table."""
+    """A figure of estimates by slice or along a number; `name` is that of its files, `is_shown`: also shown as a
+    table.
+    """
 
     name: str
     title: str
@@ -42,7 +44,7 @@ class PanelFigure:
     is_shown: bool = False
 
     def table(self) -> Table:
-        """Every point of the figure, with those that have no room in it."""
+        """All points as a table, including slices that are left out of the figure for lack of room."""
         rows = [
             (line, panel.score, place, one.value, one.interval.low, one.interval.high, one.n)
             for panel in self.panels for line, points in panel.lines.items() for place, one in points
@@ -53,11 +55,11 @@ class PanelFigure:
 
 @dataclass(frozen=True)
 class Study:
-    """Systems scored on one tiered file, and what else was computed of them; all sequences in the systems' order.
+    """Systems scored on one tiered file, and further results on them; all sequences in the order of the systems.
 
-    `popularity` and `groups` have by field the scores of each system by bin or value; `coloured` names the score that
-    points are coloured by, one that predictions carry; `matcher` is the name of the one that decided. `evidence` has
-    by id the rows with their evidence, for questions that the page shows.
+    `popularity` and `groups` contain by field the scores of each system by bin or value. `coloured` names the score in
+    the predictions that colours points. `matcher` is the name of the matcher. `evidence` contains by id the rows with
+    their evidence, for the questions on the page.
     """
 
     rows: Sequence[TieredRow]
@@ -78,11 +80,11 @@ class Study:
 
     @property
     def standard(self) -> Standard:
-        """Which names level 1 has in the scores."""
+        """The standard of level 1 in the scores."""
         return self.reports[0].signature.standard
 
     def matched(self, index: int) -> dict[str, int | None]:
-        """By id, the level that each of a system's scored items matched; None for none."""
+        """The matched level of each scored item of a system, by id; None for no match."""
         items = self.reports[index].items
         outcomes = zip(items.ids, items.outcomes(), strict=True)
         return {id_: outcome.level for id_, outcome in outcomes if outcome is not None}
@@ -105,7 +107,7 @@ class Study:
         )
 
     def colour_of(self, index: int) -> dict[str, float]:
-        """By id, what points of a system's items are coloured by."""
+        """The value that colours the point of each item of a system, by id."""
         if self.coloured is not None:
             scores_of = {id_: p.scores for id_, p in self.files[index].predictions.items()}
             return {id_: scores[self.coloured] for id_, scores in scores_of.items() if self.coloured in scores}
@@ -119,7 +121,7 @@ class Study:
         return [figure for figure in made if _has_number(figure)]
 
     def tables(self) -> list[Table]:
-        """Every table that has a row, in the order of the page."""
+        """All tables with rows, in the order of the page."""
         figures = [figure.table() for figure in self.figures]
         coarse = coarse_answers(self.rows, self.reports, self.files, self.coloured)
         return [table for table in (self._scores(), self._differences(), *figures, self._distribution(), coarse)
@@ -152,7 +154,7 @@ class Study:
         )
 
     def _accuracies(self, scores: _ByGroup, across: str) -> list[Panel]:
-        """A panel for each selective accuracy, in it each system's by group."""
+        """A panel for each selective accuracy, with the values of every system by group."""
         return [
             Panel(
                 name=title, across=across, score=title,
@@ -282,7 +284,7 @@ def _curve_figure(
     panels: Mapping[str, Mapping[str, Sequence[tuple[float, Estimate]]]],
     caption: str,
 ) -> PanelFigure:
-    """Lines along a number, by the score of each panel."""
+    """A figure of lines over a number on x, with one panel for each score."""
     drawn = [Panel(name=score, across=across, score=score, lines=lines) for score, lines in panels.items()]
     return PanelFigure(name=name, title=title, caption=caption, panels=drawn)
 

@@ -16,8 +16,8 @@ from granola.report.study import Study
 from kg.files import atomic_path
 
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
-_LONG = 40  # rows of a table that the page shows; files have all
-_MANY = 9  # columns that have no room beside each other
+_LONG = 40  # rows of a table that the page shows; the file has all
+_MANY = 9  # columns from which on a table is too wide for the page
 
 _DARK = (
     ".figures svg{fill:var(--c000000,#000);font:9px 'DejaVu Sans',sans-serif;stroke-linejoin:round}"
@@ -78,11 +78,10 @@ def _page_table(table: Table) -> PageTable:
 
 
 def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), csv_raw: bool = False) -> list[str]:
-    """Write report.html, figures/*.svg and *.png, tables/*.csv; the page last. Returns the files' names.
+    """Write report.html, figures/*.svg and *.png, tables/*.csv; the page last. Returns the names of the files.
 
-    Of the files in `earlier`, those that an earlier report wrote, what is not written again is removed.
-
-    Raises UsageError where matplotlib is missing, OSError where a file cannot be written.
+    Of `earlier`, the files of an earlier report, those not written again are removed. Raises UsageError where
+    matplotlib is missing, OSError where a file cannot be written.
     """
     drawn = drawings(study)
     written: dict[str, str | bytes] = {}

@@ -1,1 +1,1 @@
-"""How good are predictions? Items, metrics, intervals over questions, comparisons, and what a signature says."""
+"""Scoring of predictions: items, metrics, intervals over questions, comparisons of systems, and the signature."""

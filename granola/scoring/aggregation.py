@@ -47,7 +47,7 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroupScore:
-    """Scores of a set of items by metric name, how many were scored and unscored, and where they stand."""
+    """Scores of a set of items by metric name; the numbers of scored and unscored items; items by level or outcome."""
 
     n: int
     unscored: int
@@ -67,7 +67,7 @@ class GroupScore:
 def aggregate(
     items: Iterable[tuple[str | None, Outcome | None]], chosen: Sequence[Metric], *, resamples: int, seed: int
 ) -> tuple[GroupScore, dict[str, GroupScore], dict[str, Estimate]]:
-    """(all items, by relation, the mean over relations), their intervals from one and the same resampling.
+    """Return (scores of all items, scores by relation, means over relations), with intervals from one resampling.
 
     Items are given as (relation, outcome), each None where there is none.
     """
@@ -103,14 +103,14 @@ def aggregate(
 
 
 class _Cell:
-    """The items of a relation with one outcome: how many, and the bits and shares of those that have them."""
+    """The items of one relation with one outcome: their number, and the bits and shares of those that have them."""
 
     def __init__(self, relation: str, outcome: Outcome) -> None:
         self.relation = relation
         self.outcome = outcome
         self.n = 0
         self.bits = array("d")
-        self.share = array("d")  # as many as bits
+        self.share = array("d")  # one for each of `bits`
 
     def add(self, outcome: Outcome) -> None:
         """Count an item."""
@@ -120,11 +120,13 @@ class _Cell:
             self.share.append(NO_BITS if outcome.share is None else outcome.share)
 
     def is_counted_by(self, metric: Metric) -> bool:
-        """Whether items here have something of their own to add to the metric."""
+        """Whether the metric counts these items by a field of their own, bits or share."""
         return self.outcome.level is not None or not metric.matched_only
 
     def values(self) -> tuple[Sequence[float], Sequence[float], Sequence[int]]:
-        """(bits, shares, how many items have both so) of the different items, NO_BITS where they have none."""
+        """Return (bits, shares, number of items with this pair) for the distinct pairs; NO_BITS for items without
+        bits.
+        """
         different = Counter(zip(self.bits, self.share, strict=True))
         if without := self.n - len(self.bits):
             different[NO_BITS, NO_BITS] += without
@@ -133,7 +135,7 @@ class _Cell:
 
 
 def _cells_of_relation(cells: Sequence[_Cell], name: str) -> slice:
-    """Where the cells of a relation stand; they stand together."""
+    """The slice of the cells of a relation, which are consecutive."""
     indices = [index for index, cell in enumerate(cells) if cell.relation == name]
     return slice(indices[0], indices[-1] + 1) if indices else slice(0, 0)
 
@@ -142,9 +144,9 @@ Sums = dict[str, "tuple[NDArray[np.float64], NDArray[np.float64]]"]
 
 
 def _resample_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resamples: int, seed: int) -> Iterator[Sums]:
-    """What each cell adds to each metric and how many of its items count, by name, [resamples, cells], in chunks.
+    """Yield, chunk by chunk, the sum and the number of counted items of each cell for each metric, [resamples, cells].
 
-    Bits have a stream of their own, so that they move no other metric's digits.
+    Bits have a random stream of their own, so that they change no digit of other metrics.
     """
     import numpy as np
 
@@ -179,7 +181,7 @@ def _draw_bits_and_shares(
     drawn: NDArray[np.int64],
     random: np.random.Generator,
 ) -> Sums:
-    """The bits and shares of so many items drawn from a cell, resample by resample, and how many have such."""
+    """The sums of bits and of shares of `drawn` items of a cell, for each resample, and how many items have them."""
     import numpy as np
 
     bits, share, counts = values_of_cell
@@ -195,7 +197,7 @@ def _draw_bits_and_shares(
 def _group_score(
     chosen: Sequence[Metric], cells: Sequence[_Cell], drawn: Mapping[str, Sequence[NDArray[np.float64]]], unscored: int
 ) -> GroupScore:
-    """The scores of items with the intervals of the resampled ones."""
+    """Scores of the items of `cells`, with intervals from the resampled scores."""
     import numpy as np
 
     counts = Counter[Outcome]()
@@ -216,7 +218,9 @@ def _group_score(
 
 
 def _mean_of_field(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tuple[float, int]:
-    """(mean, n) of what items have of their own, equal items added at once as `Metric.of` does."""
+    """Return (mean, n) of the field `name` of items; equal values are multiplied by their number first, as in
+    `Metric.of`.
+    """
     total, n = [], 0
     for level in {cell.outcome.level for cell in cells}:
         equal = Counter[tuple[float, float]]()
@@ -232,7 +236,7 @@ def _mean_of_field(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tu
 
 
 def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int]:
-    """Items by level from 1 to the coarsest that occurs, then wrong, idk and unscored, zeros included."""
+    """Numbers of items by level, from 1 to the coarsest that occurs, then wrong, idk and unscored; zeros included."""
     deepest = max((outcome.level or 1 for outcome in counts), default=1)
     names = [*(str(level) for level in range(1, deepest + 1)), "wrong", "idk"]
     count_of = dict.fromkeys(names, 0)
@@ -246,7 +250,7 @@ def _mean_over_relations(
     drawn: Mapping[str, Mapping[str, Sequence[NDArray[np.float64]]]],
     chosen: Sequence[Metric],
 ) -> dict[str, Estimate]:
-    """The mean over the relations that have a score; `n` is how many."""
+    """The mean over the relations that have a score; `n` is the number of these relations."""
     import numpy as np
 
     means_of = {}

@@ -1,9 +1,9 @@
-"""Bootstrap intervals over questions (Efron and Tibshirani 1993, chapter 13), of any statistic of items.
+"""Bootstrap intervals over questions (Efron and Tibshirani 1993, chapter 13), for any statistic of items.
 
-Items that are equal are drawn together: n items drawn with replacement are one multinomial draw of how often each
-different item occurs. A statistic is a function of the different items and those numbers, so that means, F1 of a
-confusion matrix and calibration errors are drawn by the same code. All draws are exact, and the same for the same seed
-however the items came in order.
+Equal items are drawn together: drawing n items with replacement is one multinomial draw of the number of times that
+each distinct item occurs. A statistic is a function of the distinct items and these numbers, so that the same code
+serves means, F1 of a confusion matrix and calibration errors. All draws are exact, and the same for the same seed
+whatever the order of the items.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 RESAMPLES = 1000
 LEAST_RESAMPLES, MOST_RESAMPLES = 10, 100_000
-AT_ONCE = 4_000_000  # numbers that are held at a time: 32 MB
+AT_ONCE = 4_000_000  # numbers in memory at a time: 32 MB
 T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Interval:
-    """A closed interval; both ends NaN where nothing could be resampled."""
+    """A closed interval; both ends NaN where there was nothing to resample."""
 
     low: float
     high: float
 
 
 def check_resamples(resamples: int) -> None:
-    """Raise MatcherError for fewer or more resamples than are allowed."""
+    """Raise MatcherError for a number of resamples outside the allowed range."""
     if not LEAST_RESAMPLES <= resamples <= MOST_RESAMPLES:
         raise MatcherError(f"resamples is {resamples}; allowed: {LEAST_RESAMPLES} to {MOST_RESAMPLES:,}")
 
 
 def generator(*key: object) -> np.random.Generator:
-    """A stream of random numbers of its own for each key: a seed, and what is drawn with it."""
+    """An independent random stream for each key; a key is a seed and the name of the quantity drawn."""
     import numpy as np
 
     digest = hashlib.sha256(repr(key).encode()).digest()
@@ -53,10 +53,10 @@ def generator(*key: object) -> np.random.Generator:
 def draw_counts(
     counts: Sequence[int], draws: int | NDArray[np.int64], random: np.random.Generator, *, resamples: int | None = None
 ) -> NDArray[np.int64]:
-    """How often each kind of item occurs among items drawn with replacement, a row a resample: [resamples, kinds].
+    """Draw items with replacement and return how often each kind occurs, [resamples, kinds].
 
-    `counts` are the numbers of items of each kind. `draws` is how many are drawn, the same for all `resamples` or one
-    number for each.
+    `counts` are the numbers of items of each kind. `draws` is the number of items drawn: one number for all
+    `resamples`, or one for each.
     """
     import numpy as np
 
@@ -69,7 +69,7 @@ def draw_counts(
 
 
 def resamples_per_chunk(kinds: int, resamples: int) -> Iterator[int]:
-    """How many resamples to draw at a time, so that a bounded number of counts is held."""
+    """Split `resamples` into chunks whose counts fit into memory, and yield the size of each."""
     most = max(1, AT_ONCE // max(1, kinds))
     while resamples > 0:
         yield min(most, resamples)
@@ -84,10 +84,10 @@ def bootstrap_estimate(
     seed: object = 0,
     order: Callable[[T], Any] = repr,
 ) -> tuple[float, Interval]:
-    """(value, 95 % interval) of any statistic of items, which are hashable.
+    """Return (value, 95 % interval) of any statistic of hashable items.
 
-    `statistic` takes the different items and how often each occurs, [resamples, items], and returns a value for each
-    resample. `order` sorts different items, so that the order they come in does not matter.
+    `statistic` takes the distinct items and how often each occurs, [resamples, items], and returns one value for each
+    resample. `order` is the sort key of distinct items, so that their original order does not matter.
     """
     import numpy as np
 
@@ -104,7 +104,7 @@ def bootstrap_estimate(
 
 
 def mean_of(adds: Sequence[float | None]) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
-    """The mean of what items add, by how often each occurs ([resamples, items]); those that add None do not count."""
+    """The mean of `adds`, as a function of how often each item occurs ([resamples, items]); None is not counted."""
     import numpy as np
 
     values = np.array([0.0 if add is None else add for add in adds])
@@ -117,7 +117,7 @@ def mean_of(adds: Sequence[float | None]) -> Callable[[NDArray[np.int64]], NDArr
 
 
 def divide_or_nan(sums: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """sums / numbers, NaN where there are none."""
+    """sums / numbers, NaN where the number is 0."""
     import numpy as np
 
     result: NDArray[np.float64] = np.divide(sums, numbers, out=np.full(np.shape(sums), np.nan), where=numbers > 0)
@@ -125,7 +125,7 @@ def divide_or_nan(sums: NDArray[np.float64], numbers: NDArray[np.float64]) -> ND
 
 
 def percentile_interval(values: Sequence[float] | NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
-    """The central `confidence` of resampled scores, ends interpolated; NaN scores are left out."""
+    """The central `confidence` interval of resampled scores, ends interpolated; NaN scores are left out."""
     import numpy as np
 
     there = np.asarray(values, dtype=np.float64)
@@ -138,7 +138,9 @@ def percentile_interval(values: Sequence[float] | NDArray[np.float64], confidenc
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for there being several tests, in the order given (Holm 1979); NaN stays and counts as none."""
+    """p-values adjusted for multiple tests, in the order given (Holm 1979). NaN stays NaN and is not counted as a
+    test.
+    """
     there = sorted((p, index) for index, p in enumerate(p_values) if not math.isnan(p))
     adjusted = [math.nan] * len(p_values)
     least = 0.0

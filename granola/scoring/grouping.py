@@ -1,4 +1,4 @@
-"""Questions in groups: by any field of their rows, or by a number in bins of equal size."""
+"""Groups of questions: by any field of their rows, or by a number in bins of equal size."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from granola.scoring.scores import ScoreReport
 
 NONE = "none"
 BINS = 5
-GROUPS = 500  # by the values of one field
+GROUPS = 500  # groups allowed for one field: a table of more cannot be read
 
 
 def column_of(rows: Sequence[TieredRow], name: str) -> list[Any]:
-    """A field of every row, None where a row has it not: one of its own, or one that the tiered file carries along.
+    """The value of a field in every row, None where a row lacks it. Extra fields of the tiered file count, too.
 
-    A dot leads into an object: "question_entity.qid". "levels" is how many there are, "answer" the first gold answer.
-    Raises MatcherError for a field that no row has.
+    A dot leads into an object: "question_entity.qid". "levels" is the number of levels, "answer" the first gold
+    answer. Raises MatcherError for a field that no row has.
     """
     column = [_field_value(row, name) for row in rows]
     if all(value is None for value in column):
@@ -54,7 +54,7 @@ _FIELDS_OF_ROWS = {"relation", "question_entity.qid", "abstained", "answer", "le
 
 
 def by_column(rows: Sequence[TieredRow], name: str) -> dict[str, str]:
-    """The group of each row by its id: the field's value as text, "none" where there is none.
+    """The group of each row by its id: the field's value as text, "none" for a missing value.
 
     Raises MatcherError for a field that no row has, and for one with more than GROUPS values.
     """
@@ -68,12 +68,12 @@ def by_column(rows: Sequence[TieredRow], name: str) -> dict[str, str]:
 
 
 def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str, str]:
-    """The group of each row by its id: bins of equal size (to one row) by a number, the least first.
+    """The group of each row by its id: bins of equal size (up to one row) by a number, the smallest first.
 
-    A label is "1: 0–1,200", the bin's number and the least and greatest value in it. Equal values may fall on both
-    sides of an edge, by a hash of the rows' ids: by the order of the rows, often that of their relations, a bin would
-    get whole relations. Rows without the number are in "none". Raises MatcherError for a field that has no number, or
-    fewer numbers than bins.
+    A label is "1: 0–1,200": the number of the bin, its least and its greatest value. Rows of equal value may be split
+    between two bins, by a hash of their ids: split by the order of rows, which often follows relations, a bin would
+    get whole relations. Rows without the number are in "none". Raises MatcherError for a field without numbers, or
+    with fewer numbers than bins.
     """
     if bins < 1:
         raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --popularity sitelinks:5")
@@ -97,46 +97,46 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
 
 
 def label_number(value: float) -> str:
-    """A number as a label shows it: 1,234,567 or 0.1235, as few signs as tell it."""
+    """A number as text for a label, 1,234,567 or 0.1235: at most four significant digits for a fraction."""
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:,.4g}"
 
 
 def group_scores(
     report: ScoreReport, groups: Mapping[str, str], *, resamples: int, seed: int = 0
 ) -> dict[str, GroupScore]:
-    """The scores of each group, ordered by name, with numbers in names by their size: P19 before P112."""
+    """The scores of each group, sorted by name; numbers in names are compared as numbers: P19 before P112."""
     of_items = (groups.get(id_, NONE) for id_ in report.items.ids)
     _, scores, _ = aggregate(
         zip(of_items, report.items.outcomes(), strict=True), report.metrics, resamples=resamples, seed=seed
     )
-    if not scores:  # all in one group that is called "none"
+    if not scores:  # all in the one group "none", which `aggregate` does not list
         scores = {NONE: report.overall}
     return {name: scores[name] for name in sorted(scores, key=natural_order)}
 
 
 def natural_order(name: str) -> list[tuple[bool, float, str]]:
-    """Sort key of a name, the numbers in it by their size."""
+    """Sort key of a name in which numbers are compared as numbers."""
     parts = re.findall(r"(\d+(?:\.\d+)?)|(\D+)", name)
     return [(not number, float(number or 0), text) for number, text in parts]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grouping:
-    """A way to group questions: by `field`, in `bins` where it is a number."""
+    """A way to group questions: by the values of `field`, or by its number in `bins`."""
 
     field: str
     bins: int | None = None
 
     @classmethod
     def in_bins(cls, text: str) -> Grouping:
-        """The grouping that `FIELD` or `FIELD:BINS` names, in `BINS` bins where it names no number."""
+        """The grouping for `FIELD` or `FIELD:BINS`, by default with BINS bins."""
         field, colon, number = text.rpartition(":")
         by_number = bool(colon) and number.isdecimal()
         return cls(field=field, bins=int(number)) if by_number else cls(field=text, bins=BINS)
 
     @property
     def title(self) -> str:
-        """What a table of it is called."""
+        """The title of its table."""
         return self.field if self.bins is None else f"{self.field}, bins of equal size"
 
     def groups_of(self, rows: Sequence[TieredRow]) -> Mapping[str, str]:
@@ -146,12 +146,12 @@ class Grouping:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroupedScores:
-    """The scores of every system by each grouping, and the rows with the fields that they were grouped by."""
+    """The scores of every system by each grouping, and the rows with the fields used for grouping."""
 
     rows: Sequence[TieredRow]
     scores: Mapping[Grouping, list[dict[str, GroupScore]]]
 
     @property
     def bins(self) -> int | None:
-        """How many bins a number was parted into, None where none was."""
+        """The number of bins; None where no grouping has any."""
         return next((grouping.bins for grouping in self.scores if grouping.bins is not None), None)

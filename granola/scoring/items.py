@@ -1,4 +1,4 @@
-"""What a matcher reads of a question's row, what became of it (an item), and the items of a report."""
+"""Items: the input of the matcher from a row of a question, the result for it, and all results of a report."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from abstraction.rows import TieredRow
 from granola.matching.verdict import Verdict
 from granola.scoring.metrics import Outcome, Standard
 
-# What a matcher reads of a row: the names of its levels, and the language that they are in.
+# Fields of a row that matchers use: the names of its levels, and their language.
 
 
 def names_of(row: TieredRow, standard: Standard = "aliases") -> list[list[str]]:
-    """The acceptable names of a row, finest level first: every text and alias, level 1 all gold answers.
+    """The acceptable names of each level, finest level first: texts and aliases; level 1 also has all gold answers.
 
     With `standard` "gold", level 1 has the gold answers alone.
     """
@@ -25,24 +25,25 @@ def names_of(row: TieredRow, standard: Standard = "aliases") -> list[list[str]]:
 
 
 def language_of(row: TieredRow) -> str | None:
-    """The code of the language that a row says its question and answers are in."""
+    """The language code in the row, None without one."""
     code = row.extra.get("language")
     return code if isinstance(code, str) and code.strip() else None
 
 
-# Items.
+# Results.
 
 
-_WRONG, _ABSTAINED, _UNSCORED, _SAME = 0, -1, -2, -3  # in place of a level; the last for no other outcome
-NO_BITS = -1.0  # in arrays of bits, which are never below zero
+_WRONG, _ABSTAINED, _UNSCORED, _SAME = 0, -1, -2, -3  # codes in place of a level in arrays; _SAME: `other` is None
+NO_BITS = -1.0  # marks a missing value in arrays of bits, which are never negative
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ItemScore:
     """One question with one prediction and its verdict; `verdict` is None where there is no prediction.
 
-    `weight` is None where nothing matched; `bits` and `bits_share` are 0 there, and None where the ladder has no bits.
-    `other` is the outcome where the gold answer's other names count, or do not; None where it is the same.
+    `weight` is None where nothing matched. `bits` and `bits_share` are 0 where nothing matched, and None where the
+    ladder has no bits. `other` is the outcome by the other standard of level 1 (with or without its aliases), None
+    where that is the same.
     """
 
     id: str
@@ -56,7 +57,7 @@ class ItemScore:
 
     @property
     def status(self) -> Literal["matched", "wrong", "abstained", "unscored"]:
-        """What became of the item."""
+        """The result in one word."""
         if self.verdict is None:
             return "unscored"
         if self.verdict.abstained:
@@ -65,7 +66,7 @@ class ItemScore:
 
     @property
     def outcome(self) -> Outcome | None:
-        """What the metrics see of the item; None where it is unscored."""
+        """The outcome that metrics count; None for an unscored item."""
         if self.verdict is None:
             return None
         return Outcome(
@@ -79,8 +80,8 @@ class ItemScore:
     def to_json(self) -> dict[str, Any]:
         """The row of a per-item file; `level`, `rule`, `weight` and bits are null where there is none.
 
-        `other_level` is the level by the other names of level 1, null where there is none. `answer` is the part of the
-        prediction that was judged and `cuts` the rules that cut off the remainder, where they did.
+        `other_level` is the level by the other standard of level 1, null where there is none. `answer` is the part of
+        the prediction that was judged, and `cuts` are the rules that removed the remainder, if any did.
         """
         verdict = self.verdict
         compared = verdict.compared if verdict else None
@@ -103,7 +104,7 @@ class ItemScore:
 
 
 class ItemScores(Sequence[ItemScore]):
-    """Items in the order of the rows, as far as they are kept; `ids` and `outcomes` are there of all that were scored.
+    """Items in the order of the rows; `ids` and `outcomes` cover all scored rows, whole items only those kept.
 
     A million items take a gigabyte, their outcomes thirty megabytes.
     """
@@ -117,7 +118,7 @@ class ItemScores(Sequence[ItemScore]):
         self._kept: list[ItemScore] = []
 
     def append(self, item: ItemScore, *, keep: bool = True) -> None:
-        """Put an item behind the others, with `keep` as a whole."""
+        """Append an item; the whole of it where `keep`, else its id and outcome."""
         verdict = item.verdict
         level = _UNSCORED if verdict is None else _ABSTAINED if verdict.abstained else verdict.level or _WRONG
         other = item.other
@@ -130,7 +131,7 @@ class ItemScores(Sequence[ItemScore]):
             self._kept.append(item)
 
     def outcomes(self) -> Iterator[Outcome | None]:
-        """What the metrics see of every item, in order; None where it is unscored."""
+        """The outcome of every item, in order; None for an unscored item."""
         pairs = zip(self._levels, self._others, strict=True)
         plain = {pair: _outcome(*pair) for pair in set(pairs)}
         rows = zip(self._levels, self._others, self._bits, self._shares, strict=True)

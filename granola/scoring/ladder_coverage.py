@@ -1,4 +1,4 @@
-"""How many questions got a ladder: counts per relation, over tiered rows."""
+"""Coverage: how many questions have a ladder, counted per relation over tiered rows."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ NO_RELATION = "(none)"
 
 @dataclass(kw_only=True, slots=True)
 class LadderCounts:
-    """Counts of one relation, or of all. `abstained` by code; `tiers` beyond the answers, `foreign` those among them
-    whose text is in another language than their row.
+    """Counts of one relation, or of all.
+
+    `abstained` counts rows without a ladder by reason code; `tiers` are the tiers coarser than the answers, `foreign`
+    those of them whose text is in another language than the row.
     """
 
     questions: int = 0
@@ -31,7 +33,7 @@ class LadderCounts:
     abstained: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: TieredRow) -> None:
-        """Count one row; linked where its answer is an entity of the snapshot, a date or an amount."""
+        """Count one row; it is linked where its answer is an entity of the snapshot, a date or an amount."""
         coarser = row.levels[1:]
         texts = sum(len(level.tiers) for level in coarser)
         self.questions += 1
@@ -59,21 +61,21 @@ class LadderCounts:
 
 
 class Coverage:
-    """Counts per relation as rows pass by."""
+    """Counts per relation, taken while rows are iterated."""
 
     def __init__(self) -> None:
         self.by_relation: dict[str, LadderCounts] = {}
         self.total = LadderCounts()
 
     def watch(self, rows: Iterator[TieredRow]) -> Iterator[TieredRow]:
-        """Hand the rows on, counting each."""
+        """Yield the rows unchanged, counting each."""
         for row in rows:
             self.by_relation.setdefault(row.relation or NO_RELATION, LadderCounts()).add(row)
             self.total.add(row)
             yield row
 
     def sorted_counts(self) -> list[tuple[str, LadderCounts]]:
-        """(relation, counts) by property number, rows without a relation last."""
+        """(relation, counts) sorted by property number; rows without a relation last."""
         return sorted(
             self.by_relation.items(),
             key=lambda item: (
@@ -87,7 +89,7 @@ class Coverage:
         return {name: counts.to_json() for name, counts in [*self.sorted_counts(), ("total", self.total)]}
 
     def tables(self) -> list[TextTable]:
-        """A line a relation, the total last; then abstentions by code."""
+        """A table with a line for each relation and the total last; then a table of abstentions by code."""
         rows = []
         for name, counts in [*self.sorted_counts(), ("total", self.total)]:
             shares = (counts.linked, counts.at_least_one, counts.at_least_two, counts.at_least_two_levels)

@@ -1,4 +1,4 @@
-"""Rows that bring their own acceptable answers beside a prediction: one set of them, or levels, finest first."""
+"""Rows with a prediction and their own acceptable answers: one set of names, or levels, finest first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Levels = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MatchRow:
-    """A row to match: its levels finest first, `language` None where it names none."""
+    """A row to match: its levels, finest first; `language` is None where the row names none."""
 
     prediction: str
     levels: Levels
@@ -43,7 +43,8 @@ def _levels(value: object) -> Levels:
 
 
 class MatchModel(PredictedModel):
-    """A prediction with "answers" or "levels" as a row of a file says them; numbers count as their digits."""
+    """The fields of a row in a file: a prediction with "answers" or "levels"; a number becomes the text of its digits.
+    """
 
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"answers": split_cell, "levels": parsed}
 
@@ -54,7 +55,7 @@ class MatchModel(PredictedModel):
 
 
 def read_row(record: Record) -> MatchRow:
-    """The row of a record. Raises RowError where it has no prediction, or nothing to hold it against."""
+    """The MatchRow of a record. Raises RowError where it has no prediction, or no acceptable answer."""
     told = MatchModel.of(record)
     levels = told.levels or (told.answers and (told.answers,))
     if not levels:

@@ -1,7 +1,7 @@
-"""Metrics as values: each prints as its name with its parameters, is read back from that, compares and pickles.
+"""Metrics as values: `str` gives the name with its parameters, which `Metric.parse` reads; they compare and pickle.
 
-Every metric here is a mean over items, so an aggregate needs only how many items had which outcome. Other statistics of
-items, which are no means, go through `granola.scoring.bootstrap.bootstrap_estimate`.
+Every metric here is a mean over items, so an aggregate needs only the number of items with each outcome. Statistics
+that are not means use `granola.scoring.bootstrap.bootstrap_estimate`.
 Source "Yona et al. 2024" is "Narrowing the Knowledge Evaluation Gap: Open-Domain Question Answering with
 Multi-Granularity Answers"; i* is the finest level that a prediction matches, 1 the finest.
 """
@@ -26,11 +26,11 @@ Over = Literal["all", "answered", "matched"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """What a metric needs of a scored item: its matched level from 1, or None, and whether it abstained.
+    """The input of a metric for a scored item: its matched level from 1, or None, and whether it abstained.
 
-    `bits` is the information content of the matched level, `share` that of the answer's own bits, in [0, 1]; both 0
-    where nothing matched, and None where the ladder has no bits. `other` is the outcome, without bits, where the other
-    names of the gold answer count, or do not; None where it is the same.
+    `bits` is the information content of the matched level; `share` is its part of the bits of the answer, in [0, 1].
+    Both are 0 where nothing matched, and None where the ladder has no bits. `other` is the outcome, without bits, by
+    the other standard of level 1 (with or without its aliases); None where it is the same.
     """
 
     level: int | None
@@ -41,24 +41,24 @@ class Outcome:
 
     @property
     def plain(self) -> Outcome:
-        """The outcome without bits, of which there are few."""
+        """The outcome without bits; items have few distinct ones."""
         return Outcome(level=self.level, abstained=self.abstained, other=self.other)
 
     @property
     def name(self) -> str:
-        """Where the item stands in the distribution: its level, "wrong" or "idk"."""
+        """The row of the distribution that counts the item: its level, "wrong" or "idk"."""
         return str(self.level) if self.level is not None else "idk" if self.abstained else "wrong"
 
     @property
     def order(self) -> tuple[tuple[bool, int, bool], ...]:
-        """Sort key: by level, then wrong, then idk; then alike by the other outcome, where there is one."""
+        """Sort key: by level, then wrong, then idk; ties by the same key of the other outcome."""
         place = (self.level is None, self.level or 0, self.abstained)
         return (place,) if self.other is None else (place, *self.other.order)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Definition:
-    """What a name stands for. `adds` takes the outcome and lambda."""
+    """The definition of a metric. `adds` takes the outcome and lambda, and returns the value that the mean averages."""
 
     title: str
     source: str
@@ -73,10 +73,10 @@ class _Definition:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Metric:
-    """A metric by its name, with lambda where it weighs levels and None where it does not.
+    """A metric by its name, with lambda where it weighs levels, else None.
 
-    `str(metric)` is "coverage" or "informativeness(lambda=0.5)", which `Metric.parse` reads. Raises MatcherError for a
-    name that is no metric's and for a lambda that is none.
+    `str(metric)` is "coverage" or "informativeness(lambda=0.5)", which `Metric.parse` reads. Raises MatcherError for
+    an unknown name or an impossible lambda.
     """
 
     name: str
@@ -100,7 +100,9 @@ class Metric:
 
     @classmethod
     def parse(cls, text: str) -> Metric:
-        """The metric that prints so; without "(lambda=...)" with the default. Raises MatcherError for other texts."""
+        """The metric with this text; the default lambda where "(lambda=...)" is missing. Raises MatcherError for other
+        texts.
+        """
         match = _PRINTED.fullmatch(text.strip()) if len(text) < _LONGEST else None
         if match is None:
             raise MatcherError(f"{text[:_LONGEST]!r} is no metric; one is written as in informativeness(lambda=0.5)")
@@ -115,12 +117,12 @@ class Metric:
 
     @property
     def title(self) -> str:
-        """What it is called in tables."""
+        """The name in tables."""
         return self._definition.title
 
     @property
     def source(self) -> str:
-        """Its formula in words, and where that is from."""
+        """The formula in words, and its source."""
         return self._definition.source
 
     @property
@@ -130,7 +132,7 @@ class Metric:
 
     @property
     def over(self) -> Over:
-        """Which items it is a mean over."""
+        """The items that it averages."""
         return self._definition.over
 
     @property
@@ -140,20 +142,21 @@ class Metric:
 
     @property
     def summed_field(self) -> Literal["bits", "share"] | None:
-        """The field of an outcome that an item adds; None where equal `Outcome.plain` add the same."""
+        """The field of an outcome that the mean sums; None where items of equal `Outcome.plain` add the same value."""
         return self._definition.summed_field
 
     @property
     def matched_only(self) -> bool:
-        """Whether only matched items have something of their own to add."""
+        """Whether only matched items have a value in `summed_field`."""
         return self._definition.matched_only
 
     def adds(self, outcome: Outcome) -> float | None:
-        """What an item adds to the numerator, or None where it is not counted at all."""
+        """The value that an item adds to the numerator, or None where the metric does not count the item."""
         return self._definition.adds(outcome, LAMBDA if self.lambda_ is None else self.lambda_)
 
     def of(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
-        """(score, number of counted items) of items given as outcome counts; NaN with 0 where none is counted."""
+        """Return (score, number of counted items) for items given as outcome counts; NaN with 0 where none is counted.
+        """
         added = [(adds, count) for outcome, count in counts.items() if (adds := self.adds(outcome)) is not None]
         n = sum(count for _, count in added)
         return (math.fsum(adds * count for adds, count in added) / n if n else math.nan), n
@@ -169,20 +172,21 @@ def informativeness_weight(level: int, lambda_: float = LAMBDA) -> float:
 
 
 def usual_standard(matcher: str) -> Standard:
-    """What counts as level 1 where nobody says: for `f1`, the paper's matcher, what counts in the paper."""
+    """The default standard of level 1 for a matcher: as in the paper for `f1`, the matcher of the paper."""
     return "gold" if matcher in ("f1", "f1-published") else "aliases"
 
 
 def other_standard(standard: Standard) -> Standard:
-    """The one that `standard` is not."""
+    """The other of the two standards."""
     return "gold" if standard == "aliases" else "aliases"
 
 
 def metrics(lambda_: float = LAMBDA, standard: Standard = "aliases") -> tuple[Metric, ...]:
-    """Every metric in display order. `lambda_` >= 0 weighs informativeness; MatcherError where it is not.
+    """Every metric in display order.
 
-    `standard` says which names level 1 has, and so i*, every accuracy and informativeness: those of the gold answers
-    alone, as in the paper, or all aliases as well. Both accuracies and the gap by the other are metrics of their own.
+    `lambda_` weighs informativeness; MatcherError where it is negative. `standard` selects the names of level 1, and
+    so affects i*, every accuracy and informativeness: the gold answers alone, as in the paper, or all aliases as well.
+    Both accuracies and the gap by the other standard are metrics of their own.
     """
     if standard not in STANDARDS:
         raise MatcherError(f"standard is {standard!r}; allowed: {', '.join(STANDARDS)}")
@@ -258,7 +262,7 @@ _GAP = {
 
 
 def _metrics_of_other_standard(definitions: Mapping[str, _Definition]) -> dict[str, _Definition]:
-    """The same metrics where the names of level 1 are those of the other standard."""
+    """The same metrics under each standard of level 1, named "NAME_STANDARD"."""
     return {
         f"{name}_{standard}": replace(
             definition,
@@ -271,7 +275,7 @@ def _metrics_of_other_standard(definitions: Mapping[str, _Definition]) -> dict[s
     }
 
 
-_DEFINITIONS: dict[str, _Definition] = {  # in the order of tables: by the items that they are means over
+_DEFINITIONS: dict[str, _Definition] = {  # in the order of tables: grouped by the items that they average
     **_ACCURACIES,
     **_metrics_of_other_standard(_ACCURACIES),
     "informativeness": _Definition(

@@ -1,4 +1,4 @@
-"""Tiered rows in little memory, as far as scoring reads them: as plain data, packed by the block."""
+"""Tiered rows in little memory: the fields that scoring reads, as plain data packed in blocks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import zstandard
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
 
-BLOCK = 64  # rows that are packed, and read, together
+BLOCK = 64  # rows of a block, which is packed and unpacked as one
 
 
 class PackedRows(Sequence[TieredRow]):
-    """Rows in order, each made anew when it is read, without evidence and unread fields of tiers; `ids` are theirs.
+    """Rows in order, rebuilt on each access without evidence and unread fields of tiers; `ids` are their ids.
 
-    Read in order they cost little; another order unpacks a block for each row.
+    Access in order is cheap; any other order unpacks a block for each row.
     """
 
     def __init__(self, rows: Iterable[TieredRow] = ()) -> None:
@@ -30,7 +30,7 @@ class PackedRows(Sequence[TieredRow]):
             self.append(row)
 
     def append(self, row: TieredRow) -> None:
-        """Put a row behind the others."""
+        """Append a row."""
         self._last.append(row)
         self.ids.append(row.id)
         if len(self._last) == BLOCK:

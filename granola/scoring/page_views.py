@@ -1,7 +1,7 @@
-"""How often the pages of entities are viewed: a file of two columns, a title or a QID and a number of views.
+"""Page views of entities: a file of two columns, a title or a QID and a number of views.
 
-The columns are parted by a tab, a comma or a semicolon, and the last of these decides; a title in quotes has its own
-doubled, as CSV has it. Numbers of one page add up.
+Columns are separated by a tab, a comma or a semicolon; the last separator of a line counts. Inside a quoted title
+quotes are doubled, as in CSV. Several numbers of one page are added up.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ _LINE = re.compile(r"""(?P<title>.+)[\t,;]"?(?P<views>\d{1,18})"?""")
 
 
 def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[TieredRow], int, int]:
-    """(the rows with the views of the entity asked about as the field FIELD, how many got them, lines without views).
+    """Return (rows with page views of the question entity in FIELD, how many rows have them, number of unreadable
+    lines).
 
-    An entity is found by its QID, then by its name as a page's title. A file that ends in .gz is unpacked. Raises
-    UsageError where no row gets any, OSError for what is no readable file.
+    An entity is found by its QID, then by its name as the title of a page. A file with the ending .gz is unpacked.
+    Raises UsageError where no row gets any, OSError for an unreadable file.
     """
     asked = [row.question_entity or {} for row in rows]
     keys = [[_title(str(entity[key])) for key in ("qid", "text") if entity.get(key)] for entity in asked]
@@ -39,7 +40,7 @@ def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[T
         for number, line in enumerate(stream):
             found = _LINE.fullmatch(line.rstrip("\r\n"))
             if found is None:
-                unread += number > 0  # the first may be a head line
+                unread += number > 0  # the first line may be a header
             elif (title := _title(_unquoted(found["title"]))) in wanted:
                 views[title] += int(found["views"])
     counts = [next((views[name] for name in names if name in views), None) for names in keys]
@@ -60,6 +61,6 @@ def _unquoted(title: str) -> str:
 
 
 def _title(text: str) -> str:
-    """A title as pages have it: blanks for underscores, the first letter a capital."""
+    """A title in the form of page names: spaces for underscores, the first letter a capital."""
     text = text.strip().replace("_", " ")
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Predictions as other programs write them: fields named one by one, or outputs of harnesses and of a batch service.
+"""Predictions in files of other programs: fields named one by one, or outputs of harnesses and of a batch service.
 
 Paths are those of `abstraction.files.row_shapes`.
 """
@@ -28,12 +28,12 @@ Paths = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PredictionShape:
-    """Where a row has its prediction, id and question: paths, the first with something in it counts; none where it has
-    the usual name.
+    """The paths of prediction, id and question in a row; the first path with a value counts, no path means the usual
+    name.
 
-    Several texts under the prediction's path are samples, and the first is the prediction. Rows with something under
-    `error` are no predictions. Of rows that differ in the field `variant` alone the first one's are read: lm-eval
-    writes a row a filter.
+    Several texts at the prediction's path are samples, and the first is the prediction. Rows with a value at `error`
+    are no predictions. Of rows that differ only in the field `variant` the first is read: lm-eval writes one row for
+    each filter.
     """
 
     prediction: Paths = ()
@@ -43,7 +43,7 @@ class PredictionShape:
     variant: str = ""
 
     def with_usual_names(self, record: Record) -> Record:
-        """The record under the usual names, other fields as they are. Raises RowError where there is no prediction."""
+        """The record with its fields renamed to the usual names. Raises RowError where there is no prediction."""
         data = dict(record.data)
         if reasons := _texts(record.data, self.error):
             raise RowError(f"no prediction: {reasons[0]}")
@@ -51,7 +51,7 @@ class PredictionShape:
             if not paths:
                 continue
             texts = _texts(record.data, paths)
-            is_needed = name == "prediction" or (name == "question" and len(paths) == 1)  # named, not a preset's
+            is_needed = name == "prediction" or (name == "question" and len(paths) == 1)  # named in a setting
             if not texts and is_needed:
                 raise RowError(f"nothing stands under {' or '.join(paths)}; the row has {record.names}")
             if texts:
@@ -94,9 +94,9 @@ PREDICTION_PRESETS: Mapping[str, PredictionShape] = {
 def prediction_shape(
     preset: str | None = None, *, prediction: str | None = None, id: str | None = None, question: str | None = None
 ) -> PredictionShape | None:
-    """The shape of a preset with the fields that are named in the place of its own; None where nothing is told.
+    """The shape of a preset, overridden by the fields that are named; None where nothing is given.
 
-    Raises PredictionError for a preset that is not known.
+    Raises PredictionError for an unknown preset.
     """
     if preset is not None and preset not in PREDICTION_PRESETS:
         raise PredictionError(f"preset {preset!r} is not known; there are {', '.join(PREDICTION_PRESETS)}")
@@ -108,7 +108,7 @@ def prediction_shape(
 
 
 def read_with_shape(path: Path | str, shape: PredictionShape) -> Iterator[Record | RejectedRow]:
-    """The records of a file, under the usual names. Raises RowError for a file that cannot be used."""
+    """The records of a file, with the usual names. Raises RowError for an unusable file."""
     first_variant: object = None
     for record in _records(path):
         if isinstance(record, RejectedRow):
@@ -125,7 +125,7 @@ def read_with_shape(path: Path | str, shape: PredictionShape) -> Iterator[Record
 
 
 def _records(path: Path | str) -> Iterator[Record | RejectedRow]:
-    """Rows of a file as any file has them, or the samples of a log of inspect_ai."""
+    """The rows of a file in any readable format, or the samples of a log of inspect_ai."""
     if str(path) == "-" or not Path(path).is_file():
         yield from read_records(path)
     elif zipfile.is_zipfile(path):
@@ -137,11 +137,11 @@ def _records(path: Path | str) -> Iterator[Record | RejectedRow]:
         yield from read_records(path)
 
 
-ZSTANDARD = 93  # the method of compression of inspect_ai's archives, which zipfile does not know
+ZSTANDARD = 93  # the zip method number of inspect_ai's archives, which zipfile does not support before Python 3.14
 
 
 def _samples_of_archive(path: Path) -> Iterator[Record]:
-    """The samples of a log in inspect_ai's format .eval: an archive with a file of JSON a sample."""
+    """The samples of a log in inspect_ai's format .eval: an archive with a JSON file for each sample."""
     with zipfile.ZipFile(path) as archive:
         infos = [one for one in archive.infolist() if re.fullmatch(r"samples/.+\.json", one.filename)]
         for info in sorted(infos, key=lambda one: one.filename):
@@ -158,7 +158,7 @@ def _content(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> byt
         return archive.read(info)
     with path.open("rb") as stream:
         stream.seek(info.header_offset)
-        name, extra = struct.unpack("<26xHH", stream.read(30))  # the lengths of two fields behind the local header
+        name, extra = struct.unpack("<26xHH", stream.read(30))  # the lengths of two fields that follow the local header
         stream.seek(name + extra, 1)
         return zstandard.ZstdDecompressor().decompressobj().decompress(stream.read(info.compress_size))
 

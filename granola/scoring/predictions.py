@@ -1,4 +1,4 @@
-"""Predictions: `{"id", "prediction", "samples"?}` as JSONL, a JSON array, CSV or Parquet, or as others write them."""
+"""Predictions: `{"id", "prediction", "samples"?}` as JSONL, a JSON array, CSV or Parquet, or in a `PredictionShape`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from granola.scoring.signature import asked_of
 if TYPE_CHECKING:
     from abstraction.rows import TieredRow
 
-LONGEST = 10_000  # characters of a question that is compared
+LONGEST = 10_000  # characters of a question that are compared
 EXPECTED = (
     'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction; on the '
     "command line --id-field and --prediction-field name other fields, and --preset lm-eval, inspect or openai-batch "
@@ -34,7 +34,7 @@ EXPECTED = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SystemAnswer:
-    """What one of several systems said to a question, and whether the answer made of all follows from it."""
+    """The answer of one of several systems to a question, and whether the aggregated answer is entailed by it."""
 
     system: str
     response: str
@@ -45,10 +45,10 @@ class SystemAnswer:
 class Prediction:
     """One system's answer to one question; `samples` in the order drawn. `source` is "file:line".
 
-    `confidence`, the higher the surer, on any scale; None where none is given. `scores` are the other fields that
-    are finite numbers, such as another metric's score of the item; not those that `granola answer` and its like write.
-    Which of them are scores is for who reads them to say. `question` is the one that the row carries, "" for none.
-    `made_of` is what several systems said, of an answer that `granola aggregate` made of theirs.
+    `confidence` has any scale, higher is surer; None where none is given. `scores` are the other fields that are
+    finite numbers, such as another metric's score of the item, but none that `granola answer` and similar commands
+    write; the reader decides which of them are scores. `question` is the question in the row, "" for none. `made_of`
+    are the answers of several systems, for an answer that `granola aggregate` made from theirs.
     """
 
     id: str
@@ -63,10 +63,11 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PredictionFile:
-    """What a file holds: predictions by id in the file's order, the rejected lines, and how many were read.
+    """The content of a file: predictions by id in the order of the file, the rejected lines, and the number of lines
+    read.
 
-    `rejected_ids` are the ids of rejected lines where they can be told: those questions are not unanswered. `asked` are
-    the set and the hash of the prompts that a model was asked with, where the file's run record tells them.
+    `rejected_ids` are the ids of rejected lines where they can be read: those questions are not unanswered. `asked` is
+    the set and the hash of the prompts for the model, where the run record of the file has them.
     """
 
     name: str
@@ -77,25 +78,25 @@ class PredictionFile:
 
     @property
     def read(self) -> int:
-        """Lines read, kept and rejected."""
+        """The number of lines read, kept and rejected together."""
         return len(self.predictions) + len(self.rejected)
 
     @property
     def numeric_fields(self) -> list[str]:
-        """The names of the numbers that predictions carry besides their confidence, sorted."""
+        """The names of numeric fields that predictions have besides their confidence, sorted."""
         return sorted({name for prediction in self.predictions.values() for name in prediction.scores})
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionIds:
-    """Ids of rows by their questions' words, for predictions that carry the question and no id, or another's id."""
+    """Ids of rows by the words of their questions, for predictions without an id, or with an id from elsewhere."""
 
     ids: Mapping[str, str]
     shared: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, rows: Iterable[TieredRow]) -> QuestionIds:
-        """The ids of rows; questions that several rows ask are `shared`."""
+        """The ids of rows; `shared` are the questions that several rows ask."""
         ids: dict[str, str] = {}
         shared = set()
         for row in rows:
@@ -105,7 +106,8 @@ class QuestionIds:
         return cls(ids, frozenset(shared))
 
     def of_record(self, data: Mapping[str, Any]) -> str | None:
-        """The id of the row that asks a record's question; the question itself where none does, None without one.
+        """The id of the row that asks a record's question; the question itself without such a row; None without a
+        question.
 
         Raises PredictionError for a question that several rows ask.
         """
@@ -119,7 +121,7 @@ class QuestionIds:
 
 
 def count_other_questions(file: PredictionFile, rows: Iterable[TieredRow]) -> tuple[int, int]:
-    """How many predictions carry another question than the row of their id asks, and how many carry one at all."""
+    """Return (predictions whose question differs from that of the row with their id, predictions with a question)."""
     carrying = other = 0
     for row in rows:
         said = file.predictions.get(row.id)
@@ -130,7 +132,7 @@ def count_other_questions(file: PredictionFile, rows: Iterable[TieredRow]) -> tu
 
 
 def question_words(question: str) -> str:
-    """A question as it is compared: its words in small letters, without marks and blanks between them."""
+    """A question in the form for comparison: its words in lower case, without punctuation and spaces."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", question[:LONGEST]).casefold()))
 
 
@@ -139,11 +141,10 @@ def read_predictions(
 ) -> PredictionFile:
     """All predictions of a file ("-": standard input); damaged and repeated lines are rejected with a reason.
 
-    With `by_question` predictions belong to the rows that ask their "question", whatever their ids are. `shape` says
-    where rows have what, if not under the usual names.
-
-    An empty text is a prediction (an abstention); an absent or null one is not. Of a repeated id the first
-    line stands. Raises PredictionError for a file that is empty, of no known kind, or without one good line.
+    With `by_question` predictions are matched to rows by their "question", whatever their ids are. `shape` gives the
+    paths of fields that do not have the usual names. An empty text is a prediction (an abstention); an absent or null
+    one is not. The first line of a repeated id is used. Raises PredictionError for a file that is empty, of an unknown
+    format, or without a usable line.
     """
     name = "standard input" if str(path) == "-" else str(path)
     try:
@@ -157,7 +158,7 @@ def read_predictions(
 def predictions_of(
     records: Iterable[Record | RejectedRow], name: str, *, by_question: QuestionIds | None = None
 ) -> PredictionFile:
-    """The predictions of records, as `read_predictions` of a file `name` that holds them."""
+    """The predictions in records; see `read_predictions`. `name` takes the place of the file name in messages."""
     predictions: dict[str, Prediction] = {}
     rejected: list[RejectedRow] = []
     rejected_ids: set[str | None] = set()
@@ -202,20 +203,20 @@ def _confidence(value: object) -> float | None:
 
 
 class PredictedModel(RowModel):
-    """What a row predicts: a text, a number as its digits, an empty cell of CSV as an empty text."""
+    """The prediction in a row: a text, a number as its digits, an empty cell of CSV as an empty text."""
 
     prediction: Annotated[str, PlainValidator(_text)] = Field(description="a text")
 
     @classmethod
     def of(cls, record: Record) -> Self:
-        """The row of a record. Raises RowError with the reason where it is none."""
+        """The validated row of a record. Raises RowError with the reason where it is invalid."""
         if record.columns and "prediction" in record.columns and "prediction" not in record.data:
             record = replace(record, data={**record.data, "prediction": ""})
         return super().of(record)
 
 
 class PredictionModel(PredictedModel):
-    """A prediction as a row of a file says it; CSV has no samples."""
+    """The fields of a prediction in a file; CSV has no samples."""
 
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"samples": lambda cell: None}
 
@@ -224,7 +225,7 @@ class PredictionModel(PredictedModel):
 
 
 def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
-    """The prediction of a record. Raises RowError or PredictionError with the reason why it is none."""
+    """The prediction in a record. Raises RowError or PredictionError with the reason where it is invalid."""
     known = _id(record.data.get("id")) if by_question is None else by_question.of_record(record.data)
     if known is None:
         expected = "a text or a whole number under 'id'" if by_question is None else "a text under 'question'"
@@ -248,19 +249,19 @@ def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
 
 
 def _system_answers(systems: object) -> Iterator[SystemAnswer]:
-    """What a row of `granola aggregate` has of each system; nothing of a field of that name with something else."""
+    """The answers of systems in a row of `granola aggregate`; none where the field has another form."""
     for said in systems if isinstance(systems, list) else ():
         match said:
             case {"system": str(system), "response": str(response), "agrees": bool(agrees)}:
                 yield SystemAnswer(system=system, response=response, agrees=agrees)
 
 
-# What rows of ours carry along is no score of a prediction, even where it is a number.
+# Fields of our own outputs that are no scores of a prediction, although some are numbers.
 _NO_SCORES = frozenset({
     "id", "prediction", "samples", "confidence", "schema_version", "question", "relation", "method", "explanation",
     "qid", "support", "counted", "responses", "bits", "question_entity_sitelinks", "question_entity_page_views",
 })  # fmt: skip
-_NONE: Mapping[str, float] = MappingProxyType({})  # of most predictions: one for all
+_NONE: Mapping[str, float] = MappingProxyType({})  # shared by the many predictions without scores, to save memory
 
 
 def _id(value: object) -> str | None:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Systems:
-    """What was read and how each system scored; `reports` and `files` in the order given.
+    """The files read and the scores of each system; `reports` and `files` in the order given.
 
-    `faults` are the predictions that could not be matched by a fault of the program.
+    `faults` are the predictions whose matching failed by an error of the program.
     """
 
     tiered: TieredFile
@@ -44,12 +44,12 @@ class Systems:
 
     @property
     def rejected(self) -> list[RejectedRow]:
-        """Every rejected row, those of the tiered file first."""
+        """All rejected rows, those of the tiered file first."""
         return [*self.tiered.rejected, *(row for file in self.files for row in file.rejected), *self.faults]
 
 
 def names_of_systems(paths: Sequence[str]) -> list[str]:
-    """The names of files as written, without their endings; with folders, or numbers, where two are alike."""
+    """The file names as given, without endings; with folders, or numbers, where two are equal."""
     stems = ["stdin" if path == "-" else _ENDING.sub("", Path(path).name) or path for path in paths]
     if len(set(stems)) < len(stems):
         placed = [f"{Path(path).parent.name}/{stem}" for path, stem in zip(paths, stems, strict=True)]
@@ -65,7 +65,7 @@ _ENDING = re.compile(r"(?:\.(?:jsonl|ndjson|json|csv|tsv|parquet))?(?:\.gz)?\Z",
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ComparedSystems:
-    """Systems beside each other: scores, differences by metric and pair, scores by group, risk by coverage."""
+    """Compared systems: scores, differences by metric and pair, scores by group, risk-coverage curves."""
 
     systems: Systems
     differences: Sequence[Difference]
@@ -75,11 +75,11 @@ class ComparedSystems:
 
     @property
     def rejected(self) -> list[RejectedRow]:
-        """Every rejected row."""
+        """All rejected rows."""
         return self.systems.rejected
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, with the sweeps of lambda and of the threshold of token-F1."""
+        """The whole comparison, with the sweeps of lambda and of the threshold of token-F1."""
         from granola.scoring.sweeps import item_f1, lambda_sweep, tau_sweep
 
         systems = self.systems

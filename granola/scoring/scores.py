@@ -1,7 +1,7 @@
-"""Tiered rows and predictions in, scores out: per item, over all, per relation.
+"""Scoring of predictions against tiered rows: per item, over all, per relation.
 
-An item's row is written before anything is averaged, so that any score can be traced to its items. Items
-without a prediction are unscored: they stand in no score, and their number stands in the signature.
+Items are written before anything is averaged, so that any score can be traced to them. Items without a prediction are
+unscored: they are part of no score, and the signature has their number.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class ScoreReport:
     """The scores of one prediction file.
 
     `items` are in the order of the tiered file; none where only outcomes were to be kept. `overall` averages over
-    questions (micro); `macro` over the relations' scores, each relation counting the same, and is empty where no row
-    names a relation.
+    questions (micro). `macro` averages over the relations' scores, each with the same weight, and is empty where no
+    row names a relation.
     """
 
     system: str
@@ -67,16 +67,18 @@ class ScoreReport:
 
     @property
     def laddered(self) -> int:
-        """How many of the questions have a ladder, a level besides the gold answer's."""
+        """The number of questions with a ladder: a level besides that of the gold answer."""
         return self.questions - self.signature.one_level
 
     @property
     def questions(self) -> int:
-        """How many there are, scored or not."""
+        """The number of questions, scored or not."""
         return self.overall.n + self.overall.unscored
 
     def to_pandas(self) -> Any:
-        """A DataFrame of pandas, a row a metric: value, ends of its 95 % interval, number of items that it averages."""
+        """A DataFrame of pandas with a row for each metric: value, ends of its 95 % interval, number of averaged
+        items.
+        """
         import pandas
 
         estimates = {metric.title: self.overall.estimates[metric.name] for metric in self.metrics}
@@ -84,7 +86,7 @@ class ScoreReport:
         return pandas.DataFrame(lines, index=list(estimates), columns=["value", "low", "high", "n"])
 
     def __str__(self) -> str:
-        """The scores as `print` shows them, a line a metric, and the signature."""
+        """The text for `print`: a line for each metric, and the signature."""
         lines = [f"{self.system}, {self.questions:,} questions"]
         for metric in self.metrics:
             score = self.overall.estimates[metric.name]
@@ -127,9 +129,10 @@ class ScoreReport:
 def score_item(
     row: TieredRow, prediction: Prediction | None, matcher: Matcher, lambda_: float, *, standard: Standard = "aliases"
 ) -> ItemScore:
-    """The verdict on one prediction, with its informativeness weight where it matched; `standard` as in `names_of`.
+    """The item of one prediction: the verdict, and its informativeness weight where it matched; `standard`: see
+    `names_of`.
 
-    The matcher reads the prediction in the row's "language", its own where the row names none.
+    The matcher reads the prediction in the language of the row, or its own where the row names none.
     """
     predictions = {} if prediction is None else {row.id: prediction}
     return next(score_items([row], predictions, matcher, lambda_, standard=standard))
@@ -145,10 +148,10 @@ def score_items(
     workers: int | None = 1,
     on_reject: OnReject | None = None,
 ) -> Iterator[ItemScore]:
-    """The items of all rows in their order, as `score_item`; `workers` processes match.
+    """The items of all rows in their order; see `score_item`. `workers` processes match.
 
-    A prediction with which the program is at fault goes to `on_reject`, and its item is unscored; without `on_reject`
-    the error is raised.
+    A prediction whose matching fails by an error of the program goes to `on_reject`, and its item is unscored; without
+    `on_reject` the error is raised.
     """
     return (item for item, _ in _iterate_items(rows, predictions, matcher, lambda_, standard, workers, on_reject))
 
@@ -163,7 +166,9 @@ def _iterate_items(
     on_reject: OnReject | None,
     on_row: Callable[[TieredRow, list[list[str]]], None] | None = None,
 ) -> Iterator[tuple[ItemScore, bool]]:
-    """(item, whether it is scored and its answer has bits) of all rows; `on_row` takes each row with all its names."""
+    """Yield (item, whether it is scored and its answer has bits) for all rows; `on_row` takes each row with all its
+    names.
+    """
     waiting: deque[tuple[TieredRow, Prediction | None]] = deque()
 
     def cases() -> Iterator[MatchCase]:
@@ -201,7 +206,7 @@ def _iterate_items(
 
 
 def _case(row: TieredRow, prediction: Prediction, names: Levels) -> MatchCase:
-    """What is matched, against these names."""
+    """The case for the matcher, with these names."""
     return MatchCase(prediction=prediction.text, levels=names, question=row.question, language=language_of(row))
 
 
@@ -212,7 +217,9 @@ def _item(
     lambda_: float,
     second: Verdict | None = None,
 ) -> ItemScore:
-    """The item, unscored without a verdict; `second` is that by the other names of level 1, None if not asked for."""
+    """The item; unscored where `verdict` is None. `second` is the verdict by the other standard, None if not asked
+    for.
+    """
     text = prediction.text if prediction else None
     if verdict is None:
         return ItemScore(id=row.id, relation=row.relation, prediction=text, verdict=None, weight=None)
@@ -233,9 +240,10 @@ def _item(
 def _other_names(
     row: TieredRow, prediction: Prediction, verdict: Verdict, matcher: Matcher, standard: Standard
 ) -> Levels | None:
-    """The names by the other `standard`, where they may give another verdict. A judge is asked once, for both.
+    """The names by the other `standard`, None where they cannot change the verdict.
 
-    Fewer names match no finer level, and more no coarser one: most verdicts need no second look.
+    A judge is asked once, for both standards. Fewer names match no finer level, and more names no coarser one, so that
+    most verdicts need no second matching.
     """
     if (verdict.level == 1) == (standard == "gold") or isinstance(matcher, JudgeMatcher):
         return None
@@ -248,7 +256,9 @@ def _other_names(
 
 
 def _bits(level: Level) -> float | None:
-    """To three decimals, as files have them, so that rows in memory have the same scores and signature."""
+    """The most bits of a tier of the level, to three decimals as in files, so that rows in memory have equal scores
+    and signature.
+    """
     return max([round(tier.bits, 3) for tier in level.tiers if tier.bits is not None], default=None)
 
 
@@ -257,11 +267,12 @@ def _bits_asked(level: Level) -> float | None:
 
 
 def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
-    """(bits of level `number` from 1, their share of level 1's); 0 for no level, where level 1 has bits.
+    """Return (bits of level `number` from 1, their share of the bits of level 1); 0 for no level, where level 1 has
+    bits.
 
-    A level's bits are the most that one of its tiers has: those given the question where every level has them. None
-    where the level or level 1 has none, and where they rise, which no true ladder's do; the share is None also where
-    the answer itself tells nothing.
+    The bits of a level are the most of any of its tiers: the conditional bits given the question where every level has
+    them. None where the level or level 1 has none, and where bits rise with the level, which a correct ladder
+    excludes; the share is None also where the answer itself has 0 bits.
     """
     if number is None:
         bits, share = level_bits(levels, 1)
@@ -275,12 +286,12 @@ def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | Non
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreSettings:
-    """How predictions are scored, beside the matcher.
+    """Settings of scoring, except the matcher.
 
-    `lambda_` weighs informativeness; `standard` says which names level 1 has, None for "gold" with the matcher `f1` and
-    "aliases" with others. `resamples` (10 to 100,000) of the bootstrap are drawn from `seed`; `workers` processes
-    match, to the same digits. A row without a prediction, and a prediction without a row, are errors unless
-    `allow_missing`: then the one is unscored, and the other left out.
+    `lambda_` weighs informativeness. `standard` selects the names of level 1; None: "gold" with the matcher `f1`,
+    "aliases" with others. `resamples` (10 to 100,000) of the bootstrap are drawn from `seed`. `workers` processes
+    match; their number changes no digit. A row without a prediction, and a prediction without a row, are errors unless
+    `allow_missing`: then the row is unscored, the prediction left out.
     """
 
     lambda_: float = LAMBDA
@@ -305,14 +316,14 @@ def score(
     keep_items: bool = True,
     on_reject: OnReject | None = None,
 ) -> ScoreReport:
-    """Score one prediction file against tiered rows, or a tiered file or the path of one.
+    """Score one prediction file against tiered rows, a tiered file, or the path of one.
 
-    A file knows the snapshot and the prompts that its ladders were made with, by its run record; rows alone do not, and
-    the signature says "unknown" unless a `TieredFile` of them tells; predictions bring the prompts that they were
-    asked with. `on_item` takes every item as soon as it is scored; where `keep_items` is False the report has outcomes
-    alone. Ids that damaged lines took along (those of `predictions.rejected`, or of the file's own rejected rows) are
-    explained by them and no error. `on_reject` as in `score_items`: the report counts such items as unscored, and under
-    "faults". Raises PredictionError and, for a bad setting, MatcherError.
+    The run record of a file has the snapshot and the prompts of its ladders; for bare rows the signature has "unknown"
+    unless a `TieredFile` names them. Predictions have the prompts that their model was asked with. `on_item` takes
+    every item as soon as it is scored; where `keep_items` is False the report has outcomes alone. Ids of damaged lines
+    (in `predictions.rejected`, or among the rejected rows of the file) are no error. `on_reject`: see `score_items`;
+    the report counts such items as unscored, and under "faults". Raises PredictionError and, for a bad setting,
+    MatcherError.
     """
     check_resamples(settings.resamples)
     standard = settings.standard or usual_standard(matcher.name)
@@ -374,9 +385,8 @@ def score(
 
 @dataclass(slots=True)
 class _SignatureCounts:
-    """What the signature and the counts say of the rows and items that were scored.
-
-    `digest` is the sum of the rows' hashes, whatever order they come in.
+    """Counts for the signature, over rows and scored items. `digest` is the sum of the hashes of rows, so that their
+    order does not matter.
     """
 
     digest: int = 0
@@ -386,19 +396,19 @@ class _SignatureCounts:
     faults: int = 0
 
     def row(self, row: TieredRow, names: list[list[str]]) -> None:
-        """Take a row with all its names."""
+        """Count a row, given all its names."""
         self.one_level += len(names) == 1
         self.foreign += sum(tier.language is not None for level in row.levels for tier in level.tiers)
         self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical_row(row, names)).digest())) % (1 << 256)
 
     def item(self, item: ItemScore, *, has_bits: bool) -> None:
-        """Take an item; `has_bits` where it is scored and its answer has some."""
+        """Count an item; `has_bits` where it is scored and its answer has bits."""
         self.with_bits += has_bits
         self.faults += item.verdict is None and item.prediction is not None
 
 
 def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
-    """What of a row can change a score, as a line of JSON: the same whatever file, format or caller it comes from."""
+    """The fields of a row that can change a score, as a line of JSON; independent of file, format and caller."""
     bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
     content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
     asked = [_bits_asked(level) for level in row.levels]
@@ -406,12 +416,14 @@ def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
         content.append([None if bits_asked is None else float(bits_asked) for bits_asked in asked])
     try:
         return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # half of a surrogate pair
+    except TypeError:  # an unpaired surrogate cannot be encoded
         return json.dumps(content).encode() + b"\n"
 
 
 def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSettings) -> tuple[int, int]:
-    """(rows without a prediction, predictions without a row), where that is allowed or explained."""
+    """Return (rows without a prediction, predictions without a row); raises PredictionError where they are not
+    allowed.
+    """
     ids = file.rows.ids if isinstance(file.rows, PackedRows) else [row.id for row in file.rows]
     known = set(ids)
     missing = [id_ for id_ in ids if id_ not in predictions.predictions]

@@ -1,4 +1,4 @@
-"""The signature that stands beside every printed score: what someone else needs to repeat it."""
+"""The signature printed with every score: all that is needed to repeat it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ PROMPTS = re.compile(r"(?:[a-z+]{1,40}-)?[0-9a-f]{8,64}")  # "paper-1a2b3c4d": t
 class Signature:
     """Every setting that can change a digit of a score. `str()` joins them with `|` in this order.
 
-    `matcher` has the hash of its code and data. `tiers` is the start of a hash of what of the tiered rows can change a
-    score, in any order of the rows (docs/reference/scoring.md gives the form), `snapshot` that of the id of the
-    snapshot that the ladders were made from, `n` the scored questions. `missing` and `unknown` appear only where ids
-    did not fit, `one_level`, the rows whose answer has one level, which `rules` reads more leniently, only where there
-    are any, so `bits`, the scored questions whose answer has bits, and `foreign`, the tiers told in another language
-    than their row, only where there are any; `prompts`, the set and the hash of those that a model phrased the tiers
-    with, only where one did, `asked` of those that a model was asked the questions with. `standard` appears where level
-    1 has the gold answers alone.
+    `matcher` includes the hash of its code and data. `tiers` is the start of a hash of those fields of the tiered rows
+    that can change a score, in any order of the rows (form: docs/reference/scoring.md). `snapshot` is the start of a
+    hash of the id of the snapshot that the ladders were made from. `n` is the number of scored questions. Only where
+    they apply: `missing` and `unknown` ids; `one_level`, the rows with a single level, which `rules` reads more
+    leniently; `bits`, the scored questions whose answer has bits; `foreign`, the tiers in another language than their
+    row; `prompts`, the set and the hash of the prompts with which a model phrased the tiers; `asked`, those with which
+    a model was asked the questions; `standard`, where level 1 has the gold answers alone.
     """
 
     matcher: str
@@ -71,19 +70,19 @@ class Signature:
 
 
 def snapshot_of(tiers: Path | str) -> str:
-    """The start of the id of the snapshot that a tiered file came from, by FILE.run.json; else "unknown"."""
+    """The start of the id of the snapshot of a tiered file, from FILE.run.json; else "unknown"."""
     found = record_of(tiers).get("snapshot")
     return found[:SHORT] if isinstance(found, str) and found else "unknown"
 
 
 def prompts_of(tiers: Path | str) -> str:
-    """The set and hash of the prompts that a model phrased a tiered file with, by FILE.run.json; else ""."""
+    """The set and hash of the prompts with which a model phrased the tiers, from FILE.run.json; else ""."""
     phrasing = record_of(tiers).get("phrasing")
     return _prompts(phrasing.get("prompts") if isinstance(phrasing, dict) else None)
 
 
 def asked_of(predictions: Path | str) -> str:
-    """The set and hash of the prompts that a model was asked with for predictions, by FILE.run.json; else ""."""
+    """The set and hash of the prompts that the predicting model was asked with, from FILE.run.json; else ""."""
     return _prompts(record_of(predictions).get("prompts"))
 
 

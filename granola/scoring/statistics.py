@@ -60,7 +60,7 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float:
 def fleiss_kappa(items: Sequence[Sequence[str]]) -> float:
     """Agreement of a fixed number of annotators beyond chance, at most 1; NaN as in `cohen_kappa`.
 
-    `items` holds every item's labels. Fleiss 1971, "Measuring nominal scale agreement among many raters".
+    `items` contains the labels of each item. Fleiss 1971, "Measuring nominal scale agreement among many raters".
     Raises ValueError where items have different numbers of labels, or fewer than two.
     """
     if not items:
@@ -83,7 +83,7 @@ def fleiss_kappa(items: Sequence[Sequence[str]]) -> float:
 def kappa(items: Sequence[Sequence[str]]) -> float:
     """Cohen's kappa of two annotators, Fleiss' of more; NaN for one, for no items, and as in `cohen_kappa`.
 
-    `items` holds every item's labels, as many as there are annotators.
+    `items` contains the labels of each item, one for each annotator.
     """
     if not items or len(items[0]) < 2:
         return math.nan

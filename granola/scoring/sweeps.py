@@ -1,4 +1,4 @@
-"""How scores depend on what one sets: the threshold of token-F1, lambda, and how sure a system has to be."""
+"""Scores as functions of settings: the threshold of token-F1, lambda, and the least confidence."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ LAMBDAS = tuple(number / 10 for number in range(21))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TauPoint:
-    """Token-F1 matching at one threshold.
+    """Scores of token-F1 matching at one threshold.
 
-    Both accuracies over the predictions that do not abstain, informativeness over all `n`.
+    Both accuracies are over the predictions that do not abstain, informativeness over all `n`.
     """
 
     tau: float
@@ -36,7 +36,8 @@ class TauPoint:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LambdaPoint:
-    """Informativeness at one lambda: over all scored predictions, where others count 0, and over the matched ones."""
+    """Informativeness at one lambda: over all scored predictions, where unmatched ones count 0, and over matched ones.
+    """
 
     lambda_: float
     informativeness: float
@@ -45,7 +46,7 @@ class LambdaPoint:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ItemF1:
-    """The best token-F1 of one prediction with each level, finest first; `abstained` as `f1` would see it."""
+    """The best token-F1 of one prediction with each level, finest first; `abstained` as decided by the matcher `f1`."""
 
     id: str
     levels: tuple[float, ...]
@@ -57,14 +58,14 @@ class ItemF1:
         return self.levels[0]
 
     def with_level(self, level: int | None) -> float:
-        """F1 with the level that matched, from 1; the best with any where none did."""
+        """F1 with level `level` from 1; for None the best F1 with any level."""
         return max(self.levels) if level is None else self.levels[level - 1]
 
 
 def item_f1(
     rows: Sequence[TieredRow], predictions: Mapping[str, Prediction], standard: Standard = "aliases"
 ) -> list[ItemF1]:
-    """The token-F1 of every row that has a prediction, in the order of the rows; `standard` as in `names_of`."""
+    """The token-F1 of every row that has a prediction, in the order of the rows; `standard`: see `names_of`."""
     return [
         ItemF1(
             id=row.id,
@@ -77,7 +78,7 @@ def item_f1(
 
 
 def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: float = LAMBDA) -> list[TauPoint]:
-    """What `f1` says at each threshold (the finest level that exceeds it); NaN without items."""
+    """Scores of the matcher `f1` at each threshold (the finest level with a higher F1 matches); NaN without items."""
     n = len(items)
     points = []
     for tau in taus:
@@ -97,7 +98,7 @@ def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: fl
 
 
 def lambda_sweep(report: ScoreReport, lambdas: Sequence[float] = LAMBDAS) -> list[LambdaPoint]:
-    """Informativeness for each lambda; NaN where nothing matched, or nothing is scored."""
+    """Informativeness for each lambda; NaN where nothing matched or nothing is scored."""
     levels = {int(name): n for name, n in report.overall.distribution.items() if name.isdigit()}
     matched, scored = sum(levels.values()), report.overall.n
     points = []
@@ -117,10 +118,10 @@ def lambda_sweep(report: ScoreReport, lambdas: Sequence[float] = LAMBDAS) -> lis
 class RiskCoverage:
     """Selective answering by confidence (El-Yaniv and Wiener 2010; Geifman and El-Yaniv 2017).
 
-    `points` are (coverage, risk) from the surest answers on: the share of the `n` scored questions that is answered,
-    and the share of those answers that match no level. Answers of equal confidence enter together. Abstentions and
-    answers without a confidence (`unsure` of them) are never covered. `area` is that under the curve over its own
-    coverage, divided by it: the mean risk, lower is better.
+    `points` are (coverage, risk), from the most confident answers on: the answered share of the `n` scored questions,
+    and the share of those answers that match no level. Answers of equal confidence enter together. Abstentions and the
+    `unsure` answers, those without a confidence, are never covered. `area` is the area under the curve divided by the
+    greatest coverage: the mean risk, lower is better.
     """
 
     points: tuple[tuple[float, float], ...]
@@ -130,7 +131,7 @@ class RiskCoverage:
 
     @property
     def covered(self) -> int:
-        """The answers under the curve: those with a confidence."""
+        """The number of answers under the curve: those with a confidence."""
         return round(self.points[-1][0] * self.n)
 
     def to_json(self) -> dict[str, Any]:

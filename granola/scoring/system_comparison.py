@@ -1,8 +1,8 @@
-"""Are two systems different? Paired over the questions that both answered, with correction for several pairs.
+"""Tests of the difference of two systems, paired over the questions that both answered, corrected for several pairs.
 
-Both tests work on how many questions add which pair of values, so that their cost does not grow with the questions.
-Every pair and metric has a random stream of its own, begun by the seed and what the pair adds: a result does not depend
-on what the systems are called, which of them is first, what else is compared, or by how many processes.
+Both tests work on the number of questions with each pair of values, so that their cost does not grow with the
+questions. Every pair and metric has a random stream of its own, seeded by the seed and the values of the pair: a
+result does not depend on the names of systems, their order, other comparisons, or the number of processes.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ POWER = 1.959964 + 0.841621  # two-sided 5 %, 80 % power: quantiles of the norma
 class Difference:
     """`first` minus `second` in one metric over the `n` questions that both have an answer to.
 
-    `interval` is of a paired bootstrap, 95 %; `p` of a permutation test that swaps the two systems question by
-    question, two-sided, never 0; `adjusted` that p after Holm's correction over all pairs compared in this metric.
-    `detectable` is the least true difference that n questions like these would show with 80 % power at 5 %: NaN where
-    nothing varies.
+    `interval` is the 95 % interval of a paired bootstrap. `p` is two-sided, from a permutation test that swaps the two
+    systems question by question, and never 0; `adjusted` is p after Holm's correction over all pairs compared in this
+    metric. `detectable` is the least true difference that n such questions would show with 80 % power at the level of
+    5 %; NaN where nothing varies.
     """
 
     metric: str
@@ -80,13 +80,15 @@ class Difference:
 
 
 def check_metrics(names: Sequence[str]) -> None:
-    """Raise MatcherError for a name that is no metric's."""
+    """Raise MatcherError for a name of no metric."""
     for name in names:
         Metric(name=name)
 
 
 def permutations_needed(systems: int, level: float = 0.05) -> int:
-    """The permutations from which on the least p, corrected over all pairs of so many systems, is below `level`."""
+    """The least number of permutations with which p, corrected over all pairs of so many systems, can fall below
+    `level`.
+    """
     return math.ceil(math.comb(systems, 2) / level)
 
 
@@ -97,9 +99,9 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[Difference, ...]:
-    """Every pair of systems in every metric, metrics in the order given and pairs in that of the reports.
+    """Compare every pair of systems in every metric, metrics in the order given, pairs in that of the reports.
 
-    The reports are of the same tiered rows. Raises MatcherError for a metric that they have not.
+    All reports are of the same tiered rows. Raises MatcherError for a metric that they lack.
     """
     check_metrics(metrics)
     if len(reports) < 2:
@@ -116,7 +118,7 @@ def compare(
 
 
 def with_holm(tests: Sequence[Difference]) -> list[Difference]:
-    """Tests of one question, with p adjusted for there being several."""
+    """The tests with p adjusted for their number; all are of one metric."""
     adjusted = holm([test.p for test in tests])
     return [replace(test, adjusted=p) for test, p in zip(tests, adjusted, strict=True)]
 
@@ -135,13 +137,13 @@ def _test(metric: Metric, first: ScoreReport, second: ScoreReport, *, resamples:
 def paired_difference(
     pairs: Iterable[_Adds], *, metric: str, first: str, second: str, resamples: int = RESAMPLES, seed: int = 0
 ) -> Difference:
-    """The difference of two systems in the mean of what items add; None where an item does not count for one."""
+    """The difference of the means of two systems over paired values; None where a system does not count an item."""
     import numpy as np
 
     counts = Counter(pairs)
     ordered = _sorted_counts(counts)
     mirrored = _sorted_counts(Counter({(b, a): n for (a, b), n in counts.items()}))
-    turned = repr(mirrored) < repr(ordered)  # drawn one way round only, so that exchanged systems get the same digits
+    turned = repr(mirrored) < repr(ordered)  # drawn in one order only, so that exchanged systems get the same digits
     adds, numbers = zip(*(mirrored if turned else ordered), strict=True) if counts else ((), ())
     stream = (seed, metric, adds, numbers)
     difference = _difference_of_means(adds)
@@ -168,7 +170,7 @@ def paired_difference(
 
 
 def _outcome_pairs(first: ItemScores, second: ItemScores) -> Iterator[tuple[Outcome | None, Outcome | None]]:
-    """What both systems have of every question of the first, in its order."""
+    """The outcomes of both systems for every question of the first, in its order."""
     if first.ids == second.ids:
         return zip(first.outcomes(), second.outcomes(), strict=True)
     theirs = dict(zip(second.ids, second.outcomes(), strict=True))
@@ -188,9 +190,9 @@ def _difference_of_means(adds: Sequence[_Adds]) -> Callable[[NDArray[np.int64]],
 def _permutation_p_value(
     adds: Sequence[_Adds], counts: Sequence[int], real: float, *, resamples: int, random: np.random.Generator
 ) -> float:
-    """Share of random swaps of the two systems that differ at least as much; the real order counts as one of them.
+    """The share of random swaps of the two systems with a difference at least as large; the real order counts as one.
 
-    Questions where both add the same are left as they are: a swap changes nothing.
+    Questions where both add the same value are left out: a swap changes nothing.
     """
     import numpy as np
 
@@ -208,7 +210,7 @@ def _permutation_p_value(
 
 
 def _detectable_difference(drawn: NDArray[np.float64]) -> float:
-    """What differs from 0 with 80 % power, by the spread of the resampled differences."""
+    """The difference that is detected with 80 % power, from the spread of the resampled differences."""
     import numpy as np
 
     there = drawn[~np.isnan(drawn)]

@@ -1,4 +1,4 @@
-"""A tiered file as scoring needs it: its rows without evidence, and what of it stands in a signature."""
+"""A tiered file for scoring: its rows without evidence, and its part of the signature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from granola.scoring.signature import prompts_of, snapshot_of
 class TieredFile:
     """The rows of a tiered file in order, its rejected rows, and its part of a score's signature.
 
-    `languages` are those that rows name, with how many name each.
+    `languages` are the languages that rows name, with the number of rows of each.
     """
 
     rows: Sequence[TieredRow]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from granola.errors import MatcherError
 from granola.scoring.aggregation import aggregate
-from granola.scoring.bootstrap import bootstrap_estimate, drawn_counts, generator, mean_of, percentile_interval
+from granola.scoring.bootstrap import bootstrap_estimate, draw_counts, generator, mean_of, percentile_interval
 from granola.scoring.metrics import Metric, Outcome, informativeness_weight, metrics
 
 WRONG, IDK = Outcome(level=None), Outcome(level=None, abstained=True)
@@ -159,7 +159,7 @@ def test_zero_bits_are_no_missing_bits() -> None:
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.integers(0, 1 << 30))
 def test_a_resample_has_as_many_items_and_only_kinds_that_occur(counts: list[int], seed: int) -> None:
-    drawn = drawn_counts(counts, sum(counts), generator(seed), resamples=10)
+    drawn = draw_counts(counts, sum(counts), generator(seed), resamples=10)
     assert drawn.shape == (10, len(counts))
     assert (drawn.sum(axis=1) == sum(counts)).all()
     assert (drawn[:, [count == 0 for count in counts]] == 0).all()
@@ -167,7 +167,7 @@ def test_a_resample_has_as_many_items_and_only_kinds_that_occur(counts: list[int
 
 def test_resampling_is_the_same_for_the_same_seed_only() -> None:
     def draw(seed: int) -> list[list[int]]:
-        return drawn_counts([30, 20, 50], 100, generator(seed), resamples=20).tolist()  # type: ignore[no-any-return]
+        return draw_counts([30, 20, 50], 100, generator(seed), resamples=20).tolist()  # type: ignore[no-any-return]
 
     assert draw(1) == draw(1)
     assert draw(1) != draw(2)

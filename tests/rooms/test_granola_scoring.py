@@ -8,7 +8,7 @@ import pytest
 
 from granola.bundled import bundled
 from granola.matching import matcher
-from granola.scoring.bootstrap import estimated
+from granola.scoring.bootstrap import bootstrap_estimate
 from granola.scoring.metrics import Metric
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import ScoreSettings, score
@@ -37,6 +37,8 @@ def test_a_metric_is_a_value() -> None:
 
 
 def test_an_interval_of_any_statistic() -> None:
-    value, interval = estimated([0, 1, 1, 1], lambda kinds, counts: counts @ kinds / counts.sum(axis=-1), resamples=200)
+    value, interval = bootstrap_estimate(
+        [0, 1, 1, 1], lambda kinds, counts: counts @ kinds / counts.sum(axis=-1), resamples=200
+    )
     assert value == 0.75
     assert interval.low <= value <= interval.high
