@@ -32,7 +32,7 @@ from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD
 from abstraction.linking.linker import Confidence, Link
 from abstraction.proposals import Builder, LadderCase, Proposal
 from abstraction.questions.asked_nouns import AskedWording, as_asked, asked_wording
-from abstraction.questions.golds import MAY_BE_VALUE, arranged, entity_conflict, fitting_classes, text_conflict
+from abstraction.questions.golds import MAY_BE_VALUE, combine_golds, entity_conflict, fitting_classes, text_conflict
 from abstraction.questions.question_facts import question_facts
 from abstraction.questions.question_kinds import ANY_KIND, AskedKind, QuestionKind
 from abstraction.questions.relation_wording import read_wording
@@ -100,7 +100,7 @@ class RowMaker:
                 link, ladder = self._answer(text, qid, ANY, subjects)
             links.append(link)
             ladders.append(ladder)
-        whole = arranged(
+        whole = combine_golds(
             row.answers, ladders, code=self._graph.shown_in, is_person=self._is_person, holds=self._holds
         )
         subject = {"text": row.subject_text} if row.subject_text else {}
@@ -170,7 +170,7 @@ class RowMaker:
         if asked.asks in ("date", "quantity"):
             return self._value(text, asked, subjects)
         if qid is not None:
-            link = self._readers.linker.given(qid, asked)
+            link = self._readers.linker.link_given(qid, asked)
             if link.abstained is None and (earlier := self._row.earlier_link(text, qid)) is not None:
                 link = _link_of(earlier)
         else:

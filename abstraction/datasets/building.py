@@ -29,7 +29,13 @@ from abstraction.errors import DatasetError, RowError
 from abstraction.faults import Fault, attempt
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.linking.link_settings import link_settings
-from abstraction.linking.review import Reviewer, confident, decided, refused, writing_sheet
+from abstraction.linking.review import (
+    Reviewer,
+    with_decisions,
+    without_refused_links,
+    without_uncertain_links,
+    writing_sheet,
+)
 from abstraction.models.chat_model import Failure
 from abstraction.phrasing.decisions import DecisionCounts, log_lines, shortened
 from abstraction.pipeline import LadderMakers
@@ -310,10 +316,10 @@ def _make(
         if not parts.has(number):
             maker = maker or LadderMakers(store, language=settings.language, linker=settings.linker)
             faulty: list[RejectedRow] = []
-            asked = [decided(row, decisions) for row in batch]
-            ladders = [refused(row, decisions) for row in maker.make_all(asked, on_reject=faulty.append)]
+            asked = [with_decisions(row, decisions) for row in batch]
+            ladders = [without_refused_links(row, decisions) for row in maker.make_all(asked, on_reject=faulty.append)]
             if settings.least is not None:
-                ladders = [confident(row, settings.least) for row in ladders]
+                ladders = [without_uncertain_links(row, settings.least) for row in ladders]
             made: Sequence[TieredRow] = [described(row, maker.graph) for row in ladders]
             lacking = 0
             if phraser is not None:

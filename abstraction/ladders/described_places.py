@@ -105,7 +105,7 @@ class _Words:
         text = place.text
         if pair := _typed_pair(text):
             return tuple(Place(text=name, written=place.written) for name in pair), None
-        match = None if self._gazetteer.known(text, sites=True) else _OF.fullmatch(text)
+        match = None if self._gazetteer.places_named(text, sites=True) else _OF.fullmatch(text)
         match = match or _OWNED.fullmatch(text)
         if match and (qid := self._holder(match["whole"])):
             part = match["part"].removeprefix("the ")
@@ -132,7 +132,7 @@ class _Words:
         inside = {normalise(n) for state in states or stated for n in self._graph.names(state)}
         typed = _TYPED.fullmatch(place.text)
         names = dict.fromkeys((place.text, typed["name"] if typed else place.text))
-        known = dict.fromkeys(q for name in names for q in self._gazetteer.known(name))
+        known = dict.fromkeys(q for name in names for q in self._gazetteer.places_named(name))
         divisions = [
             q
             for q in known
@@ -169,7 +169,7 @@ class _Words:
 
     def _state(self, name: str) -> str | None:
         """The one state of today that has the name, or whose label begins with it (United States)."""
-        known = self._gazetteer.known(name)
+        known = self._gazetteer.places_named(name)
         states = [q for q in known if self.is_country(q) and (self._graph.label(q) or "").startswith(name)]
         others = [q for q in known if q not in states and self._graph.label(q) == name]
         if any(self._graph.is_instance(q, FIRST_DIVISION) for q in others):
@@ -180,14 +180,14 @@ class _Words:
         """The one state of today that has the name at all: of Eastern China the People's Republic."""
         if WORLD.search(name):
             return None
-        states = [q for q in self._gazetteer.known(name) if self._gazetteer.is_state(q)]
+        states = [q for q in self._gazetteer.places_named(name) if self._gazetteer.is_state(q)]
         return states[0] if len(states) == 1 and not self._graph.is_historical(states[0]) else None
 
     def _holder(self, name: str) -> str | None:
         """A state, else the one first-level division of that label."""
         divisions = [
             q
-            for q in self._gazetteer.known(name)
+            for q in self._gazetteer.places_named(name)
             if self._graph.label(q) == name and self._graph.is_instance(q, FIRST_DIVISION)
         ]
         return self._state(name) or (divisions[0] if len(divisions) == 1 else None)

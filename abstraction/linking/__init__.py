@@ -1,1 +1,1 @@
-"""Which entity a text means: candidates, what speaks for each, and how sure that makes a link."""
+"""Entity linking: candidates, the evidence for each, and the confidence of a link."""

@@ -1,4 +1,4 @@
-"""Which entities an answer's text may mean: those that carry the name and can be what the relation asks for."""
+"""The candidate entities of an answer's text: those with the name that fit what the relation asks for."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kg.store.protocol import NameMatch
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
-# Names said with what they are: "Yunnan province", "the city of Lyon", "Lyon (city)", "the French composer Debussy".
+# Names with a type: "Yunnan province", "the city of Lyon", "Lyon (city)", "the French composer Debussy".
 #
-# The word is believed where an entity of the bare name is such a thing: where one of its classes or occupations, or
-# one right above it, is called that, or ends in it before "of" or "in" ("province of China", "big city"); of a person
-# also where the description says it.
+# The type is accepted where an entity of the bare name has it: where one of its classes or occupations, or a class
+# right above one, is named by the type or by a phrase that ends in it before "of" or "in" ("province of China").
+# For a person the description may contain it too.
 
-LONGEST_TYPE = 3  # words
-TYPED_TEXTS_KEPT = 10_000_000  # characters of texts whose entities are kept: 40 MB at most
+LONGEST_TYPE = 3  # words of the longest type
+TYPED_TEXTS_KEPT = 10_000_000  # characters of texts whose entities are cached: 40 MB at most
 _OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S(?s:.*))\Z", re.I)
 _BRACKETED = re.compile(r"\A(?P<name>[^()]*\S)\s*\((?:the |an? )?(?P<type>[^()]+)\)\Z", re.I)
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.I)
@@ -41,7 +41,7 @@ class _Split:
 
 
 class TypedNames:
-    """Reads such names in one graph."""
+    """Finds names with a type in one graph."""
 
     def __init__(self, graph: Graph, classes: Classifier) -> None:
         self._graph = graph
@@ -52,22 +52,22 @@ class TypedNames:
         )
 
     def find(self, text: str, *, placed: bool = False) -> tuple[NameMatch, ...]:
-        """The items that the text names by name and type, none where it is no such text; of several splits the first.
+        """The items that a text with name and type refers to, by the first split that fits; empty for other texts.
 
-        `placed` says that what contains the thing is known too, so that "Kunming City" may be a city called Kunming.
+        `placed`: whether the container is known too, so that "Kunming City" may be the city Kunming.
         """
         key = (text, placed)
         known = self._matches.get(key)
         if known is None:
-            known = self._matches[key] = self._looked_up(text, placed=placed)
+            known = self._matches[key] = self._look_up(text, placed=placed)
         return known
 
     def names_in(self, text: str) -> list[str]:
-        """The names that `find` looks for."""
-        return [split.name for split in _splits(text)]
+        """The bare names that `find` looks up."""
+        return [split.name for split in _split_type(text)]
 
-    def _looked_up(self, text: str, *, placed: bool) -> tuple[NameMatch, ...]:
-        splits = list(_splits(text))
+    def _look_up(self, text: str, *, placed: bool) -> tuple[NameMatch, ...]:
+        splits = list(_split_type(text))
         self._graph.find_all(split.name for split in splits)
         for split in splits:
             matches = [m for m in self._graph.find(split.name) if m.id[0] == "Q"]
@@ -75,7 +75,7 @@ class TypedNames:
             fitting = tuple(
                 m
                 for m in matches
-                if (split.type in self._of(m.id) and (placed or not split.proper or self._is_division(m.id)))
+                if (split.type in self._types_of(m.id) and (placed or not split.proper or self._is_division(m.id)))
                 or self._is_described(m.id, split.type)
             )
             if fitting:
@@ -83,19 +83,21 @@ class TypedNames:
         return ()
 
     def _is_described(self, entity_id: str, type_: str) -> bool:
-        """Whether a person's description says as much: "American swimmer", "British stateswoman and prime minister"."""
+        """Whether a person's description contains the type: "American swimmer", "British stateswoman and prime
+        minister".
+        """
         description = self._graph.description(entity_id) if "person" in self._classes(entity_id) else None
         return description is not None and f" {type_} " in f" {' '.join(_WORD.findall(normalise(description)))} "
 
     def _is_division(self, entity_id: str) -> bool:
         return "place" in self._classes(entity_id) and not self._graph.is_instance(entity_id, SETTLEMENTS)
 
-    def _of(self, entity_id: str) -> frozenset[str]:
-        """What the entity is called by its classes."""
+    def _types_of(self, entity_id: str) -> frozenset[str]:
+        """The types of an entity, by the names of its classes and occupations."""
         kinds = (*self._graph.classes(entity_id), *self._graph.targets(entity_id, "P106"))
-        return frozenset().union(*map(self._called, kinds))
+        return frozenset().union(*map(self._names_of_class, kinds))
 
-    def _called(self, class_id: str) -> frozenset[str]:
+    def _names_of_class(self, class_id: str) -> frozenset[str]:
         known = self._types.get(class_id)
         if known is None:
             near = [class_id, *self._graph.targets(class_id, "P279")]
@@ -109,8 +111,8 @@ class TypedNames:
         return known
 
 
-def _splits(text: str) -> Iterator[_Split]:
-    """The texts that it may be made of; types normalised."""
+def _split_type(text: str) -> Iterator[_Split]:
+    """The possible splits of a text into name and type; types are normalised."""
     whole = " ".join(text.split())
     if not any(c.isupper() for c in whole):
         return
@@ -129,21 +131,24 @@ def _splits(text: str) -> Iterator[_Split]:
         yield _Split(" ".join(words[size:]), normalise(" ".join(words[nation:size])))
 
 
-# Entities that carry the name and can be what the relation asks for.
+# Entities with the name that fit what the relation asks for.
 
 
-CODE_LENGTH = 3  # "no" is the code of a language
-PROVEN = 3  # uses as a value from which the source itself says that an entity can be the relation's value
-ENDINGS = {"label": ("Records", "Recordings")}  # by what is asked for
-UNCOUNTED = 1000.0  # inhabitants of a place that nobody counted
-UNRELATED_TO_SIZE = frozenset({"P36"})
-CANDIDATES_KEPT = 20_000_000  # characters of texts whose candidates are kept, and of their signs: 80 MB each at most
-MOST = 60  # candidates that are weighed; the least used of a longer list are left out
+CODE_LENGTH = 3  # letters; a lower-case text of at most this length may be a code: "no" is that of Norwegian
+PROVEN = 3  # least number of uses as a value by which the source proves that an entity fits the relation
+ENDINGS = {"label": ("Records", "Recordings")}  # endings of official names, by what is asked for
+UNCOUNTED = 1000.0  # inhabitants assumed where none are stated
+UNRELATED_TO_SIZE = frozenset({"P36"})  # a capital may be small
+CANDIDATES_KEPT = 20_000_000  # characters of texts whose candidates, or their signs, are cached: 80 MB each at most
+MOST = 60  # candidates that are weighed; of a longer list those with the most uses
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
-    """An entity that the text may mean, and the name of it that the text is."""
+    """An entity that the text may refer to, with the matched name.
+
+    `exact`: whether the name equals the text; `fits`: whether its class is one that is asked for.
+    """
 
     qid: str
     name: NameMatch
@@ -152,7 +157,7 @@ class Candidate:
 
 
 class Candidates:
-    """Looks names up in one graph."""
+    """Finds and describes candidates in one graph."""
 
     def __init__(self, graph: Graph, gazetteer: Gazetteer, priors: Priors) -> None:
         self._graph = graph
@@ -168,22 +173,25 @@ class Candidates:
         )
 
     def of(self, text: str, relation: Relation, *, measured: str | None = None) -> Sequence[Candidate] | None:
-        """What the text may mean as an answer: `fitting` of `named`, None where nothing carries the name."""
+        """The candidates of a text as an answer to the relation: `fitting` of `items_named`; None where no item has
+        the name.
+        """
         key = (text, relation.id, relation.asks)
         if measured is None and key in self._candidates:
             return self._candidates[key]
-        matches = self.named(text, relation)
+        matches = self.items_named(text, relation)
         candidates = tuple(self.fitting(matches, text, relation, measured=measured)) if matches else None
         if measured is None:
             self._candidates[key] = candidates
         return candidates
 
-    def named(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
-        """Items by the text as it stands, else without brackets, without or with an article, else with what names of
-        such things end in: a label is spoken of as Stax, and called Stax Records. Last without what it is said to be,
-        where it is that: "Yunnan province".
+    def items_named(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
+        """Items with the name, from the first form of the text that has any.
+
+        The forms are: as written; without brackets; without or with an article; with a usual ending ("Stax" for "Stax
+        Records"); then without its type ("Yunnan province") or container.
         """
-        # Where nothing says what is asked for, "yes" is no band and "no" no country.
+        # Where any answer is possible, "yes" is not the band and "no" not the country.
         bare_word = relation.asks == "any" and text.islower()
         if text.endswith(")") and (matches := self.typed.find(text)):
             return matches  # "Boston (town)" is not every Boston
@@ -193,10 +201,10 @@ class Candidates:
                 matches = tuple(m for m in matches if m.text.islower() and len(m.text) > CODE_LENGTH)
             if matches:
                 return matches
-        return () if bare_word else self.typed.find(text) or self._placed(text) or self._beside(text)
+        return () if bare_word else self.typed.find(text) or self._find_by_chain(text) or self._find_in_phrase(text)
 
-    def _placed(self, text: str) -> tuple[NameMatch, ...]:
-        """Places that a chain tells: those of the first name that lie in all of the others, "Warren, Ohio"."""
+    def _find_by_chain(self, text: str) -> tuple[NameMatch, ...]:
+        """Places by a chain: those with the first name that lie in all the others, "Warren, Ohio"."""
         first, *around = (part.strip() for part in text.rstrip(". ").split(",", LONGEST_CHAIN))
         if not around or not first or not all(around):
             return ()
@@ -208,13 +216,13 @@ class Candidates:
         return ()
 
     def _items(self, name: str) -> tuple[NameMatch, ...]:
-        """The items that carry the name, read from the store."""
+        """The items with a name, fetched into the graph."""
         matches = tuple(m for m in self._graph.find(name) if m.id.startswith("Q"))
         self._graph.fetch(m.id for m in matches)
         return matches
 
-    def _beside(self, text: str) -> tuple[NameMatch, ...]:
-        """Places behind a preposition ("in Munich"), persons before the part that they play ("Bob Geldof as Pink")."""
+    def _find_in_phrase(self, text: str) -> tuple[NameMatch, ...]:
+        """Places after a preposition ("in Munich"), persons before their role ("Bob Geldof as Pink")."""
         for pattern, kinds in ((_IN, PLACES), (_AS, _PERSONS)):
             if match := pattern.fullmatch(text.strip()):
                 named = self._items(match["name"])
@@ -225,14 +233,14 @@ class Candidates:
     def fitting(
         self, matches: Iterable[NameMatch], text: str, relation: Relation, *, measured: str | None = None
     ) -> list[Candidate]:
-        """Those that can be what the relation asks for, in the order of the matches.
+        """The matches that fit what the relation asks for, in order.
 
-        By class; an entity of no known class, or of another one, where the source uses it as the relation's
-        value often enough; one of no known class too where there is nothing else and the text is its label.
-        `measured` is taken once out of those counts.
+        An entity fits by its class; or, with an unknown or other class, if the source uses it at least PROVEN times as
+        the relation's value. Entities without a known class fit too if nothing else does and the text is their label.
+        One use of `measured` is not counted.
         """
         filter_ = wanted(relation.asks)
-        is_kin = relation.asks == relation.subject == "person"  # a band has made songs, and is nobody's child
+        is_kin = relation.asks == relation.subject == "person"  # a band may make songs, but is nobody's child
         out: dict[str, Candidate] = {}
         spare: dict[str, Candidate] = {}
         for match in matches:
@@ -258,13 +266,13 @@ class Candidates:
     def signs(
         self, candidates: Sequence[Candidate], text: str, relation: Relation, *, measured: str | None = None
     ) -> dict[str, dict[str, float]]:
-        """What each candidate has of its own, by name.
+        """The signs of each candidate that do not depend on the question, by name.
 
-        "label" and "exact": the text is its label or as good as that, its name to the letter. "fits": of a class that
-        is asked for. "uses" and "kindred": logarithms of how often the source has it as the relation's value, or that
-        of a relation that asks for the same. "sitelinks", "inhabitants": logarithms; people count only where no uses
-        do. "prefers", "suits": of the class, or with the occupation, that answers have as a rule. "past": it is no
-        more. "no_tier": a region that nobody names. "outer", "inner": it holds a namesake, or lies in one.
+        "label" and "exact": the text is its label or equivalent; equals its name. "fits": its class is asked for.
+        "uses" and "kindred": log(1 + number of uses as the value of the relation; of relations that ask for the same).
+        "sitelinks" and "inhabitants": logarithms; the latter only where no candidate has uses. "prefers" and "suits":
+        has the class or occupation that answers usually have. "past": no longer exists. "no_tier": a region that is
+        never used as an answer. "outer" and "inner": contains, or lies in, a namesake.
         """
         if measured is not None:
             return self._signs_of(candidates, text, relation, measured)
@@ -279,7 +287,7 @@ class Candidates:
     ) -> dict[str, dict[str, float]]:
         ids = [c.qid for c in candidates]
         self._priors.fetch(relation, ids)
-        family = self._around_others(ids, text)
+        family = self._nested_namesakes(ids, text)
         filter_ = wanted(relation.asks)
         states = self._states_by_alias(candidates)
         out = {}
@@ -300,16 +308,17 @@ class Candidates:
                 "outer": float(family[qid] > 0),
                 "inner": float(family[qid] < 0),
             }
-        # A capital is small as often as it is large: size says nothing there.
+        # Size is no evidence for a capital.
         if relation.id not in UNRELATED_TO_SIZE and not any(s["uses"] or s["kindred"] for s in out.values()):
             for qid, signs in out.items():
                 signs["inhabitants"] = self._inhabitants(qid)
         return out
 
     def _states_by_alias(self, candidates: Sequence[Candidate]) -> frozenset[str]:
-        """The states of today that the text is an alias of, where no country is called just that.
+        """Present states of which the text is an alias, where no country has it as a label.
 
-        "China" means the People's Republic before a cultural region, "Netherlands" the country before its kingdom.
+        "China" means the People's Republic rather than a cultural region, "Netherlands" the country rather than its
+        kingdom.
         """
         labelled = [c.qid for c in candidates if c.name.kind == "label"]
         if any(self._gazetteer.is_state(qid) or COUNTRY in self._graph.classes(qid) for qid in labelled):
@@ -322,7 +331,7 @@ class Candidates:
         )
 
     def is_unsuited(self, qid: str, relation: Relation) -> bool:
-        """Whether the entity has occupations, and none that makers of such works have as a rule."""
+        """Whether the entity has occupations, but none that is usual for makers of such works."""
         if relation.subject != "work" or "P106" not in relation.suits or not self._graph.targets(qid, "P106"):
             return False
         return not self._suits(qid, relation)
@@ -340,22 +349,24 @@ class Candidates:
         return False
 
     def _inhabitants(self, qid: str) -> float:
-        """The logarithm of how many thousands live there; a region must be ten times a settlement's size."""
+        """The logarithm of the inhabitants in thousands; those of a region are divided by ten, so that a city outranks
+        it.
+        """
         people = max(UNCOUNTED, self._gazetteer.inhabitants(qid))
         settled = self._graph.is_instance(qid, SETTLEMENTS) or not self._graph.classes(qid)
         return math.log(people / UNCOUNTED / (1 if settled else 10))
 
-    def _around_others(self, ids: Collection[str], text: str) -> dict[str, int]:
-        """A city around its borough of one name: 1 where it holds a namesake, -1 where it lies in one, else 0."""
+    def _nested_namesakes(self, ids: Collection[str], text: str) -> dict[str, int]:
+        """1 for a place that contains a namesake (a city its borough), -1 for a place in one, else 0."""
         key = normalise(text)
         places = [i for i in ids if not PLACES.isdisjoint(self._classes(i))]
         out = dict.fromkeys(ids, 0)
         for inner in places:
             around = self._gazetteer.above(inner)
             if key not in around or self._gazetteer.is_state(inner):
-                continue  # the region around a state is not what the state's name means
+                continue  # the name of a state does not mean the region around it
             for outer in places:
-                # What else contains them both tells that they are one family.
+                # A further common container shows that both are the same city.
                 theirs = self._gazetteer.above(outer)
                 if outer != inner and key not in theirs and (theirs & around) - {key}:
                     out[outer], out[inner] = 1, -1
@@ -363,21 +374,21 @@ class Candidates:
 
 
 def fits_class(kinds: frozenset[str], filter_: Wanted) -> bool:
-    """Whether an entity of these classes can be what is asked for."""
+    """Whether an entity with these classes fits what is asked for."""
     if filter_.fits.isdisjoint(kinds):
         return False
     return filter_.excludes.isdisjoint(kinds) or not filter_.prefers.isdisjoint(kinds)
 
 
-LONGEST_CHAIN = 4  # commas
+LONGEST_CHAIN = 4  # commas of a chain that are read
 _PERSONS = frozenset({"person"})
 _IN = re.compile(r"(?:in|at|from) (?P<name>[^\W\d_a-zß-ÿ][^,.;]{1,60})")
 _AS = re.compile(r"(?P<name>[^,.;()]{3,60}?) as (?:the |an? )?[^\W\d_][^,.;]{0,60}")
-_SENTENCE = re.compile(r"[^\W\d_]{3,40}\.")  # "Munich.", but no abbreviation of a letter or two
+_SENTENCE = re.compile(r"[^\W\d_]{3,40}\.")  # "Munich.", but not an abbreviation of one or two letters
 
 
 def variants(text: str) -> Sequence[str]:
-    """The text as it stands, without brackets, and without or with an article."""
+    """Forms of a text: as written, without brackets, without and with an article, without a final full stop."""
     out = [text.strip()]
     bare = re.sub(r"(?:(?<!\s)\s++)?\([^()]*+\)\s*+$", "", out[0])
     out += [bare, re.sub(r"^(?:the|a|an)\s+", "", bare, flags=re.I)]

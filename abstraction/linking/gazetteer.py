@@ -1,7 +1,7 @@
-"""Which place a name in a description means, decided by the rest of its chain; and capitals of units of one name.
+"""Resolution of place names in descriptions by the rest of their chain; and capitals of units with common names.
 
-Names hold "of" and "and" (Isle of Man, Bosnia and Herzegovina), so the joined words are looked up before
-anything is split. Among namesakes the one whose own containers meet the rest of the chain is meant.
+Names may contain "of" and "and" (Isle of Man, Bosnia and Herzegovina), so the joined words are looked up before they
+are split. Of several namesakes the one whose own containers agree with the rest of the chain is chosen.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from kg.walks.graph import Graph
 
 PLACES = frozenset({"place", "country"})
 SITES = PLACES | {"school", "building", "organisation"}
-STATE = frozenset({"Q3624078", "Q15634554"})  # sovereign, of limited recognition
-PAST_STATE = "Q3024240"
+STATE = frozenset({"Q3624078", "Q15634554"})  # sovereign states, states with limited recognition
+PAST_STATE = "Q3024240"  # historical country
 COUNTRY = "Q6256"
-DEPENDENT = "Q161243"
+DEPENDENT = "Q161243"  # dependent territory
 FIRST_DIVISION = frozenset(
     {"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852411", "Q11828004", "Q36784", "Q3336843"}
 )
 SETTLEMENTS = frozenset({"Q486972", "Q515", "Q3957", "Q532"})
 CONTAINERS = ("P131", "P17", "P361", "P30")
-DEPTH = 8
+DEPTH = 8  # steps upward at most; real chains are shorter
 
-# Never a tier, though chains climb through them.
+# Regions that are never a tier, though chains lead through them.
 _PASSED_THROUGH = re.compile(
     r"\b(?:electoral|constituency|statistical|planning region|judicial|police|health (?:district|region|board)|diocese|"
     r"census division|nuts\b|parliamentary|metropolitan statistical|time zone|development region|former)",
@@ -41,13 +41,13 @@ _PASSED_THROUGH = re.compile(
 )
 _SUBURB = re.compile(r"\bsuburb")
 _PART_OF = re.compile(r"(?:Downtown|Midtown|Uptown|Central|Inner|Old Town|Historic) (?P<whole>[A-ZÀ-Þ].+)")
-# "landmass comprising X and Y" holds them, it does not lie in them.
+# A place that contains the named ones instead of lying in them: "landmass comprising X and Y".
 _ENCLOSES = re.compile(
     r"\b(?:compris|contain|includ|consist|surround|cover|encompass|border|centred|located (?:near|between))"
     r"|\b(?:north|south|east|west|north-?east|north-?west|south-?east|south-?west)$",
     re.I,
 )
-# Parts of the world by name, for what the snapshot does not know as an entity.
+# Names of parts of the world, for those that the snapshot lacks.
 WORLD = re.compile(
     r"\b(?:Africa|Americas?|Asia|Europe|Oceania|Eurasia|Balkans|Caribbean|Middle East|Near East|Scandinavia"
     r"|Caucasus|Levant"
@@ -55,7 +55,7 @@ WORLD = re.compile(
     r"|Himalayas|Sahel"
     r"|Antilles|Horn of)\b"
 )
-# What lies in several places at once.
+# Kinds of things that may lie in several places at once.
 _SPREAD = re.compile(
     r"\b(?:universit|college|river|stream|lake|mountain|range|hills|railway|railroad|road|highway|route|canal|park|forest|"
     r"desert|border|valley|empire|republic|state|country|city in)",
@@ -71,7 +71,7 @@ _PAIR = re.compile(r", | and | & ")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """A resolved name: `qid` where the snapshot knows it, else only what was written."""
+    """A resolved name: `qid` where the snapshot contains the place, else only the text."""
 
     text: str
     qid: str | None = None
@@ -79,13 +79,13 @@ class Place:
 
     @property
     def key(self) -> str:
-        """The QID, or a key made of the text."""
+        """The QID, or a key derived from the text."""
         return self.qid or f"text:{normalise(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Namesakes:
-    """The places of a name: those that may be meant, those labelled so, and those that the name alone is enough for."""
+    """The places with a name: the possible ones, those with it as label, and those that the name alone identifies."""
 
     possible: frozenset[str]
     labelled: frozenset[str]
@@ -93,7 +93,7 @@ class _Namesakes:
 
 
 class Gazetteer:
-    """Place names of one graph. Answers depend on the snapshot alone."""
+    """Place names and containers in one graph. Results depend on the snapshot only."""
 
     def __init__(self, graph: Graph, classifier: Classifier) -> None:
         self._graph = graph
@@ -103,10 +103,10 @@ class Gazetteer:
         self._chains: dict[str, tuple[tuple[Place, ...], ...]] = {}
 
     def chain(self, entity_id: str) -> tuple[tuple[Place, ...], ...]:
-        """The chain that the entity's own description states, finest first; each step one or more places."""
+        """The chain in the entity's own description, finest first; each step is one or more places."""
         known = self._chains.get(entity_id)
         if known is None:
-            self._chains[entity_id] = ()  # a description that leads back here adds nothing
+            self._chains[entity_id] = ()  # stops recursion where the description leads back here
             description = self._graph.description(entity_id)
             phrase = parse_place(description) if description else None
             known = ()
@@ -114,15 +114,15 @@ class Gazetteer:
                 spread = bool(_SPREAD.search(phrase.kind))
                 known = self.resolve(phrase.units, exclude=entity_id, spread=spread)
                 if _SUBURB.search(phrase.kind):
-                    known = self._without_the_city(known, entity_id)
+                    known = self._without_city(known, entity_id)
             if description and not any(self.is_state(p.qid) for step in known for p in step if p.qid):
                 known = (*known, *self._by_demonym(description, entity_id))
             self._chains[entity_id] = known
         return known
 
-    def _without_the_city(self, steps: tuple[tuple[Place, ...], ...], suburb: str) -> tuple[tuple[Place, ...], ...]:
-        """The steps without a city that statements do not put the suburb into: Beverly Hills is beside Los Angeles."""
-        stated = self._climbed(suburb)
+    def _without_city(self, steps: tuple[tuple[Place, ...], ...], suburb: str) -> tuple[tuple[Place, ...], ...]:
+        """The steps without a city that no statement of the suburb leads to: Beverly Hills is next to Los Angeles."""
+        stated = self._containers_by_statements(suburb)
         if not steps or not stated:
             return steps
         beside = any(p.qid and p.qid not in stated and self._graph.is_instance(p.qid, SETTLEMENTS) for p in steps[0])
@@ -131,33 +131,33 @@ class Gazetteer:
     def resolve(
         self, units: Sequence[PlaceUnit], *, exclude: str | None = None, spread: bool = False
     ) -> tuple[tuple[Place, ...], ...]:
-        """Places for the units of a chain, finest first. Coarser units are settled before finer ones.
+        """Resolve the units of a chain, finest first. Coarser units are resolved before finer ones.
 
-        `spread` says that the thing may lie in several places at once: "in X and Y" then means both.
+        `spread`: whether the thing may lie in several places at once, so that "in X and Y" means both.
         """
         steps: list[tuple[Place, ...]] = []
         for unit in reversed(units):
             for part in reversed(self._split(unit.text)):
                 coarser = [place for step in steps for place in step]
                 if WORLD.search(part) and any(p.qid and self.is_state(p.qid) for p in coarser):
-                    continue  # "in north-west Europe, part of the United Kingdom": no part of the world lies in a state
+                    continue  # "in north-west Europe, part of the United Kingdom": Europe is not in a state
                 steps = [*self._part_named_after(part, coarser, exclude), *steps]
                 coarser = [place for step in steps for place in step]
-                places = self._meaning(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
+                places = self._resolve_unit(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
                 if not places or {p.key for p in places} & {p.key for p in coarser}:
                     continue
                 is_list = len(coarser) > 1 and self._are_states(coarser)
-                also = self._meaning(part, (), exclude, on=False, spread=False) if is_list else ()
+                also = self._resolve_unit(part, (), exclude, on=False, spread=False) if is_list else ()
                 if also and self._are_states(also):
-                    steps = [(*also, *coarser)]  # "of Argentina, Brazil and Paraguay": a list, and no chain
+                    steps = [(*also, *coarser)]  # "of Argentina, Brazil and Paraguay" is a list, not a chain
                 else:
                     steps.insert(0, places)
         return tuple(steps)
 
     def is_state(self, entity_id: str) -> bool:
-        """Whether the entity is a sovereign state, of today or of the past: where every chain ends.
+        """Whether the entity is a sovereign state of the present or past, where every chain ends.
 
-        By its own P31 alone: through P279 the nations within the United Kingdom would be states too.
+        Only its own P31 counts: through P279 the countries of the United Kingdom would be states too.
         """
         classes = self._graph.classes(entity_id)
         if not STATE.isdisjoint(classes):
@@ -165,9 +165,9 @@ class Gazetteer:
         return PAST_STATE in classes and self._graph.is_historical(entity_id)  # Florence was one, and is a city
 
     def dependency(self, entity_id: str) -> tuple[str, ...]:
-        """The classes by which the entity is a dependent territory of today, no part of the state that governs it.
+        """The classes that make the entity a present dependent territory outside the state that governs it.
 
-        Empty for all else, and for what is also a division of its state (Guadeloupe, a region of France).
+        Empty for other entities, and for those that are also divisions of the state (Guadeloupe, a region of France).
         """
         kinds = self._graph.classes(entity_id)
         dependent = tuple(k for k in kinds if k == DEPENDENT or DEPENDENT in self._graph.targets(k, "P279"))
@@ -177,14 +177,14 @@ class Gazetteer:
         return () if divided else dependent
 
     def is_no_tier(self, entity_id: str) -> bool:
-        """Whether the entity is a region that nobody names as a place: a constituency, a statistical region."""
+        """Whether the entity is a region that is not used as a place name: a constituency, a statistical region."""
         kinds = [self._graph.label(c) or "" for c in self._graph.classes(entity_id)]
         if kinds and all(_PASSED_THROUGH.search(k) for k in kinds):
             return True
         return bool(_PASSED_THROUGH.search(self._graph.label(entity_id) or ""))
 
     def _by_demonym(self, description: str, entity_id: str) -> tuple[tuple[Place, ...], ...]:
-        """ "Italian comune" lies in Italy."""
+        """A chain of the country alone, by a demonym: "Italian comune" lies in Italy."""
         if PLACES.isdisjoint(self.classes(entity_id)):
             return ()
         match = re.match(r"((?:[A-Z][\w.-]+ )?[A-Z][\w.-]+) [a-z]", description)
@@ -197,26 +197,27 @@ class Gazetteer:
         return ()
 
     def above(self, entity_id: str) -> frozenset[str]:
-        """Normalised names of everything that contains the entity: graph containers and described chain."""
+        """Normalised names of all containers, by statements and by the description."""
         known = self._above.get(entity_id)
         if known is None:
-            climbed = self._climbed(entity_id).values()
-            known = self._above[entity_id] = frozenset().union(*climbed, *self._described(entity_id))
+            climbed = self._containers_by_statements(entity_id).values()
+            known = self._above[entity_id] = frozenset().union(*climbed, *self._names_in_description(entity_id))
         return known
 
     def containers(
         self, entity_id: str, *, without: str | None = None
     ) -> tuple[tuple[str | None, frozenset[str]], ...]:
-        """The places that contain the entity up to its state: ids where statements lead there, and normalised names.
+        """The containers of the entity up to its state: QIDs (None for those from the description) and normalised
+        names.
 
-        `without` is a property whose statements about the entity itself are not to be used.
+        `without` is a property whose statements about the entity itself are ignored.
         """
         known = None if without else self._containers.get(entity_id)
         if known is None:
-            climbed = self._climbed(entity_id, without=without, beyond_states=False)
+            climbed = self._containers_by_statements(entity_id, without=without, beyond_states=False)
             out: list[tuple[str | None, frozenset[str]]] = list(climbed.items())
-            for names in self._described(entity_id):
-                # One place by statement and by description counts once; a part of the world tells next to nothing.
+            for names in self._names_in_description(entity_id):
+                # A place from both statements and description counts once; parts of the world are too vague to count.
                 if any(not names.isdisjoint(held) for _, held in out) or any(map(WORLD.search, map(str.title, names))):
                     continue
                 out.append((None, names))
@@ -225,10 +226,10 @@ class Gazetteer:
                 self._containers[entity_id] = known
         return known
 
-    def _climbed(
+    def _containers_by_statements(
         self, entity_id: str, *, without: str | None = None, beyond_states: bool = True
     ) -> dict[str, frozenset[str]]:
-        """Containers by statements with their names, nearest first."""
+        """Containers by statements with their normalised names, nearest first."""
         places: dict[str, frozenset[str]] = {}
         layer = [entity_id]
         for _ in range(DEPTH):
@@ -245,11 +246,11 @@ class Gazetteer:
             if not layer:
                 break
             self._graph.fetch(layer)
-            places.update((place, self.called(place)) for place in layer)
+            places.update((place, self.names_of(place)) for place in layer)
         return places
 
-    def _described(self, entity_id: str) -> list[frozenset[str]]:
-        """The names of each place that the entity's description says it lies in."""
+    def _names_in_description(self, entity_id: str) -> list[frozenset[str]]:
+        """The normalised names of each place in the chain of the entity's description."""
         description = self._graph.description(entity_id)
         phrase = parse_place(description) if description else None
         names = [
@@ -258,20 +259,20 @@ class Gazetteer:
             for part in self._split(unit.text)
         ]
         if description:
-            names += [self.called(p.qid) for s in self._by_demonym(description, entity_id) for p in s if p.qid]
+            names += [self.names_of(p.qid) for s in self._by_demonym(description, entity_id) for p in s if p.qid]
         return names
 
-    def called(self, entity_id: str) -> frozenset[str]:
-        """Normalised names of an entity."""
+    def names_of(self, entity_id: str) -> frozenset[str]:
+        """The normalised names of an entity."""
         return frozenset(normalise(n) for n in self._graph.names(entity_id))
 
     def inhabitants(self, entity_id: str) -> float:
-        """The largest number of inhabitants that is stated; 0 where none is."""
+        """The largest stated number of inhabitants; 0 for none."""
         stated = (s.value for s in self._graph.statements(entity_id, "P1082") if s.rank != "deprecated")
         return max((float(value.amount) for value in stated if isinstance(value, QuantityValue)), default=0.0)
 
     def is_borne_elsewhere(self, entity_id: str, name: str) -> bool:
-        """Whether a county of the name lies elsewhere: where there is a Warren County there is many a Warren."""
+        """Whether a county with the name exists elsewhere: then a town of the name probably does too."""
         county = f"{name} County"
         if normalise(county) in self.above(entity_id) or self._graph.is_instance(entity_id, STATE | FIRST_DIVISION):
             return False
@@ -280,22 +281,26 @@ class Gazetteer:
         return any(_are_apart(mine, self.above(q)) for q in counties)
 
     def lies_elsewhere(self, within: Collection[str], places: Iterable[str]) -> bool:
-        """Whether what lies within places lies in another one of the class of one of these, if they are of today."""
+        """Whether one of `places` that still exists shares a class with one of `within`, and so is a different place
+        of that kind.
+        """
         classes = {c for i in within for c in self._graph.classes(i)}
-        return any(not classes.isdisjoint(self._graph.classes(i)) for i in self._of_today(places))
+        return any(not classes.isdisjoint(self._graph.classes(i)) for i in self._not_historical(places))
 
-    def known(self, text: str, *, sites: bool = False) -> list[str]:
-        """Ids of places that carry the name, labels before aliases, then by number."""
+    def places_named(self, text: str, *, sites: bool = False) -> list[str]:
+        """QIDs of places with the name (with `sites` also of schools, buildings, organisations), in the order of the
+        store.
+        """
         fitting = SITES if sites else PLACES
         matches = self._graph.find(text)
         if not matches and re.search(r"\b[A-Z]\.[A-Z]$", text):
-            matches = self._graph.find(f"{text}.")  # Washington D.C, its last dot cut with the sentence
+            matches = self._graph.find(f"{text}.")  # "Washington D.C", cut at the end of its sentence
         self._graph.fetch(match.id for match in matches)
         out = dict.fromkeys(m.id for m in matches if not fitting.isdisjoint(self.classes(m.id)))
         return list(out)
 
     def _split(self, text: str) -> list[str]:
-        """ "A of B in C" as its parts, unless the joined words are themselves a known name."""
+        """The parts of "A of B in C", unless the whole is a known name."""
         if self._graph.find(text):
             return [text]
         owner = re.fullmatch(r"([A-ZÀ-Þ][\w .-]+)['’]s ([A-ZÀ-Þ].+)", text)
@@ -306,7 +311,7 @@ class Gazetteer:
             left, right = text[: match.start()], text[match.end() :]
             if not any(c.isupper() for c in left) or not variants(right)[-1][:1].isupper():
                 continue
-            if match.group().strip().startswith("of") and not (self.known(left) and self._graph.find(right)):
+            if match.group().strip().startswith("of") and not (self.places_named(left) and self._graph.find(right)):
                 continue
             if typed and typed.end() >= match.end():
                 continue
@@ -316,26 +321,26 @@ class Gazetteer:
     def _are_states(self, places: Sequence[Place]) -> bool:
         return all(place.qid is not None and self.is_state(place.qid) for place in places)
 
-    def _meaning(
+    def _resolve_unit(
         self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool
     ) -> tuple[Place, ...]:
-        """The places that a unit of a chain means, by the rest of the chain; empty where it means none."""
+        """The places that a unit of a chain refers to, by the rest of the chain; empty for none."""
         for variant in variants(text):
             if qid := self._choose(variant, coarser, exclude):
                 if on and not self._graph.is_instance(qid, {"Q23442"}):
-                    return ()  # "on the Danube" is beside it; "on Long Island" is inside
+                    return ()  # "on the Danube" is next to it; "on Long Island" is inside
                 return (Place(text=self._graph.label(qid) or variant, qid=qid, written=text),)
-        if both := self._pair(text, coarser, exclude, on=on, spread=spread):
+        if both := self._both_places(text, coarser, exclude, on=on, spread=spread):
             return both
         name = variants(text)[-1]
         if on or not re.match(r"[A-ZÀ-Þ][\w'’.-]+", name) or len(name.split()) > 6:
             return ()
         return (Place(text=name, written=text),)
 
-    def _pair(
+    def _both_places(
         self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool
     ) -> tuple[Place, ...]:
-        """The places of "X and Y" where the thing can be said to lie in both, else none."""
+        """The places of "X and Y" where a thing can lie in both; else empty."""
         pair = _PAIR.search(text, 1)
         if pair is None or pair.end() == len(text):
             return ()
@@ -347,16 +352,16 @@ class Gazetteer:
             right = right[: -len(last)].strip()
             left, right = (f"{side} {PLURAL[last]}".strip() for side in (left, right))
         alike = last in _KINDS and left.endswith(f" {last}")  # "Eaton County and Clinton County"
-        # "Windsor and Maidenhead" may be one borough: only what can be in two places is said to be in both.
+        # "Windsor and Maidenhead" may be one borough: both only for things that can be in two places.
         if coarser and not (last in PLURAL or alike or spread or all(map(WORLD.search, (left, right)))):
             return ()
-        both = [self._meaning(side, coarser, exclude, on=on, spread=False) for side in (left, right)]
+        both = [self._resolve_unit(side, coarser, exclude, on=on, spread=False) for side in (left, right)]
         return (*both[0], *both[1]) if all(both) else ()
 
     def _part_named_after(
         self, text: str, coarser: Sequence[Place], exclude: str | None
     ) -> tuple[tuple[Place, ...], ...]:
-        """The place that a part is named after lies around it: Los Angeles around Downtown Los Angeles."""
+        """The place that a part is named after and that contains it: Los Angeles for Downtown Los Angeles."""
         match = _PART_OF.match(text)
         if match is None:
             return ()
@@ -366,46 +371,47 @@ class Gazetteer:
         return ((Place(text=self._graph.label(whole) or match["whole"], qid=whole),),)
 
     def _choose(self, name: str, coarser: Sequence[Place], exclude: str | None) -> str | None:
-        """The place of that name that the coarser ones agree with; None where only a namesake may be known.
+        """The place with the name that agrees with the coarser ones; None where the snapshot may have only a namesake.
 
-        An alias alone is believed of a state (USA), or where a container below the state agrees: the snapshot
-        may hold no more than a namesake of what is meant (Quebec City for Quebec).
+        An alias is accepted for a state (USA), or where a container below the state agrees: the snapshot may lack the
+        place itself (Quebec, but have Quebec City).
         """
         namesakes = self._namesakes(name, exclude)
         if not coarser:
-            # "in China": the state that goes by the name, before a region that is called just that.
+            # "in China": a state with the name as alias is preferred to a region with it as label.
             alone: Collection[str] = namesakes.sure
             if not any(COUNTRY in self._graph.classes(c) for c in namesakes.sure & namesakes.labelled):
                 alone = [c for c in namesakes.sure if self.is_state(c)] or namesakes.sure
-            return self._first(name, alone)
+            return self._best_of(name, alone)
         for place in coarser[:-1] or coarser:
-            # Sharing no more than the state with the rest of the chain proves nothing: Paris, Texas.
+            # Only a common container below the state is proof: Paris, Texas.
             wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
             believed = namesakes.sure if place.qid and self.is_state(place.qid) else namesakes.possible
             meeting = [c for c in believed if c == place.qid or not wanted.isdisjoint(self.above(c))]
             if meeting:
-                return self._first(name, meeting)
-        # A namesake elsewhere is worse than a bare name: the rest of the chain must not contradict it.
-        return self._first(name, [c for c in namesakes.possible & namesakes.labelled if not self.above(c)])
+                return self._best_of(name, meeting)
+        # A wrong namesake is worse than a bare name: the rest of the chain must not contradict it.
+        return self._best_of(name, [c for c in namesakes.possible & namesakes.labelled if not self.above(c)])
 
     def _namesakes(self, name: str, exclude: str | None) -> _Namesakes:
         label = self._graph.label
-        known = frozenset(self.known(name, sites=True)) - {exclude}
-        labelled = frozenset(c for c in known if _folded(label(c) or "") == _folded(name))
-        possible = frozenset(self._of_today(known)) or labelled
+        known = frozenset(self.places_named(name, sites=True)) - {exclude}
+        labelled = frozenset(c for c in known if _fold_label(label(c) or "") == _fold_label(name))
+        possible = frozenset(self._not_historical(known)) or labelled
         possible = frozenset(c for c in possible if not PLACES.isdisjoint(self.classes(c))) or possible
         states = frozenset(filter(self.is_state, possible))
         if not WORLD.search(name):
             return _Namesakes(possible, labelled, possible & (labelled | states))
-        possible -= states - labelled  # "America" is no state here, South Africa is
+        possible -= states - labelled  # "America" is not a state here, "South Africa" is
         parts = frozenset(c for c in possible if WORLD.search(label(c) or ""))
         return _Namesakes(possible, labelled, possible & (labelled | parts))
 
-    def _of_today(self, ids: Iterable[str]) -> list[str]:
+    def _not_historical(self, ids: Iterable[str]) -> list[str]:
         return [i for i in ids if not self._graph.is_historical(i)]
 
-    def _first(self, name: str, candidates: Collection[str]) -> str | None:
-        """The one whose label is the name, then states, then first-level divisions, then the smallest id."""
+    def _best_of(self, name: str, candidates: Collection[str]) -> str | None:
+        """The best candidate: label equal to the name, then states, then first-level divisions, then the smallest id.
+        """
         key = normalise(name)
 
         def order(qid: str) -> tuple[bool, int, int]:
@@ -417,7 +423,7 @@ class Gazetteer:
 
 
 def _are_apart(places: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether what lies in the first, normalised names, lies in other states or other divisions than the second."""
+    """Whether containers and other containers (normalised names) name different states or different divisions."""
     states = bundled_demonyms().names
     for kept in (lambda n: n in states, lambda n: n not in states and not WORLD.search(n.title())):
         mine, theirs = frozenset(filter(kept, places)), frozenset(filter(kept, others))
@@ -426,13 +432,13 @@ def _are_apart(places: frozenset[str], others: frozenset[str]) -> bool:
     return False
 
 
-def _folded(name: str) -> str:
-    """A name for comparing with labels: without accents and punctuation."""
+def _fold_label(name: str) -> str:
+    """A name folded for comparison with labels: without accents and punctuation."""
     text = unicodedata.normalize("NFKD", normalise(name))
     return "".join(c for c in text if c.isalnum())
 
 
-# Capitals of units of one name: many states have a Washington County, each with another seat.
+# Capitals of units with common names: many states have a Washington County, each with its own seat.
 
 CAPITAL = "P36"
 _UNIT = re.compile(
@@ -442,8 +448,8 @@ _UNIT = re.compile(
 
 
 def capital_lies_elsewhere(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
-    """Whether a capital is said to lie in another unit of the kind asked for: another county, say."""
-    asked = _unit(relation, question)
+    """Whether a candidate for a capital lies in another unit of the kind asked for, as another county."""
+    asked = _named_unit(relation, question)
     if asked is None:
         return False
     kind, name = normalise(asked["kind"]), normalise(asked[0])
@@ -452,15 +458,15 @@ def capital_lies_elsewhere(qid: str, relation: Relation, question: str, gazettee
 
 
 def is_unlikely_seat(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
-    """Whether a name alone is too little for a capital.
+    """Whether the name alone is too weak for a candidate for a capital.
 
-    Of the many namesakes of a county's seat the snapshot may hold another. A state is no capital.
+    Seats of counties have many namesakes, of which the snapshot may contain another. A state is not a capital.
     """
     if relation.id != CAPITAL:
         return False
-    asked = _unit(relation, question)
+    asked = _named_unit(relation, question)
     return (asked is not None and asked["kind"] == "County") or gazetteer.is_state(qid)
 
 
-def _unit(relation: Relation, question: str) -> re.Match[str] | None:
+def _named_unit(relation: Relation, question: str) -> re.Match[str] | None:
     return _UNIT.search(question.rstrip("?. ")) if relation.id == CAPITAL else None

@@ -1,4 +1,4 @@
-"""What the subject of a question tells about its answer: where, when and among what both stand."""
+"""Signs of a candidate from the question's subject: relations of place, time and neighbours between both."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from kg.model import Statement, TimeValue
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
+# Properties for creators of works, for places, and for the beginning and end of an existence.
 CREATORS = ("P50", "P57", "P170", "P175", "P86", "P178", "P110", "P58")
 _PLACES = ("P17", "P131", "P27", "P495", "P19", "P20", "P159", "P276", "P740", "P205")
 _SAME_PLACE = frozenset({"P36", "P131"})
@@ -21,11 +22,11 @@ _BEGINS, _ENDS = ("P569", "P571", "P577", "P580", "P585"), ("P570", "P576", "P58
 _NO_NEIGHBOURS = frozenset({"P31", "P279"})
 _PLAYS_A_PART = "actor actress comedian screenwriter cinematographer editor producer singer musician composer animator"
 _PARTICIPANTS = frozenset(_PLAYS_A_PART.split())
-KEPT = 50_000  # entities whose containers are kept
-_LONGEST_LIFE, _YOUNGEST_MAKER = 110, 5
-_POSTHUMOUS = 60  # years after which nobody's work appears as a rule
+KEPT = 50_000  # entities whose containers are cached
+_LONGEST_LIFE, _YOUNGEST_MAKER = 110, 5  # years
+_POSTHUMOUS = 60  # years after a maker's death in which works may still appear
 _BY = re.compile(r"\bby ((?:[A-ZÀ-Þ][\w.'’-]*)(?:[ ,]+(?:and |de |van |von |of |the )*[A-ZÀ-Þ][\w.'’-]*)*)")
-OF_ANOTHER = 2.0  # a film that someone else made, of whose book it may be
+OF_ANOTHER = 2.0  # "foreign" of a film by another maker, which may be based on the subject's book
 _BASED_ON = re.compile(r"\b(?:based on|adapted from|adaptation of) .*")
 _FILM = re.compile(r"\A(?:the )?\d{4} (?:[\w-]+ ){0,4}film\b")
 _LIFE = re.compile(r"\((?:born )?(?P<begin>1[0-9]{3}|20[0-9]{2})\s*(?:[-–—]\s*(?P<end>1[0-9]{3}|20[0-9]{2})?)?\)")
@@ -34,9 +35,10 @@ _YEAR = re.compile(r"\A(?:the )?(?P<begin>1[0-9]{3}|20[0-9]{2})\b")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measured:
-    """A statement that linking is measured by: neither it nor another of its subject's of the property is used.
+    """The statement with which linking is evaluated; it is hidden from the linker.
 
-    Nor is what says the same from the other side; and the target counts once less as the property's value.
+    Hidden are all statements of the subject with the property and the inverse statements of the target; one use of the
+    target as a value is not counted.
     """
 
     subject: str
@@ -45,25 +47,25 @@ class Measured:
 
 
 Signs = Mapping[str, float]
-"""What speaks for or against a candidate, by name: 0 or absent where nothing is known, 1 for a sign that is there."""
+"""Evidence about a candidate by name of the sign: 0 or absent for no evidence, 1 for a sign that is present."""
 
 
 class Surroundings:
-    """Reads signs from one graph.
+    """Computes signs of candidates from their surroundings in one graph.
 
-    "stated": the subject's own statement. "linked": another statement between both, or the candidate holds the
-    subject. "neighbours": how many entities both point to, at most 3. "words": content words that both descriptions
-    share, at most 3. "described": the candidate's description or containers name the subject. "near": 1 for the
-    candidate whose places meet the subject's most finely, 0 for the least. "apart": in other states, as far as is
-    known; "elsewhere" beside it where the relation's answer must lie where the subject does. "anachronism": their
-    times cannot meet. "own" and "foreign": a work made by the subject, or by someone else (a film: 2).
+    "stated": the subject's own statement. "linked": another statement between both, or the candidate contains the
+    subject. "neighbours": number of common targets of statements, at most 3. "words": number of common content words
+    of the descriptions, at most 3. "described": the candidate's description or containers name the subject. "near": in
+    [0, 1], 1 for the candidate with the most common places with the subject, 0 for the fewest. "apart": in another
+    state, as far as known; "elsewhere": the same where the relation requires a common place. "anachronism": the
+    lifetimes cannot overlap. "own" and "foreign": a work by the subject, or by someone else (2 for a film).
     """
 
     def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
         self._graph = graph
         self._gazetteer = gazetteer
         self._classes = gazetteer.classes
-        self._telling: dict[str, tuple[str, ...]] = {}
+        self._names_of_containers: dict[str, tuple[str, ...]] = {}
         self._where: dict[str, dict[frozenset[str], str | None]] = {}
 
     def signs(
@@ -74,25 +76,27 @@ class Surroundings:
         question: str,
         measured: Measured | None = None,
     ) -> dict[str, Signs]:
-        """The signs of each candidate as an answer about the subject (None: the question's words alone)."""
+        """The signs of each candidate as an answer about the subject; for the subject None by the question's words
+        only.
+        """
         listed = list(ids)
         if subject is None:
-            return {qid: self._of_question(qid, relation, None, question) for qid in listed}
+            return {qid: self._signs_of_question(qid, relation, None, question) for qid in listed}
         self._graph.fetch([subject])
         self._graph.fetch(s.target for s in self._statements(subject, measured) if s.target)
         around = self._whereabouts(subject, measured)
         inside = frozenset(around.values())
-        placing = self._placing(listed, subject, relation, around, measured)
+        placing = self._signs_of_location(listed, subject, relation, around, measured)
         return {
             qid: {
-                **self._of_subject(qid, relation, subject, measured, inside=qid in inside),
+                **self._signs_of_subject(qid, relation, subject, measured, inside=qid in inside),
                 **placing[qid],
-                **self._of_question(qid, relation, subject, question),
+                **self._signs_of_question(qid, relation, subject, question),
             }
             for qid in listed
         }
 
-    def _placing(
+    def _signs_of_location(
         self,
         ids: Sequence[str],
         subject: str,
@@ -100,7 +104,7 @@ class Surroundings:
         around: Mapping[frozenset[str], str | None],
         measured: Measured | None,
     ) -> dict[str, Signs]:
-        """The signs of where each candidate lies; `around` are the subject's places."""
+        """The signs of location of each candidate; `around` are the subject's places."""
         description = normalise(self._graph.description(subject) or "")
         names = frozenset().union(*around)
         placed = self._in_a_state(around)
@@ -125,11 +129,11 @@ class Surroundings:
             for qid in ids
         }
 
-    def _of_question(self, qid: str, relation: Relation, subject: str | None, question: str) -> Signs:
-        own, foreign = self._made_by(qid, relation, subject, question)
-        return {"described": float(self._named_by(qid, subject, question)), "own": own, "foreign": foreign}
+    def _signs_of_question(self, qid: str, relation: Relation, subject: str | None, question: str) -> Signs:
+        own, foreign = self._authorship(qid, relation, subject, question)
+        return {"described": float(self._is_described(qid, subject, question)), "own": own, "foreign": foreign}
 
-    def _of_subject(
+    def _signs_of_subject(
         self, qid: str, relation: Relation, subject: str, measured: Measured | None, *, inside: bool
     ) -> Signs:
         mine = self._statements(qid, measured)
@@ -153,7 +157,7 @@ class Surroundings:
         }
 
     def _statements(self, entity_id: str, measured: Measured | None) -> list[Statement]:
-        """The entity's statements that may be used."""
+        """The entity's statements without deprecated and hidden ones."""
         entity = self._graph.entity(entity_id)
         if entity is None:
             return []
@@ -165,17 +169,17 @@ class Surroundings:
         return out
 
     def _whereabouts(self, entity_id: str, measured: Measured | None) -> dict[frozenset[str], str | None]:
-        """The places that the entity is said to be of or in, and what contains those: normalised names and ids."""
+        """The places of the entity by statements and description, with their containers: QIDs by normalised names."""
         if measured is not None:
-            return self._placed(entity_id, measured)
+            return self._find_whereabouts(entity_id, measured)
         known = self._where.get(entity_id)
         if known is None:
             if len(self._where) >= KEPT:
                 self._where.clear()
-            known = self._where[entity_id] = self._placed(entity_id, None)
+            known = self._where[entity_id] = self._find_whereabouts(entity_id, None)
         return known
 
-    def _placed(self, entity_id: str, measured: Measured | None) -> dict[frozenset[str], str | None]:
+    def _find_whereabouts(self, entity_id: str, measured: Measured | None) -> dict[frozenset[str], str | None]:
         hidden = None
         if measured is not None and entity_id == measured.subject:
             hidden = measured.property
@@ -195,14 +199,14 @@ class Surroundings:
         return out
 
     def _in_a_state(self, places: Mapping[frozenset[str], str | None]) -> bool:
-        """Whether one of the places is a state, so that what lies in another lies elsewhere."""
+        """Whether one of the places is a state."""
         states = bundled_demonyms().names
         return any(
             (qid is not None and self._gazetteer.is_state(qid)) or any(n in states for n in names)
             for names, qid in places.items()
         )
 
-    def _named_by(self, qid: str, subject: str | None, question: str) -> bool:
+    def _is_described(self, qid: str, subject: str | None, question: str) -> bool:
         """Whether the candidate's description or containers name the subject, or the question its containers."""
         if subject is not None:
             description = normalise(self._graph.description(qid) or "")
@@ -212,21 +216,21 @@ class Surroundings:
             if any(n in above or phrase_in(n, description) for n in names):
                 return True
         asked = normalise(question)
-        return any(n in asked and phrase_in(n, asked) for n in self._telling_names(qid))
+        return any(n in asked and phrase_in(n, asked) for n in self._container_names(qid))
 
-    def _telling_names(self, qid: str) -> tuple[str, ...]:
-        """Names of what contains the entity, but its own and the shortest."""
-        known = self._telling.get(qid)
+    def _container_names(self, qid: str) -> tuple[str, ...]:
+        """Names of the entity's containers, except its own and those of up to 3 letters."""
+        known = self._names_of_containers.get(qid)
         if known is None:
-            if len(self._telling) >= KEPT:
-                self._telling.clear()
+            if len(self._names_of_containers) >= KEPT:
+                self._names_of_containers.clear()
             own_names = {normalise(n) for n in self._graph.names(qid)}
             known = tuple(n for n in self._gazetteer.above(qid) if len(n) > 3 and n not in own_names)
-            self._telling[qid] = known
+            self._names_of_containers[qid] = known
         return known
 
-    def _made_by(self, qid: str, relation: Relation, subject: str | None, question: str) -> tuple[float, float]:
-        """For works of a person: whether it is said to be that person's, or somebody else's."""
+    def _authorship(self, qid: str, relation: Relation, subject: str | None, question: str) -> tuple[float, float]:
+        """("own", "foreign") for a candidate work: made by the subject, or by someone else."""
         if relation.asks != "work" or not (subject or question):
             return 0, 0
         asked = normalise(question)
@@ -242,18 +246,18 @@ class Surroundings:
         book = _BASED_ON.search(description) if is_film else None
         author = _BY.search(book[0]) if book is not None else None
         if author is not None and (normalise(author[1]) in called or phrase_in(normalise(author[1]), asked)):
-            return 0, OF_ANOTHER  # the film of one's book
-        # What an actor is known for is as a rule the work of a director.
+            return 0, OF_ANOTHER  # a film based on the subject's book
+        # A participant's works are usually credited to a director, so another maker is no evidence.
         takes_part = subject is not None and not _PARTICIPANTS.isdisjoint(words(self._graph.description(subject) or ""))
         return 0, (OF_ANOTHER if is_film else 1.0) * (bool(names) and not takes_part)
 
     def _is_film(self, qid: str) -> bool:
-        """Whether a work is a film: who wrote the book or the screenplay has not made it."""
+        """Whether a work is a film, whose maker is the director, not the author of the book or screenplay."""
         labels = (self._graph.label(kind) or "" for kind in self._graph.classes(qid))
         return any(label.endswith("film") for label in labels) or bool(_FILM.match(self._graph.description(qid) or ""))
 
     def _cannot_meet(self, qid: str, subject: str, relation: Relation) -> bool:
-        """Whether one was over before the other began; a maker is born before the work and not long dead."""
+        """Whether one ended before the other began, or a maker was too young or long dead when the work was made."""
         begin, end = self._years(qid)
         first, last = self._years(subject)
         is_person = not self._classes(qid).isdisjoint({"person", "fictional"})
@@ -297,7 +301,7 @@ def _targets(statements: Iterable[Statement]) -> set[str]:
 
 
 def phrase_in(phrase: str, text: str) -> bool:
-    """Whether the phrase stands in the text as whole words."""
+    """Whether the phrase occurs in the text as whole words."""
     start = text.find(phrase) if phrase else -1
     while start >= 0:
         end = start + len(phrase)

@@ -1,4 +1,4 @@
-"""The numbers that linking works with, from `abstraction/data/linking.json`."""
+"""The parameters of linking, from `abstraction/data/linking.json`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from abstraction.package_data import package_data
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinkSettings:
-    """Weights of signs in log odds a unit, names of rules with their signs, and the bounds of confidence.
+    """The weights of signs (log odds per unit), the rules with their signs, and the thresholds of confidence.
 
-    `shares` are parts of the belief in (0, 1): from "high" and from "medium" on a link has that confidence, that to a
-    state from "state", that to a great city from "great", and from "rival" on a candidate is a rival. `well_known` are
-    uses from which on a lone candidate's name alone is enough for "high". `doubts` add up to `most_doubt`, from which
-    on it is given up. `fingerprint` tells settings apart in the record of a run.
+    `shares` are thresholds in (0, 1) on a candidate's share of belief: "high" and "medium" for that confidence of a
+    link, "state" and "great" instead of "medium" for a state and a great city, and "rival" for being listed as a
+    rival. `well_known` is the number of uses from which the name alone gives "high" to a lone candidate. The weights
+    in `doubts` are summed; from `most_doubt` on the link is abandoned. `fingerprint` identifies the settings in the
+    record of a run.
     """
 
     weights: Mapping[str, float]
@@ -32,7 +33,7 @@ class LinkSettings:
 
 @lru_cache(maxsize=1)
 def link_settings() -> LinkSettings:
-    """The settings that come with the package."""
+    """The settings of the package."""
     data = package_data("linking.json")
     return LinkSettings(
         weights=data["weights"],

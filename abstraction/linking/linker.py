@@ -1,9 +1,9 @@
-"""Which entity an answer's text means, using what the question asks and about whom.
+"""The entity linker: which entity an answer's text refers to, given the question and its subject.
 
-Candidates carry the name as label or alias and can be what the relation asks for (`linking.candidates`). What speaks
-for each is added up: the form of the name, how often the source uses the entity as such a value (`linking.priors`), its
-class, and what the subject tells (`linking.surroundings`). The sums are log odds and give each candidate's share of the
-belief. A link says what decided it; where the best candidate's share is small, it is of low confidence and keeps its
+Candidates have the name as label or alias and fit what the relation asks for (`linking.candidates`). Their signs are
+summed with weights: the form of the name, the number of uses as such a value in the source (`linking.priors`), the
+class, and relations to the subject (`linking.link_features`). The sums are log odds and give each candidate's share of
+belief. A link contains the rule that decided it; where the best share is small, it has low confidence and lists the
 rivals.
 """
 
@@ -33,24 +33,25 @@ Confidence = Literal["given", "high", "medium", "low"]
 Method = Literal["question", "smallest"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
-# What the subject must be for a relation of this subject kind.
+# Answer classes of the subject by the relation's kind of subject.
 SUBJECT_CLASSES = {
     "person": frozenset({"person", "fictional", "group"}),
     "work": frozenset({"work"}),
     "place": frozenset({"place", "country", "building", "school", "organisation", "company", "club"}),
     "organisation": frozenset({"company", "organisation", "school", "label", "club", "group"}),
 }
-MOST_SUBJECTS = 12
-ALIKE = 0.85  # of two names that are one in two spellings: from this ratio of equal letters on
-GREAT, GREATER = 100_000, 4  # inhabitants of a city that is meant before its namesakes, and times theirs
+MOST_SUBJECTS = 12  # namesakes of the subject that are tried
+ALIKE = 0.85  # least ratio of equal letters of two spellings of one name
+GREAT, GREATER = 100_000, 4  # least inhabitants of a great city, and least ratio to those of its namesakes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Link:
-    """The outcome: an id with its confidence, the rule that decided and the rivals left, or an abstention.
+    """The result of linking: a QID with its confidence, the rule that decided and the rivals, or an abstention.
 
-    `rule` is "given", "only", "smallest-id", or one of the rules of data/linking.json: what told the best candidate
-    from the next. `share` is the candidate's part of the belief, in (0, 1]. `rivals` are likeliest first.
+    `rule` is "given", "only", "smallest-id", or a rule of data/linking.json: the one that most separated the best
+    candidate from the next. `share` is the candidate's share of belief, in (0, 1]. `rivals` are ordered by share,
+    largest first.
     """
 
     qid: str | None
@@ -64,9 +65,9 @@ class Link:
 class Linker:
     """Links names in one graph. Deterministic.
 
-    `method` "question" weighs what the module says; "smallest" is the paper's heuristic, the smallest id among all
-    that carry the name, whatever is asked, for the answer as for the entity asked about. `priors` are counts of the
-    graph's store that are to be shared. Raises UnknownLinkerError for another method.
+    With `method` "question" all signs are weighed; "smallest" is the paper's heuristic for both answer and subject:
+    the smallest id among all entities with the name, whatever is asked. `priors` are counts of the graph's store to
+    share. Raises UnknownLinkerError for another method.
     """
 
     def __init__(
@@ -84,8 +85,9 @@ class Linker:
         self.typed = self._candidates.typed
         self._nouns = AskedNouns(graph, self._classes)
 
-    def given(self, qid: str, relation: Relation) -> Link:
-        """The link for an id that came with the row: known, and of a class that the relation can have."""
+    def link_given(self, qid: str, relation: Relation) -> Link:
+        """The link for a QID of the input row: abstains where it is unknown or its class conflicts with the relation.
+        """
         if self._graph.entity(qid) is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         filter_ = wanted(relation.asks)
@@ -95,7 +97,7 @@ class Linker:
         return Link(qid=qid, confidence="given", rule="given")
 
     def subjects(self, text: str | None, qid: str | None, relation: Relation) -> tuple[str, ...]:
-        """Ids that the subject's name may mean, best first; one where an id is given, and by the method "smallest"."""
+        """QIDs that the subject's name may refer to, best first; one if `qid` is given or the method is "smallest"."""
         if qid is not None:
             return (qid,) if self._graph.entity(qid) else ()
         if not text:
@@ -112,11 +114,11 @@ class Linker:
         return tuple(ids[:MOST_SUBJECTS])
 
     def other_names(self, text: str) -> list[str]:
-        """What else may be looked up for a text that nothing is called, so that many are read in one batch."""
+        """Further forms of a text without a match, so that many can be looked up in one batch."""
         return [*variants(text), *self.typed.names_in(text)]
 
     def prepare(self, texts: Iterable[str], relation: Relation) -> None:
-        """Read in one batch what `link` will ask of the store for these answers; links do not depend on it."""
+        """Fetch in one batch what `link` needs for these answers; links do not depend on it."""
         if self.method == "question" and relation.id:
             ids = {m.id for text in texts for m in self._graph.find(text) if m.id.startswith("Q")}
             self._priors.fetch(relation, sorted(ids))
@@ -130,18 +132,18 @@ class Linker:
         question: str = "",
         measured: Measured | None = None,
     ) -> Link:
-        """The entity that `text` means as an answer to the question.
+        """The link of `text` as an answer to the question.
 
-        `measured` is a statement that the link will be judged by: nothing is concluded from it.
+        `measured` is the statement by which the link is evaluated; it is not used as evidence.
         """
         answer = measured.target if measured else None
         candidates = self._candidates.of(text, relation, measured=answer)
         if candidates is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         if self.method == "smallest":
-            first = min((m.id for m in self._candidates.named(text, relation)), key=entity_number)
+            first = min((m.id for m in self._candidates.items_named(text, relation)), key=entity_number)
             return Link(qid=first, confidence="medium", rule="smallest-id")
-        candidates = self._possible(candidates, relation, subjects, question)
+        candidates = self._possible_candidates(candidates, relation, subjects, question)
         if not candidates:
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         own_signs = self._candidates.signs(candidates, text, relation, measured=answer)
@@ -154,13 +156,13 @@ class Linker:
         if foreign or all(map(_is_otherwise, whole.values())):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         if len(whole) == 1:
-            return self._only(whole, relation, text, question)
-        return self._likeliest(whole, relation, text, question)
+            return self._link_lone_candidate(whole, relation, text, question)
+        return self._link_likeliest(whole, relation, text, question)
 
-    def _possible(
+    def _possible_candidates(
         self, candidates: Sequence[Candidate], relation: Relation, subjects: Sequence[str], question: str
     ) -> list[Candidate]:
-        """The candidates without those that lie elsewhere, and without what the question is about."""
+        """The candidates without those that lie elsewhere, and without the question's subject."""
         possible = [c for c in candidates if not capital_lies_elsewhere(c.qid, relation, question, self._gazetteer)]
         if len(subjects) == 1 and (relation.id == CAPITAL or len(possible) > 1):
             return [c for c in possible if c.qid != subjects[0]]
@@ -169,7 +171,9 @@ class Linker:
     def _signs_of_question(
         self, ids: Sequence[str], relation: Relation, subjects: Sequence[str], question: str, measured: Measured | None
     ) -> dict[str, Signs]:
-        """The signs of each by question and subject; of several possible subjects, by whoever speaks best for it."""
+        """The signs of each candidate by question and subject; of several possible subjects, those with the largest
+        weight.
+        """
         best: dict[str, Signs] = {}
         for subject in subjects or (None,):
             for qid, signs in self._surroundings.signs(ids, relation, subject, question, measured).items():
@@ -177,10 +181,10 @@ class Linker:
                     best[qid] = signs
         return best
 
-    def _only(self, whole: Mapping[str, Signs], relation: Relation, text: str, question: str) -> Link:
-        """The link to a candidate without a rival, unless more speaks against than for it.
+    def _link_lone_candidate(self, whole: Mapping[str, Signs], relation: Relation, text: str, question: str) -> Link:
+        """The link to a lone candidate, or an abstention where the doubts outweigh the evidence.
 
-        Of many namesakes a part of WikiData may hold another one than is meant.
+        A snapshot may lack the intended entity and contain only a namesake.
         """
         ((qid, signs),) = whole.items()
         doubt = self._doubt(qid, text, signs, relation, question)
@@ -193,11 +197,11 @@ class Linker:
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
 
-    def _open_doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
-        """What speaks against a lone candidate of a question that has no relation: nothing but its name is for it.
+    def _doubt_without_relation(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
+        """The doubt about a lone candidate for a question without relation, whose only evidence is its name.
 
-        A name of one word that many things may bear, in a question that leaves open what is asked for, or asks for
-        something else by its noun; a name told in small letters. The name of a state is no such name.
+        It grows for a name of one word, for lower case, and where the question leaves the kind of answer open or its
+        noun asks for another kind. 0 for the label of a state.
         """
         if relation.id or (self._gazetteer.is_state(qid) and signs.get("label")):
             return 0.0
@@ -211,7 +215,7 @@ class Linker:
         }
         return sum(value * link_settings().doubts[name] for name, value in seen.items())
 
-    def _likeliest(self, signs: Mapping[str, Signs], relation: Relation, text: str, question: str) -> Link:
+    def _link_likeliest(self, signs: Mapping[str, Signs], relation: Relation, text: str, question: str) -> Link:
         settings = link_settings()
         weights = {qid: _weight(s) for qid, s in signs.items()}
         order = sorted(weights, key=lambda i: (-weights[i], entity_number(i)))
@@ -232,11 +236,11 @@ class Linker:
         unlikely = not _is_sure(signs[best]) and is_unlikely_seat(best, relation, question, self._gazetteer)
         if unlikely or (not relation.id and doubt >= settings.most_doubt):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
-        # A city is meant before its borough, and holds it; and a great city before towns of its name.
+        # A city is preferred to its borough, which it contains, and a great city to towns of its name.
         settled = signs[best].get("outer") and self._graph.is_instance(best, SETTLEMENTS)
         bound = "state" if settled or self._gazetteer.is_state(best) else "medium"
         enough = settings.shares["great" if bound == "medium" and self._is_great(best, rivals) else bound]
-        inner = _innermost(order, parts, signs, settings.shares["medium"]) if relation.passes else None
+        inner = _city_within_region(order, parts, signs, settings.shares["medium"]) if relation.passes else None
         is_city = inner is not None and inner != best and self._graph.is_instance(inner, SETTLEMENTS)
         if share < enough and inner is not None and is_city and not self._graph.is_instance(best, SETTLEMENTS):
             return Link(qid=inner, confidence="medium", rule="class", rivals=rivals, share=parts[inner] / whole)
@@ -247,8 +251,8 @@ class Linker:
         return Link(qid=best, confidence=confidence, rule=rule, rivals=rivals, share=share)
 
     def _may_be_elsewhere(self, qid: str, text: str, signs: Signs) -> bool:
-        """Whether a lone place may as well be another: its own name is spelt otherwise (Brookeville for Brookville) and
-        nobody uses it, or it is small and a county elsewhere has its name.
+        """Whether a lone place may be the wrong one: its label is spelt differently (Brookeville for Brookville) and
+        it has no uses, or it is small and a county elsewhere has its name.
         """
         if not signs.get("label") and not signs.get("uses") and not signs.get("kindred"):
             return SequenceMatcher(None, normalise(self._graph.label(qid) or ""), normalise(text)).ratio() >= ALIKE
@@ -257,12 +261,12 @@ class Linker:
         return self._gazetteer.is_borne_elsewhere(qid, text)
 
     def _is_great(self, qid: str, rivals: Sequence[str]) -> bool:
-        """Whether a place has many more inhabitants than its namesakes."""
+        """Whether a place has at least GREAT inhabitants and GREATER times those of its namesakes."""
         people = self._gazetteer.inhabitants(qid)
         return people >= GREAT and people >= GREATER * max(map(self._gazetteer.inhabitants, rivals), default=0.0)
 
     def _doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
-        """How much speaks for a namesake of what the snapshot lacks; nothing where the question leads to the entity."""
+        """The doubt that the snapshot lacks the intended entity; 0 where question or subject lead to the candidate."""
         if _is_sure(signs):
             return 0.0
         seen = {
@@ -273,14 +277,16 @@ class Linker:
             "proven": float(_is_proven(signs)),
         }
         namesake = sum(value * seen.get(name, 0.0) for name, value in link_settings().doubts.items())
-        return namesake + self._open_doubt(qid, text, signs, relation, question)
+        return namesake + self._doubt_without_relation(qid, text, signs, relation, question)
 
 
-def _innermost(
+def _city_within_region(
     order: Sequence[str], parts: Mapping[str, float], signs: Mapping[str, Signs], least: float
 ) -> str | None:
-    """Of a city and the region of its name around it the city, where it is one or the other: who was born in the city
-    was born in the region, and what holds the region holds the city."""
+    """The city, where a city and the region of its name around it together have most of the belief; else None.
+
+    A birth in the city is also one in the region, and every container of the region contains the city.
+    """
     inner = next((qid for qid in order if signs[qid].get("inner")), None)
     outer = next((qid for qid in order if signs[qid].get("outer")), None)
     if inner is None or outer is None or (parts[inner] + parts[outer]) < least * sum(parts.values()):
@@ -294,20 +300,21 @@ def _is_sure(signs: Signs) -> bool:
 
 
 def _is_foreign(signs: Signs) -> bool:
-    """Whether a work is somebody else's, and nothing says that it is the subject's too; who wrote a film's book is
-    linked with the film.
+    """Whether a work is by someone else, with no statement that it is also the subject's.
+
+    A statement that only links a film counts for nothing, as the author of its book has one.
     """
     is_film = signs.get("foreign") == OF_ANOTHER
     return bool(signs.get("foreign")) and not signs.get("stated") and (is_film or not signs.get("linked"))
 
 
 def _is_otherwise(signs: Signs) -> bool:
-    """Whether it is clearly no such thing as the question names, and the source never uses it as such a value."""
+    """Whether the entity is clearly not what the question's noun names, and the source does not prove otherwise."""
     return bool(signs.get("otherwise")) and not _is_proven(signs)
 
 
 def _is_proven(signs: Signs) -> bool:
-    """Whether the source uses it often enough as such a value."""
+    """Whether the source has at least PROVEN uses of the entity as such a value."""
     return signs.get("uses", 0.0) >= math.log1p(PROVEN)
 
 

@@ -1,7 +1,7 @@
-"""Links that a person should look at: a sheet of them with their rivals, and the sheet read back with decisions.
+"""Review of doubtful links by a person: writing a sheet with rivals, and reading it back with decisions.
 
-The sheet is a CSV file with a row for each doubtful link. In its column `decision` stands what the answer means: the
-id of an item, or "none" for no item at all; an empty one leaves the link as it is.
+The sheet is a CSV file with one row per doubtful link. The person enters in its column `decision` the item's QID, or
+"none" for no item; an empty cell keeps the link.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from kg.model import ENTITY_ID
 from kg.store.protocol import Store
 from kg.walks.graph import Graph
 
-CONFIDENCE = ("low", "medium", "high", "given")  # of links, least first
+CONFIDENCE = ("low", "medium", "high", "given")  # confidences of links, lowest first
 COLUMNS = ("id", "question", "answer", "confidence", "reason", "meant", "rivals", "holds", "ladder", "decision")
 NONE = "none"
-MOST_SHOWN = 8  # rivals, and statements of an entity
+MOST_SHOWN = 8  # rivals, and statements of an entity, on the sheet
 _WORD = re.compile(r"\S+")
-_LONGEST = 12  # words of an answer in which names are looked for
+_LONGEST = 12  # words of an answer that are searched for names
 Decisions = Mapping[tuple[str, str], str]
-"""What a person decided: by row id and answer, an item's id or NONE."""
+"""Decisions of a person by (row id, answer): the QID of an item, or NONE."""
 
 
-def confident(row: TieredRow, least: str) -> TieredRow:
-    """The row, or where one of its links is of less confidence than `least`, the row without a ladder."""
+def without_uncertain_links(row: TieredRow, least: str) -> TieredRow:
+    """The row, without its ladder if one of its links has less confidence than `least`."""
     if any(_rank(link) < CONFIDENCE.index(least) for link in row.links if link.get("qid")):
         return _without_ladder(row, Abstention.UNCERTAIN_LINK)
     return row
 
 
-def decided(row: QARow, decisions: Decisions) -> QARow:
-    """The question with the items that a person decided on."""
+def with_decisions(row: QARow, decisions: Decisions) -> QARow:
+    """The question with the QIDs of the decisions."""
     qids = [decisions.get((row.id, text), qid) for text, qid in zip(row.answers, row.answer_qids, strict=True)]
     return replace(row, answer_qids=tuple(None if qid == NONE else qid for qid in qids))
 
 
-def refused(row: TieredRow, decisions: Decisions) -> TieredRow:
-    """The row, or where a person decided that an answer is no item, the row without a ladder and that link."""
+def without_refused_links(row: TieredRow, decisions: Decisions) -> TieredRow:
+    """The row, without its ladder and the link if a decision for one of its answers is NONE."""
     none = {text for text in row.answers if decisions.get((row.id, text)) == NONE}
     if not none:
         return row
-    links = [link for link in row.links if _linked(link, row) not in none]
+    links = [link for link in row.links if _answer_of(link, row) not in none]
     return replace(_without_ladder(row, Abstention.NO_LINK), extra={**row.extra, "links": links})
 
 
-def _linked(link: Mapping[str, Any], row: TieredRow) -> str:
-    """The answer that a link is of."""
+def _answer_of(link: Mapping[str, Any], row: TieredRow) -> str:
+    """The answer of a link."""
     return str(link.get("answer") or row.answers[0])
 
 
@@ -73,7 +73,7 @@ def _without_ladder(row: TieredRow, code: Abstention) -> TieredRow:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A doubtful link: the answer, what it was taken for, what else it may be, and what the snapshot holds of it."""
+    """A doubtful link: the answer, its entity, the rivals, and the snapshot's statements about the first of them."""
 
     answer: str
     confidence: str
@@ -84,23 +84,23 @@ class Doubt:
 
 
 class Reviewer:
-    """Tells what a person needs to know of a row's links, from one snapshot."""
+    """Collects from one snapshot the information for reviewing a row's links."""
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self._graph = Graph(store, language=language)
 
     def doubts(self, row: TieredRow, *, certain: str = "high") -> Iterator[Doubt]:
-        """The links of less confidence than `certain`, and those that were given up for their rivals or their kind.
+        """The links with less confidence than `certain`, and those abandoned for rivals or a conflict of kind.
 
-        An answer that no item is called is listed where parts of it are names.
+        An answer without a match is included where parts of it are names.
         """
         for link in row.links:
-            text = _linked(link, row)
+            text = _answer_of(link, row)
             code = link.get("abstained")
             if code is None and _rank(link) >= CONFIDENCE.index(certain):
                 continue
             ids = [i for i in linked_ids(link) if ENTITY_ID.match(i)]
-            named = ids or self._named(text) or self._within(text)
+            named = ids or self._items_named(text) or self._items_in_text(text)
             if code == Abstention.NO_LINK and not named:
                 continue
             meant = ids[:1] if link.get("qid") else []
@@ -111,14 +111,14 @@ class Reviewer:
                 reason=str(code or link.get("rule") or ""),
                 meant="".join(map(self.in_words, meant)),
                 rivals=tuple(self.in_words(i) for i in named[:MOST_SHOWN] if i not in meant),
-                holds=tuple(map(self._held, named[:1])),
+                holds=tuple(map(self._statements_of, named[:1])),
             )
 
-    def _named(self, text: str) -> list[str]:
+    def _items_named(self, text: str) -> list[str]:
         return [m.id for m in self._graph.find(text) if m.id.startswith("Q")]
 
-    def _within(self, text: str) -> list[str]:
-        """Items that carry the longest parts of the text as their names."""
+    def _items_in_text(self, text: str) -> list[str]:
+        """Items whose names are the longest parts of the text."""
         words = _WORD.findall(text)[:_LONGEST]
         spans = [
             " ".join(words[start : start + size]).strip(".,;:()\"'")
@@ -127,16 +127,16 @@ class Reviewer:
         ]
         spans = [span for span in spans if span[:1].isupper() and len(span) > 3]
         self._graph.find_all(spans)
-        ids = [i for span in spans for i in self._named(span)]
+        ids = [i for span in spans for i in self._items_named(span)]
         return list(dict.fromkeys(ids))[:MOST_SHOWN]
 
     def in_words(self, qid: str) -> str:
-        """An item by id, label and description."""
+        """An item as text: QID, label and description."""
         description = self._graph.description(qid)
         return f"{qid} {self._graph.label(qid) or '(no label)'}" + (f": {description}" if description else "")
 
-    def _held(self, qid: str) -> str:
-        """What the snapshot states of an item."""
+    def _statements_of(self, qid: str) -> str:
+        """The statements of an item about other items, as text."""
         entity = self._graph.entity(qid)
         held = [(s.property, s.target) for s in entity.statements if s.target] if entity else []
         self._graph.fetch(i for pair in held for i in pair if i)
@@ -148,12 +148,14 @@ class Reviewer:
 
 @contextmanager
 def writing_sheet(reviewer: Reviewer, path: Path, *, certain: str = "high") -> Iterator[Callable[[TieredRow], None]]:
-    """What puts the doubtful links of a row on the sheet, which is there, whole, once the block has ended well."""
+    """A function that writes the doubtful links of a row to the sheet; the file appears when the block ends without
+    error.
+    """
     with atomic_path(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
         sheet = csv.writer(stream)
         sheet.writerow(COLUMNS)
 
-        def see(row: TieredRow) -> None:
+        def write_doubts(row: TieredRow) -> None:
             ladder = " > ".join(" | ".join(tier.text for tier in level.tiers) for level in row.levels[1:])
             for doubt in reviewer.doubts(row, certain=certain):
                 cells = (
@@ -162,21 +164,21 @@ def writing_sheet(reviewer: Reviewer, path: Path, *, certain: str = "high") -> I
                 )  # fmt: skip
                 sheet.writerow(map(marked, cells))
 
-        yield see
+        yield write_doubts
 
 
 def write_sheet(
     rows: Iterable[TieredRow], reviewer: Reviewer, path: Path, *, certain: str = "high"
 ) -> Iterator[TieredRow]:
-    """Hand the rows on and write the sheet of their doubtful links, whole when the last row is taken."""
-    with writing_sheet(reviewer, path, certain=certain) as see:
+    """Yield the rows unchanged and write the sheet of their doubtful links; the file appears after the last row."""
+    with writing_sheet(reviewer, path, certain=certain) as write_doubts:
         for row in rows:
-            see(row)
+            write_doubts(row)
             yield row
 
 
 def read_decisions(path: Path) -> Decisions:
-    """The decisions of a sheet. Raises RowError for a file without the columns, or a decision that is none."""
+    """The decisions of a sheet. Raises RowError for missing columns or an invalid decision."""
     decisions: dict[tuple[str, str], str] = {}
     expected = "a sheet of tiers --review"
     for line in read_sheet_lines(path, ("id", "answer", "decision"), expected=expected, error=RowError):
@@ -190,7 +192,7 @@ def read_decisions(path: Path) -> Decisions:
     return decisions
 
 
-def shown(doubts: Sequence[Doubt]) -> list[str]:
+def doubt_lines(doubts: Sequence[Doubt]) -> list[str]:
     """The doubts as lines for a terminal."""
     out = []
     for doubt in doubts:

@@ -1,1 +1,1 @@
-"""What a question asks for, and whether its gold answers hold together with that."""
+"""The kind of answer that a question asks for, and whether gold answers are consistent with it."""

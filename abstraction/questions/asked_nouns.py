@@ -1,7 +1,7 @@
-"""The noun of "Which novel ...?": what it says about the entities that may answer, and containers worded by it.
+"""The noun of "Which novel ...?": its evidence about candidate entities, and the wording of containers by it.
 
-A noun is known by the bundled names of kinds (`data/asked_nouns.json`, `classes.json`, the lists of types) or as
-the label of a class in the graph. One that nobody knows says nothing, nor does a phrase whose end is not certain.
+Nouns are recognised by the bundled names of kinds (`data/asked_nouns.json`, `classes.json`, the lists of types) or by
+the labels of classes in the graph. An unknown noun, or a phrase with an uncertain end, gives no evidence.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from kg.bounded_cache import SizedDict, bounded_cache
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
-# Containers worded as the kind that is asked for: "a country in Asia", "a city in Gabon".
+# Wording of containers by the kind that is asked for: "a country in Asia", "a city in Gabon".
 #
-# A container by its name answers where something is. Who asks which country or what capital wants one, and "Gabon" is
-# no capital: there the bare name is not among the names of the tier.
+# The bare name of a container answers "where". It does not answer "which capital", since "Gabon" is not a capital:
+# there the bare name is not among the names of the tier.
 
 _data = partial(package_data, "asked_nouns.json")
 _WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
-# "In which city ...?" wants a city, and is answered by "in Germany"; "In which country ...?" by a country alone.
+# "In which city ...?" is also answered by "in Germany"; "In which country ...?" only by a country.
 _IN_WHICH = re.compile(r"\b(?:in|at|near|from) (?:which|what) (?!country|nation)\w+\b", re.I)
 _WHICH = re.compile(
     r"(?:\A|, |\b(?:in|at|from|near) )(?:\w+ )?(?:which|what)(?: is the name of the| of the)?"
@@ -46,24 +46,27 @@ _WHICH = re.compile(
     re.I,
 )
 _COUNTRY = "country"
-_COUNTRIES = STATE | {"Q6256", "Q3336843"}  # Scotland is one too
+_COUNTRIES = STATE | {"Q6256", "Q3336843"}  # with countries within a state, as Scotland
 _SETTLEMENTS = ("city", "town", "village", "municipality", "commune")
 _TOLD_PLACES = frozenset({*_SETTLEMENTS, "county", "island", "lake", "mountain", "river"})
-# What a city may as well be called by its class.
+# Classes too vague to name a city by.
 _UNTOLD = frozenset({"place", "human settlement", "settlement", "municipality", "commune"})
 _SCHOOLS = ("university", "college", "school", "academy")
 _LOCATES = re.compile(r"\b(?:where|locat\w+|place|from|held|filmed|born|lived?)\b", re.I)
-_NAMES = 5  # names of a container that are worded
-# Words with capitals: "African continent" wants an article, "FRG" is a code.
+_NAMES = 5  # names of a container that are used in aliases
+# A name of capitalised words: "African continent" would need an article, "FRG" is a code.
 _SPELLED = re.compile(r"(?=.{4})(?:(?:[^\W\d_a-zß-ÿ][\w'’.-]+|of|the|and|de|da|del|la)(?: |\Z))+")
-# Kinds that are counted: "a Germanic language", "a winter sport"; genres and fields of work are not.
+# Count nouns, which take an article: "a Germanic language", "a winter sport"; genres and fields of work do not.
 _COUNTED = re.compile(r"^(?!an? |the ).+ (?:language|sport|religion|currency|instrument|degree|denomination|election)$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AskedWording:
-    """How containers are worded: by which noun, what shows that it is the answer's, whether it is `own`, what the place
-    is called, or asked for, and whether the `bare` names are names of them too."""
+    """The wording of containers in tiers.
+
+    `noun` is the noun before "in", with its `evidence`; `own`: whether the noun describes the answer itself and is not
+    the one asked for; `bare`: whether bare names of containers are aliases too.
+    """
 
     noun: str
     evidence: tuple[Evidence, ...]
@@ -72,13 +75,14 @@ class AskedWording:
 
 
 def asked_wording(case: LadderCase, *, certain: bool) -> AskedWording | None:
-    """The wording that the question asks for; None where it asks where, and in any language but that of the rules.
+    """The wording for containers of the answer; None for a "where" question and for a language other than that of the
+    rules.
 
-    Which settlement is meant may not be `certain`: then it is a place.
+    If the link to a settlement is not `certain`, the noun is "place".
     """
     if case.graph.shown_in != case.graph.language:
         return None
-    asked = _noun_asked(case, certain=certain)
+    asked = _noun_in_question(case, certain=certain)
     noun = asked or _noun_of_place(case, certain=certain)
     if noun is None:
         return None
@@ -87,11 +91,11 @@ def asked_wording(case: LadderCase, *, certain: bool) -> AskedWording | None:
 
 
 def as_asked(nodes: dict[str, Proposal], case: LadderCase, wording: AskedWording | None) -> dict[str, Proposal]:
-    """The proposals with containers worded as what the question asks for; untouched where it asks where.
+    """The proposals with containers worded by the kind that is asked for; for a "where" question only articles are
+    added.
 
-    Containers that are of that kind themselves keep their names: England lies in a country, the United Kingdom.
-    Kinds that are counted get their article. A phrase that names the answer ("a city in the Metropolitan City of
-    Turin") is left out.
+    Containers of that kind keep their names: England lies in a country, the United Kingdom. Count nouns get an
+    article. A phrase that contains the answer's name ("a city in the Metropolitan City of Turin") is removed.
     """
     if case.graph.shown_in != case.graph.language:
         return nodes
@@ -102,21 +106,19 @@ def as_asked(nodes: dict[str, Proposal], case: LadderCase, wording: AskedWording
     worded = {
         key: node
         if not is_named(node) or (not wording.own and _is_such(node, wording.noun, case))
-        else _worded(node, wording, _way_to(nodes, key))
+        else _with_wording(node, wording, _evidence_to(nodes, key))
         for key, node in nodes.items()
     }
     return remove(worded, lambda node: node.qid is None and is_phrase(node.text) and leaks_name(node.text, label))
 
 
-def _noun_asked(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
-    """What the question asks for, and what shows that the answer is one; None where it asks where.
-
-    A place that is no answer to "where" is told by what it is: "a river in Asia". So is one whose relation does not
-    pass to what contains it: Cuba is not what Bayamo is the capital of.
+def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
+    """The noun that the question asks for, and evidence that the answer is one; None for a "where" question or no
+    noun.
     """
     relation = case.relation
     if relation.id == "P27":
-        return _COUNTRY, ()  # whose nationality is asked, with "where" too
+        return _COUNTRY, ()  # nationality, also when asked with "where"
     if _WHERE.match(case.question):
         return None
     if relation.asks == _COUNTRY:
@@ -125,14 +127,14 @@ def _noun_asked(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence
         return (_settlement(case) if certain else None) or ("place", ())
     asked = _asked_noun(case.question)
     if asked is None and _is_agent(case):
-        return _COUNTRY, ()  # who took part in a battle: a part of the world did not
+        return _COUNTRY, ()  # a participant of a battle is a country, not a part of the world
     if asked is None or relation.asks not in ("place", "school"):
         return None
     for noun in _SCHOOLS if asked in _SCHOOLS else (asked,):
         for statement in case.graph.current(case.answer, "P31"):
-            if statement.target and noun in _words(case, statement.target):
+            if statement.target and noun in _label_words(case, statement.target):
                 return noun, (from_statement(case.graph, statement),)
-    # A town, where the state is asked: its containers may be the answer. Where the city is, they are none.
+    # A town as the answer to "which state": its containers may be the answer. To "which city" they are not.
     if asked not in _SETTLEMENTS or not case.graph.is_instance(case.answer, SETTLEMENTS):
         return None
     own = (_settlement(case) or noun_of(case)) if certain else None
@@ -140,10 +142,10 @@ def _noun_asked(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence
 
 
 def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
-    """What a place is called that is no answer to "where", and what shows it; None for all else.
+    """The noun of a place that does not answer "where", and its evidence; None for other answers.
 
-    "A river in Asia" is told of a river. So is a place whose relation does not pass to what contains it: Cuba is not
-    what Bayamo is the capital of.
+    A river gives "a river in Asia". So does an answer whose relation does not hold for its containers: Bayamo is not
+    the capital of Cuba.
     """
     relation = case.relation
     if relation.passes or _WHERE.match(case.question) or (not relation.id and _LOCATES.search(case.question)):
@@ -155,18 +157,19 @@ def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evide
 
 
 def _is_agent(case: LadderCase) -> bool:
-    """Whether the answer is a state that did or suffered something, rather than where something is."""
+    """Whether the answer is a state as an actor or participant, not as a location."""
     asks = case.relation.asks
     open_ = asks == "any" or (not case.relation.id and asks == "place")
     return open_ and case.gazetteer.is_state(case.answer) and not _LOCATES.search(case.question)
 
 
 def _settlement(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
-    """A city, town or village, by the label of a class or the description."""
+    """The noun of a settlement ("city", "town", "village") by the label of a class or the description, with evidence.
+    """
     stated = case.graph.current(case.answer, "P31")
     for noun in _SETTLEMENTS:
         for statement in stated:
-            if statement.target and noun in _words(case, statement.target):
+            if statement.target and noun in _label_words(case, statement.target):
                 return noun, (from_statement(case.graph, statement),)
     place_noun = noun_of(case)
     return place_noun if place_noun and place_noun[0] in _SETTLEMENTS else None
@@ -179,21 +182,21 @@ def _asked_noun(question: str) -> str | None:
 
 
 def _is_such(node: Proposal, noun: str, case: LadderCase) -> bool:
-    """Whether a container is of the kind asked for itself."""
+    """Whether a container is itself of the kind that is asked for."""
     if node.qid is None or case.relation.id == "P36":
         return False
     if noun == _COUNTRY:
         return case.gazetteer.is_state(node.qid) or not _COUNTRIES.isdisjoint(case.graph.classes(node.qid))
     if case.gazetteer.is_state(node.qid):
-        return False  # "which state": a sovereign one holds it
-    return any(noun in _words(case, kind) for kind in case.graph.classes(node.qid))
+        return False  # for "which state" a sovereign state is only a container
+    return any(noun in _label_words(case, kind) for kind in case.graph.classes(node.qid))
 
 
-def _words(case: LadderCase, kind: str) -> list[str]:
+def _label_words(case: LadderCase, kind: str) -> list[str]:
     return (case.graph.label(kind) or "").lower().split()
 
 
-def _worded(node: Proposal, wording: AskedWording, way: tuple[Evidence, ...]) -> Proposal:
+def _with_wording(node: Proposal, wording: AskedWording, way: tuple[Evidence, ...]) -> Proposal:
     names = [name for name in spoken((node.text, *node.aliases)) if name == node.text or _SPELLED.fullmatch(name)]
     first, *others = dict.fromkeys(indefinite(f"{wording.noun} in {definite(short(name))}") for name in names[:_NAMES])
     others += (node.text, *node.aliases) if wording.bare else ()
@@ -201,8 +204,8 @@ def _worded(node: Proposal, wording: AskedWording, way: tuple[Evidence, ...]) ->
     return replace(node, text=first, qid=None, aliases=tuple(others), evidence=evidence)
 
 
-def _way_to(nodes: dict[str, Proposal], key: str) -> tuple[Evidence, ...]:
-    """The evidence of what leads to a container: its wording is no entity, from which the next step could start."""
+def _evidence_to(nodes: dict[str, Proposal], key: str) -> tuple[Evidence, ...]:
+    """The evidence of all finer tiers, since a worded container has no QID from which the next step could start."""
     finer = ancestors(nodes, key)
     return joined(node.evidence for other_key, node in nodes.items() if other_key in finer)
 
@@ -213,10 +216,10 @@ def _with_article(node: Proposal) -> Proposal:
     return replace(node, text=indefinite(node.text), aliases=(node.text, *node.aliases))
 
 
-# What the noun says about the entities that may answer.
+# Evidence of the noun about candidate entities.
 
 
-KEPT = 5_000_000  # characters of nouns, and of phrases, that are kept: 20 MB each at most
+KEPT = 5_000_000  # characters of cached nouns, and of cached phrases: 20 MB each at most
 LONGEST = 6  # words of a noun phrase that are read
 _ASKED = re.compile(
     r"(?:(?:\A|, )(?:(?:in|on|at|to|from|of|for|by|with|during|under|into|near|as|about) )?(?P<open>which|what)"
@@ -228,7 +231,7 @@ _VERB = re.compile(r"\w+(?:ed|s|ly)\Z|\A[A-ZÀ-Þ\"“'].*")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AskedNoun:
-    """A noun with what it names: answer classes and sorts, arts of works, and ids of classes in the graph."""
+    """A noun with the answer classes and sorts, arts of works and classes (QIDs) that it names."""
 
     text: str
     kinds: frozenset[str]
@@ -237,7 +240,7 @@ class AskedNoun:
 
 
 class AskedNouns:
-    """Reads questions against one graph; one of them a graph."""
+    """Finds the noun of a question in one graph, and evidence for candidates; create one instance per graph."""
 
     def __init__(self, graph: Graph, classes: Classifier) -> None:
         self._graph = graph
@@ -248,11 +251,11 @@ class AskedNouns:
         )
 
     def signs(self, ids: Iterable[str], question: str, relation: Relation) -> dict[str, dict[str, float]]:
-        """What the question's noun says of each; nothing where it has none that is known.
+        """The evidence of the question's noun for each id; empty where the question has no known noun.
 
-        "asked": 1 for such a thing by class, occupation or description, one half for its sort. "otherwise": 1 for
-        what is clearly of another sort. A noun that only repeats the relation ("Which position ...?") adds nothing
-        to what the relation's values tell.
+        "asked": 1 for an entity named so by class, occupation or description, 0.5 for one of its sort. "otherwise": 1
+        for an entity that is clearly of another sort. A noun that only repeats the relation ("Which position ...?")
+        gives no evidence.
         """
         noun = self.of(question, relation)
         if noun is None or (relation.id and noun.text in relation.trivial):
@@ -260,15 +263,15 @@ class AskedNouns:
         return {qid: self._signs_of(qid, noun) for qid in ids}
 
     def of(self, question: str, relation: Relation) -> AskedNoun | None:
-        """What `read` finds, and for a question without relation any noun by which its kind of answer is known."""
+        """The noun found by `read`, or for a question without relation the noun that determines its kind of answer."""
         noun = self.read(question)
         if noun is None and not relation.id and (named := asked_kind(question, self._graph.shown_in).detail):
             self._graph.find_all([named])
-            noun = self._noun(named)
+            noun = self._cached_noun(named)
         return noun
 
     def read(self, question: str) -> AskedNoun | None:
-        """The noun that a question asks "which" or "what" of, or None."""
+        """The noun after "which" or "what", or None."""
         asked = _phrase(question)
         phrase, whole = asked
         if not phrase:
@@ -278,7 +281,7 @@ class AskedNouns:
         return self._asked[asked]
 
     def _last_noun(self, phrase: tuple[str, ...], *, whole: bool) -> AskedNoun | None:
-        """The first noun with the nouns right behind it: "film director" of "French film director won"."""
+        """The first noun, extended by the nouns right after it: "film director" of "French film director won"."""
         spans = {
             end: [singular(normalise(" ".join(phrase[start:end]))) for start in range(max(0, end - 3), end)]
             for end in range(1, len(phrase) + 1)
@@ -289,18 +292,18 @@ class AskedNouns:
             word = phrase[end - 1]
             if best is not None and (word.casefold() in _verbs() or word.casefold().endswith(("s", "ed", "ly"))):
                 return None if whole else best
-            known_noun = next((noun for text in texts if (noun := self._noun(text))), None)
+            known_noun = next((noun for text in texts if (noun := self._cached_noun(text))), None)
             if best is not None and known_noun is None:
                 return best if _VERB.match(word) and not whole else None
             best = known_noun or best
         return best
 
-    def _noun(self, text: str) -> AskedNoun | None:
+    def _cached_noun(self, text: str) -> AskedNoun | None:
         if text not in self._nouns:
-            self._nouns[text] = self._looked_up(text)
+            self._nouns[text] = self._look_up_noun(text)
         return self._nouns[text]
 
-    def _looked_up(self, text: str) -> AskedNoun | None:
+    def _look_up_noun(self, text: str) -> AskedNoun | None:
         if text in _data()["silent"]:
             return AskedNoun(text=text, kinds=frozenset(), arts=frozenset(), classes=frozenset())
         entity_ids = [m.id for m in self._graph.find(text) if m.id.startswith("Q") and m.kind == "label"]
@@ -312,7 +315,7 @@ class AskedNouns:
         return AskedNoun(text=text, kinds=kinds, arts=_arts(text), classes=classes)
 
     def _kinds_of(self, classes: Iterable[str]) -> frozenset[str]:
-        """Of what kind the instances of classes are."""
+        """The answer classes of instances of the classes; empty where one class has none."""
         out: set[str] = set()
         for qid in classes:
             above = self._graph.superclasses(qid)
@@ -320,7 +323,7 @@ class AskedNouns:
             if not sorts and {"occupation", "office"} & self._classes(qid):
                 sorts = {"person"}
             if not sorts:
-                # What lies nearest: upwards P279 soon says everything.
+                # Only the classes right above: farther up P279 leads to nearly every class.
                 near = {qid, *self._graph.targets(qid, "P279")}
                 sorts = {kind for i in near for kind in anchors().get(i, ())}
             if not sorts:
@@ -356,22 +359,22 @@ class AskedNouns:
             graph.fetch(held)
             if any(not noun.classes.isdisjoint((i, *graph.targets(i, "P279"))) for i in held):
                 return True
-        return bool(re.search(rf"\b{re.escape(noun.text)}\Z", _opening(graph.description(qid))))
+        return bool(re.search(rf"\b{re.escape(noun.text)}\Z", _head_of_description(graph.description(qid))))
 
     def _arts_of(self, qid: str) -> frozenset[str]:
-        arts = _arts(_opening(self._graph.description(qid)))
+        arts = _arts(_head_of_description(self._graph.description(qid)))
         kinds = self._graph.classes(qid)
         self._graph.fetch(kinds)
         return arts.union(*(_arts(self._graph.label(i) or "") for i in kinds))
 
 
 def _phrase(question: str) -> tuple[tuple[str, ...], bool]:
-    """The words from the noun phrase on, at most LONGEST, and whether all of them must belong to it."""
+    """The words from the noun phrase on, at most LONGEST, and whether all of them belong to it."""
     for match in _ASKED.finditer(question):
         words = match["rest"].split()
         count = next((i for i, w in enumerate(words) if w.casefold() in _verbs()), len(words))
         if not count or (match["last"] and (count < len(words) or match["end"] is None)):
-            continue  # "the city which ...", unless the question ends there
+            continue  # "the city which ..." is a relative clause, unless the question ends there
         read = words[:LONGEST] if count >= LONGEST else words[: count + 1]
         if any(re.search(r"['’]s?\Z", word) for word in read[:count]):
             continue  # "which country's capital"
@@ -379,7 +382,7 @@ def _phrase(question: str) -> tuple[tuple[str, ...], bool]:
     return (), False
 
 
-def _opening(description: str | None) -> str:
+def _head_of_description(description: str | None) -> str:
     return re.split(
         r"[,;(]|\s(?:in|of|on|at|from|by|for|with|directed|written|based|that|who|which)\b",
         normalise((description or "")[:LONGEST_DESCRIPTION]),
@@ -387,7 +390,7 @@ def _opening(description: str | None) -> str:
 
 
 def _listed_kinds(text: str) -> frozenset[str]:
-    """The kinds that the bundled lists have a noun for."""
+    """The answer classes of a noun in the bundled lists."""
     data = _data()
     sorts = frozenset(sort for sort, row in data["sorts"].items() if text in row["nouns"])
     if sorts:

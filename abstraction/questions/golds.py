@@ -1,10 +1,9 @@
-"""Gold answers: whether they fit what is asked, and how several stand to each other: names of one thing, one that
-entails another, or alternatives.
+"""Gold answers: consistency with the question, and relations between several: synonyms, entailment, alternatives.
 
-Names of one thing share its place on level 1. Of an answer that follows from another ("1972" beside "14 December 1972")
-nothing is left on level 1: the other's ladder has it. Alternatives ("Chicago" or "Rock Island") stay side by side on
-level 1; what follows from some of them alone says which they are (`Tier.of`), and is left out where it follows from
-fewer than half of those that have a ladder.
+Synonyms share one tier on level 1. An answer that follows from another ("1972" from "14 December 1972") is not on
+level 1, since the other's ladder contains it. Alternatives ("Chicago" or "Rock Island") are tiers of level 1; a tier
+that follows from only some of them lists these (`Tier.of`), and is removed where it follows from fewer than half of
+those that have a ladder.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ from abstraction.tiers import Abstention, Ladder, Level, Tier
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
-# Whether what a question asks for and a gold answer hold together.
+# Consistency of a gold answer with the kind of answer asked for.
 #
-# A number answers "how many", not "which episode"; a town answers "where", not "how deep". Where they do not hold
-# together, the question was misread or the answer is no thing that has a ladder, and the row abstains with a code.
+# A number answers "how many", not "which episode"; a town answers "where", not "how deep". In a conflict the question
+# was misread or the answer has no ladder, and the row abstains with a code.
 
-FIRST_YEAR, LAST_YEAR = 1000, 2100  # of a bare number that is read as a year
-# Golds of "how many" and "how long" that are such a number are years in all of 5 rows of Mintaka and NQ-open.
+FIRST_YEAR, LAST_YEAR = 1000, 2100  # range in which a bare number is read as a year
+# Such golds of "how many" and "how long" are years in all of 5 rows of Mintaka and NQ-open.
 _RECENT_YEAR = re.compile(r"(?:19\d\d|20[0-3]\d)\.?")
 _NUMBER = re.compile(r"[~+-]?\d[\d.,]*\Z")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\Z")
 _ORDINALS = frozenset(("last", "final", *language("en").count_words))
 _DENIAL = frozenset({QuestionKind.YES_NO, QuestionKind.CHOICE, QuestionKind.TEXT, QuestionKind.UNKNOWN})
 
-# Of what classes an entity is that answers a question of a kind; other kinds take any.
+# Answer classes of entities by kind of question; kinds not listed accept any.
 _CLASSES: Mapping[QuestionKind, frozenset[str]] = {
     QuestionKind.PLACE: frozenset(
         {"place", "country", "building", "school", "astronomical", "club", "company", "organisation", "event", "label"}
@@ -67,7 +66,7 @@ _CLASSES: Mapping[QuestionKind, frozenset[str]] = {
     QuestionKind.LANGUAGE: frozenset({"language"}),
     QuestionKind.ANIMAL: frozenset({"taxon"}),
 }
-# Questions of these kinds leave open whether a date or an amount with its unit answers them.
+# Kinds whose answer may also be a date or an amount with its unit.
 MAY_BE_VALUE = frozenset(
     {
         QuestionKind.UNKNOWN,
@@ -79,7 +78,7 @@ MAY_BE_VALUE = frozenset(
     }
 )
 _MEASURED = frozenset({QuestionKind.COUNT, QuestionKind.MEASURE, QuestionKind.AGE})
-# What is measured, where a unit of another dimension cannot be meant.
+# Possible dimensions of the unit, by the noun that is measured.
 _DIMENSIONS: Mapping[str, frozenset[str]] = {
     "length": frozenset({"length"}),
     "distance": frozenset({"length", "time"}),
@@ -89,7 +88,7 @@ _DIMENSIONS: Mapping[str, frozenset[str]] = {
 
 
 def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstention | None:
-    """Why the text of an answer does not go with the kind asked for; None where it does, or nothing tells."""
+    """The reason why the text of an answer conflicts with the kind asked for, or None."""
     kind = asked.kind
     if kind is QuestionKind.YES_NO or (normalise(text) in yes_no_words(code) and kind in _DENIAL):
         return Abstention.YES_NO
@@ -105,14 +104,14 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
     if kind in _MEASURED:
         parsed = read_amount(text.partition("(acceptable range")[0], code=code)
         if parsed is None or (parsed.unit is None and parsed.noun[:1].isupper()):
-            return Abstention.KIND_CONFLICT  # "2001 NBA Finals" is one of those that are counted
+            return Abstention.KIND_CONFLICT  # "2001 NBA Finals" is one of the things counted, not a number of them
         dimensions = _DIMENSIONS.get(asked.detail)
         if dimensions is not None and parsed.unit is not None and parsed.unit.dimension not in dimensions:
             return Abstention.KIND_CONFLICT
     return None
 
 
-# Sorts of places of which an entity is one or another: who asks for a river is not answered by a town.
+# Classes of sorts of places that exclude each other: a town does not answer a question for a river.
 _SORTS: Mapping[str, frozenset[str]] = {
     "country": frozenset({"Q6256", "Q3624078", "Q3024240", "Q161243"}),  # and territories, of today and of the past
     "city": frozenset({"Q486972", "Q515", "Q15284"}),  # and towns, villages, municipalities
@@ -129,12 +128,12 @@ _KINSFOLK = frozenset({"person", "fictional"})
 
 
 def entity_conflict(asked: AskedKind, qid: str, classes: Collection[str], graph: Graph) -> bool:
-    """Whether an entity is clearly no answer of the kind asked for, by its classes in the graph."""
+    """Whether an entity is clearly not of the kind asked for, by its classes in the graph."""
     if class_conflict(asked, classes):
         return True
     if asked.detail in _KIN:
         return bool(classes) and _KINSFOLK.isdisjoint(classes)
-    if asked.kind is QuestionKind.PERSON and asked.detail:  # states own and win; they write and paint nothing
+    if asked.kind is QuestionKind.PERSON and asked.detail:  # a state may own or win, so such questions have no detail
         return not _COUNTRY.isdisjoint(classes)
     asked_sort = _NOUNS.get(asked.detail, asked.detail)
     if asked.kind is not QuestionKind.PLACE or asked_sort not in _SORTS or graph.is_instance(qid, _SORTS[asked_sort]):
@@ -143,7 +142,8 @@ def entity_conflict(asked: AskedKind, qid: str, classes: Collection[str], graph:
 
 
 def class_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
-    """Whether an entity of these classes is clearly no answer of the kind asked for; none is where a text is."""
+    """Whether an entity of these classes is clearly not of the kind asked for; always true where a text is asked for.
+    """
     if asked.kind is QuestionKind.TEXT:
         return True
     expected = _CLASSES.get(asked.kind)
@@ -151,13 +151,13 @@ def class_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
 
 
 def fitting_classes(asked: AskedKind, classes: Collection[str]) -> Collection[str]:
-    """Those of an entity's classes that answer a question of the kind, where there are some; else all."""
+    """The entity's classes that fit the kind of question, or all of them where none fits."""
     expected = _CLASSES.get(asked.kind)
     return (expected.intersection(classes) if expected is not None else None) or classes
 
 
 def is_bare_number(text: str, *, code: str = "en") -> bool:
-    """Whether a text is a number or an ordinal and nothing else: "563", "twelve", "the sixth"."""
+    """Whether a text is only a number or an ordinal: "563", "twelve", "the sixth"."""
     bare = normalise(text).removeprefix("the ").rstrip(". ")
     if _NUMBER.match(bare) or _ORDINAL.match(bare) or bare in _ORDINALS:
         return True
@@ -166,16 +166,16 @@ def is_bare_number(text: str, *, code: str = "en") -> bool:
 
 
 def _is_year(text: str, code: str) -> bool:
-    """Whether a number may be a year, or is one about which the text says more than its digits."""
+    """Whether a number is plausible as a year, or marked as a date by other words of the text."""
     parsed = parse_date(text, code=code)
     return parsed is not None and (parsed.circa or FIRST_YEAR <= parsed.first.year <= LAST_YEAR)
 
 
-# How several gold answers stand to each other.
+# Relations between several gold answers.
 
 
-MOST = 40  # answers that are compared with each other; a longer list stays as it is
-_SHARE = 0.5  # of the alternatives with a ladder from which a tier must follow
+MOST = 40  # answers that are compared with each other; a longer list stays as it is, since comparison is quadratic
+_LEAST_SHARE = 0.5  # least share of the alternatives with a ladder from which a tier must follow
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "sir", "lady", "lord", "saint", "st", "president", "king", "queen"})
 
 
@@ -193,7 +193,7 @@ class _Gold:
         return len(self.ladder.levels) > 1
 
 
-def arranged(
+def combine_golds(
     answers: Sequence[str],
     ladders: Sequence[Ladder],
     *,
@@ -201,32 +201,32 @@ def arranged(
     is_person: Callable[[str], bool],
     holds: Callable[[str, str], bool],
 ) -> Ladder:
-    """One ladder of a question with these gold answers, each with its own ladder; `is_person` tells of an entity id,
-    `holds` of two whether the first contains the second.
+    """One ladder for a question with several gold answers, each with its own ladder.
 
-    The row abstains, with the first code, only where every answer does.
+    `is_person` is a predicate of QIDs; `holds(first, second)` is whether the first entity contains the second. The row
+    abstains, with the first code, only where every answer does.
     """
     if len(answers) == 1:
         return union(ladders)
     golds = [_Gold(text, ladder) for text, ladder in zip(answers, ladders, strict=True)]
     codes = [ladder.abstained for ladder in ladders]
     if len(golds) <= MOST:
-        golds = _without_entailed(_named_once(golds, code, is_person), code)
+        golds = _merge_entailed(_merge_synonyms(golds, code, is_person), code)
     if len(golds) == 1:
         return union([golds[0].ladder])
-    joined = union([gold.ladder for gold in _kept_in_common(golds)], holds)
-    levels = (joined.levels[0], *(_attributed(level, golds) for level in joined.levels[1:]))
+    joined = union([gold.ladder for gold in _reduce_to_shared_tiers(golds)], holds)
+    levels = (joined.levels[0], *(_with_sources(level, golds) for level in joined.levels[1:]))
     code_left = codes[0] if all(codes) else Abstention.ONLY_TRIVIAL
     return Ladder(levels=levels, abstained=code_left if len(levels) == 1 else None)
 
 
-def _named_once(golds: Sequence[_Gold], code: str, is_person: Callable[[str], bool]) -> list[_Gold]:
-    """The answers, those that name what another one names told as its aliases."""
+def _merge_synonyms(golds: Sequence[_Gold], code: str, is_person: Callable[[str], bool]) -> list[_Gold]:
+    """The answers without synonyms of others, which become their aliases."""
     out: list[_Gold] = []
-    for gold in sorted(golds, key=lambda g: not (g.has_ladder or g.first.qid)):  # whose entity is known leads
+    for gold in sorted(golds, key=lambda g: not (g.has_ladder or g.first.qid)):  # answers with a known entity first
         for place, earlier in enumerate(out):
             if _is_same(earlier, gold, code, is_person):
-                out[place] = _Gold(earlier.text, _with_name(earlier.ladder, 0, gold.text))
+                out[place] = _Gold(earlier.text, _add_alias(earlier.ladder, 0, gold.text))
                 break
         else:
             out.append(gold)
@@ -249,11 +249,11 @@ def _is_same(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bo
         return True  # a surname
     added_words = [word for word in other_words if word not in name_words]
     inside = f" {' '.join(name_words)} " in f" {' '.join(other_words)} "
-    return inside and all(_says_what_it_is(word) for word in added_words)
+    return inside and all(_is_introduction(word) for word in added_words)
 
 
-def _says_what_it_is(word: str) -> bool:
-    """Whether a word beside a name only introduces it."""
+def _is_introduction(word: str) -> bool:
+    """Whether a word next to a name only introduces it: a title, occupation or nationality."""
     known = word in _TITLES or word in common_occupations() or word in bundled_demonyms().countries
     return known or not content_words(word)
 
@@ -268,21 +268,21 @@ def _is_same_value(text: str, other: str, code: str) -> bool:
     return amount.unit == same.unit  # "eight" and "8 seasons"
 
 
-def _without_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
-    """The answers that follow from no other; those that do are names of the tier of the other's ladder."""
+def _merge_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
+    """The answers that follow from no other; each that does becomes an alias of the tier in the other's ladder."""
     out = list(golds)
     for gold in golds:
         for place, holder in enumerate(out):
-            depth = _depth(holder, gold, code) if holder.text != gold.text else None
+            depth = _level_of(holder, gold, code) if holder.text != gold.text else None
             if depth is not None:
-                out[place] = _Gold(holder.text, _with_name(holder.ladder, depth, gold.text))
+                out[place] = _Gold(holder.text, _add_alias(holder.ladder, depth, gold.text))
                 out = [other for other in out if other.text != gold.text]
                 break
     return out
 
 
-def _depth(gold: _Gold, other: _Gold, code: str) -> int | None:
-    """The level of an answer's ladder on which another answer stands."""
+def _level_of(gold: _Gold, other: _Gold, code: str) -> int | None:
+    """The level of an answer's ladder that contains another answer, or None."""
     key = without_article(other.text)
     for depth, level in enumerate(gold.ladder.levels[1:], 1):
         for tier in level.tiers:
@@ -296,8 +296,8 @@ def _depth(gold: _Gold, other: _Gold, code: str) -> int | None:
     return None
 
 
-def _with_name(ladder: Ladder, depth: int, name: str) -> Ladder:
-    """The ladder with one more name of the tier at a level that it names, or of the level's first."""
+def _add_alias(ladder: Ladder, depth: int, name: str) -> Ladder:
+    """The ladder with a name added to the first tier of a level, unless a tier there has it."""
     level = ladder.levels[depth]
     key = normalise(name)
     if any(key in {normalise(n) for n in tier.names()} for tier in level.tiers):
@@ -307,13 +307,13 @@ def _with_name(ladder: Ladder, depth: int, name: str) -> Ladder:
     return Ladder(levels=(*ladder.levels[:depth], changed, *ladder.levels[depth + 1 :]), abstained=ladder.abstained)
 
 
-def _kept_in_common(golds: Sequence[_Gold]) -> list[_Gold]:
-    """The answers with what at least half of those with a ladder share."""
-    holders = _holders(golds)
-    needed = _SHARE * sum(gold.has_ladder for gold in golds)
+def _reduce_to_shared_tiers(golds: Sequence[_Gold]) -> list[_Gold]:
+    """The answers, their ladders reduced to tiers that at least half of the ladders share."""
+    holders = _answers_by_tier(golds)
+    needed = _LEAST_SHARE * sum(gold.has_ladder for gold in golds)
     out = []
     for gold in golds:
-        led = paths(completed(gold.ladder))  # what is left out hands its evidence on
+        led = paths(completed(gold.ladder))  # tiers that remain take over the evidence of removed ones
         levels = [
             Level(tiers=tiers)
             for level in gold.ladder.levels[1:]
@@ -329,8 +329,8 @@ def _kept_in_common(golds: Sequence[_Gold]) -> list[_Gold]:
     return out
 
 
-def _holders(golds: Sequence[_Gold]) -> dict[str, set[str]]:
-    """Which answers each tier follows from, by the tier's key; an answer that is a tier of another's holds itself."""
+def _answers_by_tier(golds: Sequence[_Gold]) -> dict[str, set[str]]:
+    """The answers from which each tier follows, by the tier's key."""
     out: dict[str, set[str]] = {}
     for gold in golds:
         for level in gold.ladder.levels[1:]:
@@ -339,9 +339,9 @@ def _holders(golds: Sequence[_Gold]) -> dict[str, set[str]]:
     return out
 
 
-def _attributed(level: Level, golds: Sequence[_Gold]) -> Level:
-    """The level, each tier with the answers that it follows from where those are not all."""
-    holders = _holders(golds)
+def _with_sources(level: Level, golds: Sequence[_Gold]) -> Level:
+    """The level with `Tier.of` set on each tier that does not follow from all answers."""
+    holders = _answers_by_tier(golds)
     tiers = []
     for tier in level.tiers:
         held = [gold.text for gold in golds if gold.text in holders.get(tier.key, ())]

@@ -1,7 +1,7 @@
-"""What a question says of its answer by its words alone, read once: kinds, sports, names and years.
+"""Facts about the answer in the words of a question: kinds, sports, names and years; computed once per question.
 
-A tier says nothing new where every part of it follows from these: an Indian actor of "Which Indian actor ...?", the
-1990s of "In 1994, when ...?". The words are data (`abstraction/data/told_kinds.json`), by language.
+A tier adds nothing new if every part of it follows from these: an Indian actor for "Which Indian actor ...?", the
+1990s for "In 1994, when ...?". The words are data (`abstraction/data/told_kinds.json`), by language.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from kg.model import TimeValue
 from kg.terms import normalise
 
 MOST_WORDS = 60  # words of a question that are read
-LONGEST = 5  # words of a name that is looked for
+LONGEST = 5  # words of the longest name that is searched
 LONGEST_QUESTION = 400  # characters
-LEAST = 3  # letters of a name that is looked for; shorter ones are codes
-_PLAIN = 5  # letters of a name that is looked for where capitals do not tell names
-INSIDE = 6  # letters of a name that is seen within a word: Petrovietnam
-ACRONYM = re.compile(r"[A-Z]{3,6}")  # told from words by its capitals
+LEAST = 3  # letters of the shortest name that is searched; shorter ones are codes
+_LEAST_UNCASED = 5  # letters of the shortest name in a question without capitals
+INSIDE = 6  # letters of the shortest name that is found within a word: Vietnam in Petrovietnam
+ACRONYM = re.compile(r"[A-Z]{3,6}")  # recognised by its capitals
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _OF = frozenset({"of", "from", "de", "da", "di", "del", "della", "von", "van", "zu"})
 _ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # Asian, European, Wikipedians
@@ -43,12 +43,12 @@ _data = partial(package_data, "told_kinds.json")
 
 @dataclass(frozen=True, slots=True)
 class QuestionFacts:
-    """What the words of a question tell of any answer, and the names in them.
+    """The facts that a question's words state about any answer, and the names in it.
 
-    `kinds` are normalised phrases without article; `sports` names of sports; `names` all that may be a name, as it is
-    compared, `behind_of` those behind "of", `words` its longer words, `spelled` the names as they are written, longest
-    first; `years` keys of calendar units (`CalendarUnit.key`) that a year named lies in; `has_league` says that teams
-    are of the league's land.
+    `kinds` are normalised phrases without article; `sports` names of sports; `names` all possible names, folded,
+    `behind_of` those after "of"; `words` are its longer words, `spelled` the names as written, longest first; `years`
+    are keys of calendar units (`CalendarUnit.key`) that contain a year in the question; `has_league`: whether a league
+    is named, so that teams belong to its country.
     """
 
     kinds: frozenset[str]
@@ -60,8 +60,8 @@ class QuestionFacts:
     years: frozenset[str]
     has_league: bool
 
-    def tells_kind(self, phrase: str) -> bool:
-        """Whether a kind, a normalised phrase without article, follows for any answer: "performing artist"."""
+    def implies(self, phrase: str) -> bool:
+        """Whether a kind (a normalised phrase without article) is true of any answer: "performing artist"."""
         if phrase in self.kinds or phrase.removeprefix("professional ") in self.kinds:
             return True
         match = _PARTICIPANT.match(phrase) if self.sports else None
@@ -73,7 +73,7 @@ NOTHING = QuestionFacts(frozenset(), frozenset(), frozenset(), frozenset(), (), 
 
 @bounded_cache(entries=1 << 12, longest=LONGEST_QUESTION)  # 30 MB at most
 def question_facts(question: str, language: str = "en") -> QuestionFacts:
-    """The facts of a question in a language; words of English questions are understood whatever the language is."""
+    """The facts of a question in a language; English words are recognised in every language."""
     text = f" {' '.join(_WORD.findall(question[:LONGEST_QUESTION].lower().replace('’', chr(39))))} "
     base = language.partition("-")[0]
     kinds = set(_kinds_of_words(text, base))
@@ -82,12 +82,12 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
         kinds |= {asked.detail, singular(asked.detail)}
     told_sports = [row for row in _data()["sports"].values() if any(f" {word} " in text for word in row["words"])]
     league = any(f" {word} " in text for row in told_sports for word in row["land"])
-    names = _names(question)
-    years = frozenset(key for year in _years(question) for key in year)
+    names = _names_in(question)
+    years = frozenset(key for year in _units_of_years(question) for key in year)
     if any(f" {word} " in text for word in _data()["recent"]) and asked.kind == "date":
         years |= {CalendarUnit("century", 21).key(), CalendarUnit("millennium", 3).key()}
     return QuestionFacts(
-        kinds=frozenset(phrase for kind in kinds for phrase in said_by(kind)),
+        kinds=frozenset(phrase for kind in kinds for phrase in entailed_by_kind(kind)),
         sports=frozenset(name for row in told_sports for name in row["names"]),
         names=names.names,
         behind_of=names.behind_of,
@@ -99,27 +99,27 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
 
 
 def _kinds_of_words(text: str, base: str) -> Iterator[str]:
-    """The kinds that words of the padded text ask for."""
+    """The kinds that words of the text ask for; the text has a space at both ends."""
     for code in dict.fromkeys((GRAMMAR, base)):
-        pattern, kinds = _asking(code)
-        for word in pattern.findall(_stemmed(text, code)):
+        pattern, kinds = _asking_pattern(code)
+        for word in pattern.findall(_with_stems(text, code)):
             yield from kinds[word]
 
 
-def _stemmed(text: str, code: str) -> str:
-    """A padded text by the stems of its words where the language has endings: "filmen" as "film"."""
+def _with_stems(text: str, code: str) -> str:
+    """A text with each word replaced by its stem, in languages that have endings: "filmen" as "film"."""
     if is_grammatical(code) or not language(code).endings:
         return text
     return f" {' '.join(language(code).stem(word) for word in text.replace('-', ' ').split())} "
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def _asking(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]]:
-    """A pattern of the words of a language that ask for a kind, each found wherever it stands, and their kinds."""
+def _asking_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]]:
+    """A pattern for a language's words that ask for a kind, with overlapping matches, and the kinds by word."""
     kinds: dict[str, tuple[str, ...]] = {}
     for kind, words in _data()["words"].get(code, {}).items():
         for word in words:
-            stem = _stemmed(f" {word} ", code).strip()
+            stem = _with_stems(f" {word} ", code).strip()
             kinds[stem] = (*kinds.get(stem, ()), kind)
     alternatives = "|".join(map(re.escape, sorted(kinds, key=len, reverse=True))) or r"(?!)"
     before, behind = ("(?<= )", " ") if language(code).parts_words else ("", "")
@@ -127,16 +127,16 @@ def _asking(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]]:
 
 
 @cache
-def said_by(kind: str) -> frozenset[str]:
-    """What is no more than a kind: itself, what is listed for it and for its last words ("team" of "rugby team")."""
+def entailed_by_kind(kind: str) -> frozenset[str]:
+    """The phrases entailed by a kind: itself, its last words ("team" of "rugby team") and those listed for each."""
     words = kind.split()
     ends = dict.fromkeys(" ".join(words[at:]) for at in range(len(words)))
     ends |= dict.fromkeys(same for end in list(ends) if (same := _data()["same"].get(end)))
     return frozenset(phrase for end in ends for phrase in (end, *_data()["says"].get(end, ())))
 
 
-def _years(question: str) -> Iterator[frozenset[str]]:
-    """The calendar units that each year or decade named lies in."""
+def _units_of_years(question: str) -> Iterator[frozenset[str]]:
+    """For each year or decade in the question, the keys of the calendar units that contain it."""
     for match in _YEAR.finditer(question[:LONGEST_QUESTION]):
         value = TimeValue(year=int(match[1]), precision=8 if match["decade"] else 9)
         units = (unit_of(value, kind) for kind in (_UNITS[1:] if match["decade"] else _UNITS))
@@ -146,34 +146,34 @@ def _years(question: str) -> Iterator[frozenset[str]]:
 _UNITS: tuple[Kind, ...] = ("year", "decade", "century", "millennium")
 
 
-def tells(text: str, question: str, language: str = "en", *, relation: Relation | None = None) -> bool:
-    """Whether every part of a text follows from the question's words: its kind, nation, place and year.
+def follows_from_question(text: str, question: str, language: str = "en", *, relation: Relation | None = None) -> bool:
+    """Whether every part of a text follows from the question: its kind, nation, place and year.
 
-    So does what the question names itself. `relation` adds what says nothing new of its answers.
+    True too for a name in the question. `relation` adds the phrases that are trivial for its answers.
     """
     facts = question_facts(question, language)
     trivial = relation.trivial if relation is not None else frozenset()
     phrase = normalise(_ARTICLE.sub("", text.strip()))
     if not phrase:
         return False
-    if phrase in trivial or folded(text) in facts.names or facts.tells_kind(phrase):
+    if phrase in trivial or folded(text) in facts.names or facts.implies(phrase):
         return True
-    if (dated := {unit.key() for unit in _units_named(phrase)}) and dated <= facts.years:
+    if (dated := {unit.key() for unit in _units_in_phrase(phrase)}) and dated <= facts.years:
         return True
     match = _PLACED.match(_ARTICLE.sub("", text.strip()))
     rest, placed = (normalise(match["kind"]), folded(match["place"]) in facts.names) if match else (phrase, True)
     if not placed:
         return False
     adjective, kind = split_nation(rest, bundled_demonyms().countries)
-    if adjective and not nation_is_told(adjective, facts):
+    if adjective and not names_nation(adjective, facts):
         return False
-    return (bool(adjective) or match is not None) and (not kind or kind in _ANYBODY | trivial or facts.tells_kind(kind))
+    return (bool(adjective) or match is not None) and (not kind or kind in _ANYBODY | trivial or facts.implies(kind))
 
 
 _ANYBODY = frozenset({"person", "human", "man", "woman"})
 
 
-def _units_named(phrase: str) -> Iterator[CalendarUnit]:
+def _units_in_phrase(phrase: str) -> Iterator[CalendarUnit]:
     if match := re.fullmatch(r"(\d{3}0)s", phrase):
         yield CalendarUnit("decade", int(match[1]))
     elif match := re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th) century", phrase):
@@ -183,7 +183,7 @@ def _units_named(phrase: str) -> Iterator[CalendarUnit]:
 
 
 def split_nation(phrase: str, adjectives: Mapping[str, object]) -> tuple[str, str]:
-    """The national adjective before a normalised phrase, "" for none, and the rest."""
+    """The national adjective at the start of a normalised phrase ("" for none), and the rest."""
     words = phrase.split()
     for size in (3, 2, 1):
         if len(words) >= size and (adjective := " ".join(words[:size])) in adjectives:
@@ -191,17 +191,17 @@ def split_nation(phrase: str, adjectives: Mapping[str, object]) -> tuple[str, st
     return "", phrase
 
 
-def nation_is_told(adjective: str, facts: QuestionFacts) -> bool:
+def names_nation(adjective: str, facts: QuestionFacts) -> bool:
     """Whether a question names the nation, by its adjective or its country."""
     if adjective in facts.names:
         return True
     lands = bundled_demonyms().countries.get(adjective, ())
-    named = (land for name in facts.names for land in _lands_named(name))
+    named = (land for name in facts.names for land in _countries_of_name(name))
     return not set(lands).isdisjoint(named)
 
 
 @cache
-def _lands() -> Mapping[str, tuple[str, ...]]:
+def _countries_by_name() -> Mapping[str, tuple[str, ...]]:
     table = bundled_demonyms()
     out: dict[str, tuple[str, ...]] = {folded(name): ids for name, ids in table.names.items()}
     for word, ids in table.countries.items():
@@ -209,16 +209,16 @@ def _lands() -> Mapping[str, tuple[str, ...]]:
     return out
 
 
-def _lands_named(name: str) -> tuple[str, ...]:
-    return _lands().get(name, ())
+def _countries_of_name(name: str) -> tuple[str, ...]:
+    return _countries_by_name().get(name, ())
 
 
-# Names in a question, as they are compared.
+# Names in a question, folded for comparison.
 
 
 @bounded_cache(entries=1 << 14, longest=200)  # 20 MB at most
 def folded(name: str) -> str:
-    """A name as it is compared: its words without case, accents and the ending of a possessive."""
+    """A name folded for comparison: its words without case, accents and possessive endings."""
     return " ".join(map(_fold, _WORD.findall(name)))
 
 
@@ -238,8 +238,8 @@ class _QuestionNames:
 
 
 @bounded_cache(entries=1 << 12, longest=LONGEST_QUESTION)  # 20 MB at most
-def _names(question: str) -> _QuestionNames:
-    """What may be a name: words from a capital to a capital; of a question without capitals any words."""
+def _names_in(question: str) -> _QuestionNames:
+    """The possible names of a question: sequences that begin and end with a capital; without capitals any sequences."""
     words = _WORD.findall(_ELIDED.sub(" ", question))[:MOST_WORDS]
     cased = any(word[0].isupper() for word in words[1:])
     folded_words = [_fold(word) for word in words]
@@ -255,7 +255,7 @@ def _names(question: str) -> _QuestionNames:
             if end not in ends:
                 continue
             name = " ".join(folded_words[start : end + 1])
-            if not cased and len(name) < _PLAIN:
+            if not cased and len(name) < _LEAST_UNCASED:
                 continue
             forms = [name, *(name[:-size] for ending, size in _ENDINGS if name.endswith(ending))]
             names.update(forms)

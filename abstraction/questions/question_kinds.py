@@ -1,8 +1,8 @@
-"""What kind of answer a question asks for, read from the whole question by its words, English ones for the most part.
+"""The kind of answer that a question asks for, determined from its words; mainly for English.
 
-The words are data (`abstraction/data/asked_kinds.json`). The kind is told by the question word where there is one
-("how many", "when"), behind "what" and "which" by the last word of the noun phrase that they ask of, and in a question
-without question word ("season 2 number of episodes") by the first noun phrase that is known.
+The words are data (`abstraction/data/asked_kinds.json`). The kind follows from the question word if that is specific
+("how many", "when"); after "what" and "which" from the last word of their noun phrase; in a question without question
+word ("season 2 number of episodes") from the first known noun phrase.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NUMBERS = frozenset(word for word, number in language("en").number_words.items(
 
 
 class QuestionKind(StrEnum):
-    """A kind of answer; `UNKNOWN` where no rule tells one."""
+    """A kind of answer; `UNKNOWN` where no rule applies."""
 
     YES_NO = "yes-no"
     CHOICE = "choice"
@@ -59,8 +59,8 @@ class QuestionKind(StrEnum):
 class AskedKind:
     """The kind of answer that a question asks for.
 
-    `detail` is what is measured ("length"), or the noun that was read ("river"); "" where none was. `many` says that
-    the question's grammar asks for several answers ("Who are the judges ...?").
+    `detail` is the measured dimension ("length") or the noun ("river"), "" for none. `many`: whether the grammar asks
+    for several answers ("Who are the judges ...?").
     """
 
     kind: QuestionKind
@@ -68,40 +68,40 @@ class AskedKind:
     many: bool = False
 
 
-ANY_KIND = AskedKind(QuestionKind.UNKNOWN, "")  # of a question that nobody reads
+ANY_KIND = AskedKind(QuestionKind.UNKNOWN, "")  # for rows whose question is not used
 
 
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 3 MB at most
 def asked_kind(question: str, language: str = "en") -> AskedKind:
     """The kind of answer that a question in a language asks for.
 
-    English words tell it where the question has an English question word, whatever `language` says: ladders may be
-    told in another language than their questions. Without one, a question that is said to be in another language is
-    read by that language's words alone: German "was" is no English one.
+    English rules apply where the question has an English question word, whatever `language` is, since ladders may be
+    in another language than their questions. Without one, a question in another language is read by the words of that
+    language only: German "was" is not the English word.
     """
     base = language.partition("-")[0]
     unknown = AskedKind(QuestionKind.UNKNOWN)
     if (kind := _by_question_words(question, [base])) != unknown:
         return kind
     tokens = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
-    words = [part for token in tokens for part in _expanded(token)]
+    words = [part for token in tokens for part in _split_contraction(token)]
     at = _question_word(words)
-    if at is not None and (kind := _behind(words, at)) != unknown:
+    if at is not None and (kind := _kind_after(words, at)) != unknown:
         return kind
-    other = unknown if reads_words(base) else _by_question_words(question, question_words(), begins=True)
+    other = unknown if has_question_words(base) else _by_question_words(question, question_words(), begins=True)
     if other != unknown or at is not None or not words or not is_grammatical(base):
         return other
-    return _without_question_word(words)
+    return _kind_without_word(words)
 
 
 def _by_question_words(question: str, languages: Iterable[str], *, begins: bool = False) -> AskedKind:
-    """The kind by the longest question word of one of the languages, which their files tell; one that `begins` it.
+    """The kind by the longest question word of the first of the languages that has one in the question.
 
-    Where no language is given a Latin word within a question may as well be a name: Dove, Chi.
+    With `begins` the word must open the question: elsewhere a Latin word may be a name (Dove, Chi).
     """
     text = question[:LONGEST].lower().replace("’", "'")
     for code in languages:
-        if standing := _standing_words(code, begins=begins)(text):
+        if standing := _question_word_finder(code, begins=begins)(text):
             words = _asking_words(code)
             return AskedKind(words[max((word for word in words if word in standing), key=len)])
     return AskedKind(QuestionKind.UNKNOWN)
@@ -109,26 +109,26 @@ def _by_question_words(question: str, languages: Iterable[str], *, begins: bool 
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def _asking_words(code: str) -> Mapping[str, QuestionKind]:
-    """The words that ask in a language, with the kind of answer."""
+    """The question words of a language, with their kinds of answer."""
     asks = question_words().get(code) or language(code).asks
     return {word: QuestionKind(kind) for kind, words in asks.items() for word in words}
 
 
 def reads_questions(code: str) -> bool:
-    """Whether what a question in a language asks for is read: in English, and where its file has question words."""
-    return is_grammatical(code) or reads_words(code)
+    """Whether kinds of answer are determined for a language: English, and languages with question words."""
+    return is_grammatical(code) or has_question_words(code)
 
 
-def reads_words(code: str) -> bool:
+def has_question_words(code: str) -> bool:
     """Whether a language has question words of its own."""
     return bool(language(code).asks)
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def _standing_words(code: str, *, begins: bool) -> Callable[[str], set[str]]:
-    """What finds a language's question words in a text; within other letters only where no spaces part words.
+def _question_word_finder(code: str, *, begins: bool) -> Callable[[str], set[str]]:
+    """A function that finds a language's question words in a text; within words only in scripts without spaces.
 
-    All are looked for at once, the longest first at each place; a word with "^" only where the text begins.
+    All are searched at once, the longest first at each position; a word with "^" only at the start of the text.
     """
     words = sorted(_asking_words(code), key=len, reverse=True)
     within = [word for word in words if word[0] > _LATIN]
@@ -144,18 +144,18 @@ def _standing_words(code: str, *, begins: bool) -> Callable[[str], set[str]]:
     return standing
 
 
-_LATIN = "\u024f"  # the last of the Latin letters
+_LATIN = "\u024f"  # the last Latin letter in Unicode
 
 
-def _expanded(word: str) -> tuple[str, ...]:
-    """ "what's" as two words; a possessive as two, the second "'s"."""
+def _split_contraction(word: str) -> tuple[str, ...]:
+    """"what's" as two words; a possessive as two, the second being "'s"."""
     if word.endswith("'s") or word in ("whats", "whos", "wheres", "whens", "hows"):
         return word.removesuffix("'s") if word.endswith("'s") else word[:-1], "'s"
     return (word,)
 
 
 def _question_word(words: Sequence[str]) -> int | None:
-    """Where the word stands that asks: at the beginning, or where no relative clause can be."""
+    """The index of the question word: at the start, or where it cannot begin a relative clause; None for none."""
     for place, word in enumerate(words):
         if word not in _QUESTION_WORDS:
             continue
@@ -174,7 +174,7 @@ def _question_word(words: Sequence[str]) -> int | None:
 _BE = frozenset({"is", "was", "are", "were", "'s"})
 
 
-def _behind(words: Sequence[str], at: int) -> AskedKind:
+def _kind_after(words: Sequence[str], at: int) -> AskedKind:
     word, behind = words[at], words[at + 1 :]
     following = behind[0] if behind else ""
     if word == "when":
@@ -184,19 +184,19 @@ def _behind(words: Sequence[str], at: int) -> AskedKind:
     if word == "why":
         return AskedKind(QuestionKind.TEXT)
     if word == "how":
-        return _how(behind)
+        return _kind_after_how(behind)
     if word in ("who", "whom", "whose"):
-        return _who(word, behind)
+        return _kind_after_who(word, behind)
     if not behind:
         return AskedKind(QuestionKind.UNKNOWN)
     if following in _BE:
-        return _what_is(behind[1:], plural=following in ("are", "were"))
+        return _kind_after_what_is(behind[1:], plural=following in ("are", "were"))
     if following in _words_of("auxiliaries"):
-        return _what_did(behind)
-    return _noun_phrase(behind)
+        return _kind_after_what_did(behind)
+    return _kind_of_noun_phrase(behind)
 
 
-def _how(behind: Sequence[str]) -> AskedKind:
+def _kind_after_how(behind: Sequence[str]) -> AskedKind:
     degree = _data()["degrees"].get(behind[0] if behind else "", "")
     if degree == "count":
         return AskedKind(QuestionKind.COUNT, behind[1] if len(behind) > 1 else "")
@@ -209,20 +209,20 @@ def _how(behind: Sequence[str]) -> AskedKind:
     return AskedKind(QuestionKind.MEASURE, degree) if degree else AskedKind(QuestionKind.TEXT)
 
 
-def _who(word: str, behind: Sequence[str]) -> AskedKind:
+def _kind_after_who(word: str, behind: Sequence[str]) -> AskedKind:
     following = behind[0] if behind else ""
     many = following in ("are", "were") and bool(behind[1:]) and behind[1] != "you"
     if word == "whose":
-        return _noun_phrase(behind) if len(behind) > 1 else AskedKind(QuestionKind.PERSON)
+        return _kind_of_noun_phrase(behind) if len(behind) > 1 else AskedKind(QuestionKind.PERSON)
     if following in ("did", "does", "do") and {"play", "voice", "portray"} & {*behind} and {"in", "on"} & {*behind}:
         return AskedKind(QuestionKind.CHARACTER if "for" not in behind else QuestionKind.GROUP_OR_PERSON)
     if not _words_of("group_verbs").isdisjoint(behind[:3]) or following in ("do", "does", "did"):
         return AskedKind(QuestionKind.GROUP_OR_PERSON, many=many)
-    return AskedKind(QuestionKind.PERSON, _doer(behind), many=many)
+    return AskedKind(QuestionKind.PERSON, _occupation_of_verb(behind), many=many)
 
 
-def _doer(behind: Sequence[str]) -> str:
-    """The trade of who does what the verb says, "actor" of who stars in a film; empty where it tells none."""
+def _occupation_of_verb(behind: Sequence[str]) -> str:
+    """The occupation that the verb implies ("actor" for "stars"), or ""."""
     trade = next((trade for verb in behind[:1] for trade, verbs in _data()["doers"].items() if verb in verbs), "")
     if behind[:1] in (["plays"], ["played"]) and (
         not {"in", "on"} & {*behind} or not _words_of("played_otherwise").isdisjoint(behind)
@@ -231,8 +231,8 @@ def _doer(behind: Sequence[str]) -> str:
     return trade
 
 
-def _what_is(behind: Sequence[str], *, plural: bool) -> AskedKind:
-    """ "What is the ...": the noun phrase behind the verb, or what a possessive has ("Einstein's height")."""
+def _kind_after_what_is(behind: Sequence[str], *, plural: bool) -> AskedKind:
+    """"What is the ...": the kind of the noun phrase after the verb, or after a possessive ("Einstein's height")."""
     if plural and behind[:1] == ["there"]:
         return AskedKind(QuestionKind.UNKNOWN)
     phrase = behind
@@ -240,14 +240,14 @@ def _what_is(behind: Sequence[str], *, plural: bool) -> AskedKind:
         owner = behind.index("'s")
         if len(behind) > owner + 1:
             phrase = behind[owner + 1 :]
-    asked = _noun_phrase(phrase)
+    asked = _kind_of_noun_phrase(phrase)
     if asked.kind is QuestionKind.UNKNOWN:
         return asked
     return AskedKind(asked.kind, asked.detail, asked.many or plural)
 
 
-def _what_did(behind: Sequence[str]) -> AskedKind:
-    """ "What did NAME sing?": some verbs tell what the work is; others nothing."""
+def _kind_after_what_did(behind: Sequence[str]) -> AskedKind:
+    """"What did NAME sing?": the kind of work for verbs that determine it."""
     verbs = {*behind[1:]}
     for key, kind in (("sung", QuestionKind.SONG), ("written", QuestionKind.BOOK), ("shown", QuestionKind.FILM)):
         if not verbs.isdisjoint(_words_of(key)):
@@ -261,21 +261,21 @@ def _what_did(behind: Sequence[str]) -> AskedKind:
     return AskedKind(QuestionKind.UNKNOWN)
 
 
-def _noun_phrase(words: Sequence[str]) -> AskedKind:
-    """The kind of the first noun phrase: of its last words before it ends that are known."""
-    phrase = _phrase(words)
+def _kind_of_noun_phrase(words: Sequence[str]) -> AskedKind:
+    """The kind of the first noun phrase, by its last known words."""
+    phrase = _leading_noun_phrase(words)
     if phrase[-1:] in (["name"], ["names"], ["kind"], ["type"], ["sort"], ["list"], ["word"]):
         behind = words[words.index(phrase[-1]) + 1 :]
         if phrase[-1] in ("name", "names", "list") and behind[:1] in (["of"], ["for"]):
-            asked = _noun_phrase(behind[1:])
+            asked = _kind_of_noun_phrase(behind[1:])
             if asked.kind is not QuestionKind.UNKNOWN:
                 return AskedKind(asked.kind, asked.detail, asked.many or phrase[-1] == "names")
         return AskedKind(QuestionKind.THING, phrase[-1])
-    return _known(phrase)
+    return _kind_of_nouns(phrase)
 
 
-def _phrase(words: Sequence[str]) -> list[str]:
-    """The words up to the end of the noun phrase that they begin with, without articles; at most six."""
+def _leading_noun_phrase(words: Sequence[str]) -> list[str]:
+    """The words of the noun phrase at the start, without articles, at most _MOST."""
     out: list[str] = []
     for word in words:
         if word in _words_of("determiners") and not out:
@@ -289,11 +289,11 @@ def _phrase(words: Sequence[str]) -> list[str]:
     return out
 
 
-_MOST = 7  # words of a noun phrase
+_MOST = 7  # words of the longest noun phrase that is read
 
 
-def _known(phrase: Sequence[str]) -> AskedKind:
-    """The kind of the first noun of a phrase that is known, with the nouns right behind it ("state bird")."""
+def _kind_of_nouns(phrase: Sequence[str]) -> AskedKind:
+    """The kind of the first known noun of a phrase, with the nouns right after it ("state bird")."""
     best, at = AskedKind(QuestionKind.UNKNOWN), 0
     start = 0
     while start < len(phrase) and (best.kind is QuestionKind.UNKNOWN or start == at):
@@ -307,39 +307,39 @@ def _known(phrase: Sequence[str]) -> AskedKind:
         if best.kind is not QuestionKind.UNKNOWN and noun[0].many and phrase[noun[1] : noun[1] + 1]:
             break  # "channel shows the race": a verb
         best, start = noun
-        at = len(phrase) if best.many and best.detail != phrase[start - 1] else start  # a plural is no modifier
+        at = len(phrase) if best.many and best.detail != phrase[start - 1] else start  # a plural modifies no noun
     return best
 
 
 def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
-    """The longest noun of up to three words that is known and begins there, and where it ends."""
+    """The longest known noun of up to three words at an index, and the index after it; None for none."""
     for end in range(min(len(phrase), start + 3), start, -1):
         text = " ".join(phrase[start:end])
         for noun in dict.fromkeys((text, singular(text))):
-            kind = _nouns().get(noun) or (QuestionKind.PERSON if noun in common_occupations() else None)
+            kind = _kinds_by_noun().get(noun) or (QuestionKind.PERSON if noun in common_occupations() else None)
             if kind is not None:
                 many = noun != text or any(w in _NUMBERS or w.isdigit() for w in phrase[:start])
                 return AskedKind(kind, noun, many), end
     return None
 
 
-def _without_question_word(words: Sequence[str]) -> AskedKind:
-    """ "Is it ...", "list all ...", and fragments."""
+def _kind_without_word(words: Sequence[str]) -> AskedKind:
+    """Questions without question word: "Is it ...", "list all ...", and fragments."""
     lead = 0
     if words[0] in _words_of("prepositions") and len(words) > 3:
         lead = next((i for i, w in enumerate(words[:12]) if w in _words_of("auxiliaries")), 0)
     if words[lead] in _words_of("auxiliaries"):
         return AskedKind(QuestionKind.CHOICE if "or" in words[lead + 2 :] else QuestionKind.YES_NO)
     if words[:2] == ["name", "of"]:
-        return _noun_phrase(words[2:])
+        return _kind_of_noun_phrase(words[2:])
     if words[0] in ("name", "list", "give", "tell", "state") and len(words) > 1:
-        asked = _noun_phrase(words[1:])
+        asked = _kind_of_noun_phrase(words[1:])
         return AskedKind(asked.kind, asked.detail, True) if asked.kind is not QuestionKind.UNKNOWN else asked
-    return _fragment(words)
+    return _kind_of_fragment(words)
 
 
-def _fragment(words: Sequence[str]) -> AskedKind:
-    """ "season 2 number of episodes", "5 cities with ..."."""
+def _kind_of_fragment(words: Sequence[str]) -> AskedKind:
+    """Fragments: "season 2 number of episodes", "5 cities with ..."."""
     text = f" {' '.join(words)} "
     for kind, nouns in _FRAGMENTS:
         if any(f" {noun} " in text for noun in nouns):
@@ -359,12 +359,12 @@ _FRAGMENTS = (
 
 
 def yes_no_words(code: str) -> frozenset[str]:
-    """How yes and no are said in English and in a language."""
+    """The words for yes and no in English and in the language."""
     return language("en").yes_no | language(code).yes_no
 
 
 def singular(text: str) -> str:
-    """A noun, given in lower case, without the ending of a plural."""
+    """A lower-case noun without its plural ending."""
     if text.endswith("ies") and len(text) > 4 and not text.endswith(("series", "movies", "species")):
         return f"{text[:-3]}y"
     if text.endswith("s") and not text.endswith(("ss", "us", "is", "series", "species")):
@@ -378,5 +378,5 @@ def _words_of(key: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _nouns() -> Mapping[str, QuestionKind]:
+def _kinds_by_noun() -> Mapping[str, QuestionKind]:
     return {noun: QuestionKind(kind) for kind, nouns in _data()["nouns"].items() for noun in nouns}

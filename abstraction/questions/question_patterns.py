@@ -1,4 +1,4 @@
-"""Patterns of questions: a question's subject by its relation's wording, and the relation by a clear wording."""
+"""Question patterns: the subject of a question by the wordings of its relation, and the relation by its wording."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ SLOT = "{}"
 class _Pattern:
     relation: str
     regex: re.Pattern[str]
-    weight: int  # literal characters: the pattern that says most wins
+    weight: int  # literal characters: the pattern with most is the most specific
 
 
 class QuestionPatterns:
-    """Patterns by relation, each a question with one `{}` for the subject."""
+    """Patterns by relation, each being a question with one `{}` for the subject."""
 
     def __init__(self, patterns: Mapping[str, Sequence[str]]) -> None:
         self._by_relation: dict[str, list[_Pattern]] = {}
         for relation, texts in patterns.items():
-            compiled = [_compiled(relation, text) for text in texts]
+            compiled = [_compile_pattern(relation, text) for text in texts]
             self._by_relation[relation] = sorted(compiled, key=lambda p: -p.weight)
         self._all = sorted((p for compiled in self._by_relation.values() for p in compiled), key=lambda p: -p.weight)
 
     def subject(self, question: str, relation: str) -> str | None:
-        """The subject's text by the relation's patterns, the most specific first, or None where none fits."""
+        """The subject's text by the most specific matching pattern of the relation, or None."""
         text = _clean(question)
         plain = _plain(text)
         for pattern in self._by_relation.get(relation, ()):
@@ -40,7 +40,8 @@ class QuestionPatterns:
         return None
 
     def relation(self, question: str) -> str | None:
-        """The relation of the most specific pattern that fits; None for none, or where relations share it."""
+        """The relation of the most specific matching pattern; None for no match, or several relations at equal weight.
+        """
         text = _plain(_clean(question))
         best = 0
         relations: set[str] = set()
@@ -61,23 +62,24 @@ def question_patterns() -> QuestionPatterns:
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def patterns_of_language(code: str) -> QuestionPatterns:
-    """The patterns of a language's file; none where it has none, as English, whose are those of `question_patterns`."""
+    """The patterns in a language's file; empty where it has none. English ones are in `question_patterns`."""
     return QuestionPatterns(language(code).relations)
 
 
 def _clean(question: str) -> str:
-    """Single spaces, without the mark at the end; a subject keeps its own, as in "Who founded Acme Inc.?"."""
+    """The question with single spaces and without its final mark; the subject keeps its own: "Who founded Acme Inc.?".
+    """
     text = " ".join(question.split())
     mark = "?" if text.endswith("?") else "."
     return text.removesuffix(mark).rstrip()
 
 
 def _plain(text: str) -> str:
-    """The text as the patterns write it, of the same length."""
+    """The text with the apostrophes of the patterns, at the same length."""
     return text.replace("’", "'")
 
 
-def _compiled(relation: str, text: str) -> _Pattern:
+def _compile_pattern(relation: str, text: str) -> _Pattern:
     before, after = _clean(text).split(SLOT)
     regex = re.compile(rf"\A{re.escape(before)}(\S.*?){re.escape(after)}\Z", re.IGNORECASE)
     return _Pattern(relation, regex, len(before.strip()) + len(after.strip()))

@@ -1,7 +1,7 @@
-"""What a question asks for, by its wording alone: a property where the wording is safe, else a sort of answer.
+"""The relation that a question's wording asks for: a property where the wording is unambiguous, else a sort of answer.
 
-The patterns are data (`abstraction/data/wording.json`), in English. They are written to be silent rather than wrong:
-"Who wrote X?" may ask for an author, a screenwriter or a composer, and is taken for a question about a person.
+The patterns are data (`abstraction/data/wording.json`), in English. Ambiguous wordings give no property: "Who wrote
+X?" may ask for an author, a screenwriter or a composer, and is read as a question for a person.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kg.bounded_cache import bounded_cache
 LONGEST = 400  # characters of a question that are read
 _MACRO = re.compile(r"<(\w+)>")
 _LEAD = re.compile(r"\A(?:so|and|but|please|also|hey|ok|okay|well)[, ]+", re.I)
-# In small letters: "The Man Who Knew Too Much" is a name.
+# Lower case only: "The Man Who Knew Too Much" is a name.
 _CLAUSE = re.compile(
     r"\b(?:who|whom|whose|which|that)\b"
     r"|\b(?:filmed|flimed|released|produced?|shown|based|shot|made|set|created|broadcast|published|written|developed|founded"
@@ -33,9 +33,9 @@ _OPENING = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RelationWording:
-    """What the wording tells: the property or None, the subject's text with it, and what sort of answer is wanted.
+    """The result of a wording: the property or None, the subject's text, and the sort of answer.
 
-    `kind` is a relation row without id, to be used where `relation` is None; None where the wording tells nothing.
+    `kind` is a relation without id, to be used where `relation` is None; None where the wording determines nothing.
     """
 
     relation: str | None = None
@@ -45,8 +45,8 @@ class RelationWording:
 
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 15 MB at most
 def read_wording(question: str, language: str = "en") -> RelationWording:
-    """What the wording of a question in a language tells, by English wordings and by those of the language's file."""
-    text = _cleaned(question)
+    """The relation or sort of answer of a question, by English wordings and those in the language's file."""
+    text = _clean_question(question)
     best: dict[str, tuple[int, str]] = {}
     for relation, pattern in _patterns():
         if match := pattern.fullmatch(text):
@@ -55,23 +55,23 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
             if relation not in best or literal > best[relation][0]:
                 best[relation] = (literal, subject)
     asked = asked_kind(question, language)
-    # The row without id that stands for the kind; None where it leaves the sort of answer open.
-    kind = _row(*_BY_NOUN.get(asked.detail) or _SORTS.get(asked.kind) or ("", ""))
+    # The relation without id for the kind; None where the sort of answer is open.
+    kind = _relation_without_id(*_BY_NOUN.get(asked.detail) or _SORTS.get(asked.kind) or ("", ""))
     most = max((literal for literal, _ in best.values()), default=0)
     candidates = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
     if not candidates:
-        # What only few and exact wordings ask for.
+        # Relations that have exact wordings only.
         exact = question_patterns().relation(question)
         if exact is None or exact in {name for name, _ in _patterns()}:
-            return _in_language(question, language, kind)
+            return _read_exact_wording(question, language, kind)
         candidates = [(exact, question_patterns().subject(question, exact) or "")]
     if len(candidates) != 1 or not _is_name(candidates[0][1]):
         return RelationWording(kind=kind)
     return RelationWording(relation=candidates[0][0], subject=candidates[0][1], kind=kind)
 
 
-def _in_language(question: str, language: str, kind: Relation | None) -> RelationWording:
-    """What the exact wordings of the language's file tell, else the kind of answer alone."""
+def _read_exact_wording(question: str, language: str, kind: Relation | None) -> RelationWording:
+    """The relation by the exact wordings of the language's file, else the kind of answer only."""
     patterns = patterns_of_language(language)
     relation = patterns.relation(question)
     subject = patterns.subject(question, relation) if relation is not None else None
@@ -81,7 +81,7 @@ def _in_language(question: str, language: str, kind: Relation | None) -> Relatio
 
 
 def subject_of(question: str, relation: str, language: str = "en") -> str | None:
-    """The text of the subject that the question asks the relation of, or None where no pattern of it fits."""
+    """The subject's text in a question for the relation, or None where no pattern of it matches."""
     if (exact := question_patterns().subject(question, relation)) is not None:
         return exact
     if (exact := patterns_of_language(language).subject(question, relation)) is not None:
@@ -91,11 +91,12 @@ def subject_of(question: str, relation: str, language: str = "en") -> str | None
 
 
 def _is_name(subject: str) -> bool:
-    """Whether the subject may be a name: no clause ("the man who shot him"), no rest of a verb ("Jaws filmed")."""
+    """Whether the subject may be a name, not a clause ("the man who shot him") or the rest of a verb ("Jaws filmed").
+    """
     return bool(re.search(r"\w", subject)) and not _CLAUSE.search(subject) and not _OPENING.match(subject)
 
 
-def _cleaned(question: str) -> str:
+def _clean_question(question: str) -> str:
     text = " ".join(question[:LONGEST].replace("’", "'").split()).strip(' "“”')
     while (shorter := _LEAD.sub("", text)) != text:
         text = shorter
@@ -106,21 +107,21 @@ def _cleaned(question: str) -> str:
 
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Relations, each with a pattern of the questions that ask for it."""
+    """Pairs of a relation and a pattern of questions for it."""
     data = package_data("wording.json")
     macros: dict[str, str] = {**data["macros"], "s": r"(?P<s>\S(?:.*?\S)?)"}
 
-    def compiled(pattern: str) -> re.Pattern[str]:
+    def compile_pattern(pattern: str) -> re.Pattern[str]:
         while _MACRO.search(bare := pattern.replace("(?P<s>", "\0")):
             pattern = _MACRO.sub(lambda m: macros[m[1]], bare).replace("\0", "(?P<s>")
         return re.compile(pattern, re.IGNORECASE)
 
     return tuple(
-        (relation, compiled(pattern)) for relation, patterns in data["relations"].items() for pattern in patterns
+        (relation, compile_pattern(pattern)) for relation, patterns in data["relations"].items() for pattern in patterns
     )
 
 
-# What a kind asks for, with the groups of phrases that say nothing new of it; of some by the noun that was read.
+# The sort of answer of each kind (or, further below, noun), and its group of trivial phrases.
 _SORTS = {
     QuestionKind.DATE: ("date", ""),
     QuestionKind.COUNT: ("quantity", ""),
@@ -152,5 +153,5 @@ _BY_NOUN = {
 
 
 @cache
-def _row(asks: str, group: str) -> Relation | None:
+def _relation_without_id(asks: str, group: str) -> Relation | None:
     return Relation(id="", label="", asks=asks, trivial=trivial_phrases([group] if group else ())) if asks else None

@@ -358,7 +358,7 @@ class Judge:
     def _attested(self, case: AnswerFacts, text: str) -> set[str]:
         """Words that may follow the answer's name: of its description, its containers, and places after commas."""
         parts = [part.strip() for part in text.split(",")[1:]]
-        places = [part for part in parts if self.maker.gazetteer.known(part)]
+        places = [part for part in parts if self.maker.gazetteer.places_named(part)]
         if not case.place and places and places[-1] == parts[-1]:
             places = parts  # an address: the parts before its last place are places as well
         sources = (case.description, *case.above.names, *places)

@@ -53,12 +53,12 @@ class ReviewSettings:
         self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions, language: str
     ) -> Iterator[TieredRow]:
         """The ladders without those of refused or uncertain links; doubts go to the sheet."""
-        from abstraction.linking.review import Reviewer, confident, refused, write_sheet
+        from abstraction.linking.review import Reviewer, without_refused_links, without_uncertain_links, write_sheet
 
-        ladders = (refused(row, decisions) for row in ladders)
+        ladders = (without_refused_links(row, decisions) for row in ladders)
         if self.review is not None:
             ladders = write_sheet(ladders, Reviewer(store, language=language), self.review)
         if self.min_confidence is None:
             return ladders
         least = self.min_confidence.value
-        return (confident(row, least) for row in ladders)
+        return (without_uncertain_links(row, least) for row in ladders)

@@ -162,7 +162,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         super().report_problems(result)
 
     def _ladders(self, store: Store, relation: str | None, output: RowsOutput) -> Iterator[TieredRow]:
-        from abstraction.linking.review import decided
+        from abstraction.linking.review import with_decisions
         from abstraction.pipeline import make_ladders
         from abstraction.rows import read_questions
 
@@ -174,7 +174,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             self.files_of(self.qa), relation=relation, limit=self.limit, on_reject=output.rejected.append,
             on_unanswered=lambda row: output.counts.update(["unanswered"]), shape=self.shape(), language=self.language,
         )  # fmt: skip
-        questions = watch_rows((decided(row, decisions) for row in asked), self.language, decisions)
+        questions = watch_rows((with_decisions(row, decisions) for row in asked), self.language, decisions)
         how: dict[str, Any] = {"language": self.language, "linker": self.linker, "on_reject": output.rejected.append}
         if self.spark is None:
             ladders = make_ladders(questions, store, **how)
@@ -232,7 +232,7 @@ class Ladder(Command[ReviewedLadder]):
 
     def run(self) -> ReviewedLadder:
         """Make the ladder. Raises RowError for an empty question or answer, or an id that is none."""
-        from abstraction.linking.review import Reviewer, shown
+        from abstraction.linking.review import Reviewer, doubt_lines
         from abstraction.pipeline import make_ladders
 
         if not self.question.strip() or not self.answer.strip():
@@ -254,7 +254,7 @@ class Ladder(Command[ReviewedLadder]):
             if row.subject_qid is not None and row.subject_qid not in there:
                 note(f"--subject-qid {row.subject_qid}: the snapshot has no such entity, so it tells nothing")
             made = next(iter(make_ladders([row], store, language=self.language, linker=self.linker)))
-            doubts = shown(list(Reviewer(store, language=self.language).doubts(made)))
+            doubts = doubt_lines(list(Reviewer(store, language=self.language).doubts(made)))
         return ReviewedLadder(row=made, doubts=doubts)
 
     def show(self, result: ReviewedLadder) -> None:

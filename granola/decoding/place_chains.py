@@ -65,7 +65,7 @@ class Chains:
 
     def is_chain(self, parts: Sequence[str]) -> bool:
         """Whether the names behind the first end in a place that the snapshot knows."""
-        return len(parts) > 1 and any(self._gazetteer.known(name) for name in (parts[-1], *variants(parts[-1])))
+        return len(parts) > 1 and any(self._gazetteer.places_named(name) for name in (parts[-1], *variants(parts[-1])))
 
     def entity(self, parts: Sequence[str], context: AnswerContext) -> str | None:
         """The entity of the first name: one that lies in all of the others, or is sure and in the state of the rest.

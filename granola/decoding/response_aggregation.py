@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from abstraction.faults import Fault, OnReject, attempt
 from abstraction.pipeline import LadderMaker
-from abstraction.questions.question_facts import tells
+from abstraction.questions.question_facts import follows_from_question
 from abstraction.relations import relation
 from abstraction.tiers import Level
 from granola.decoding.claims import Claim, ClaimTally, tally
@@ -117,7 +117,9 @@ class Aggregator:
                 return repeats(claim.name, subject) and repeats(subject, claim.name)
             if asked is None and not any(_is_tier_of(own_ladder(number), claim) for number in sorted(claim.supporters)):
                 return True  # ladders are kept for what is asked, whatever the question says besides
-            return repeats(claim.name, row.question) or tells(claim.name, row.question, self._language, relation=asked)
+            return repeats(claim.name, row.question) or follows_from_question(
+                claim.name, row.question, self._language, relation=asked
+            )
 
         return tally(readings, repeats_question=is_in_question, weights=row.weights)
 

@@ -129,7 +129,7 @@ class Ladders:
             return (alone,)
         linker = self._maker.linker
         link = (
-            linker.given(qid, context.asked)
+            linker.link_given(qid, context.asked)
             if qid is not None
             else linker.link(text, context.asked, subjects=context.subjects, question=row.question)
         )

@@ -18,7 +18,7 @@ from abstraction.ladders.quantities import parse_quantity
 from abstraction.language.amount_finder import amounts
 from abstraction.language.date_finder import dates
 from abstraction.pipeline import LadderMaker
-from abstraction.questions.question_facts import tells
+from abstraction.questions.question_facts import follows_from_question
 from abstraction.questions.question_kinds import reads_questions
 from abstraction.questions.relation_wording import read_wording
 from abstraction.relations import ANY, Relation, relation
@@ -141,7 +141,7 @@ class ResponseReader:
         told = (
             is_subject
             or is_in_question(reading.name, row.question)
-            or tells(reading.name, row.question, self._language)
+            or follows_from_question(reading.name, row.question, self._language)
         )
         return told and reading.name != reading.cleaned.whole
 

@@ -140,9 +140,9 @@ def test_a_work_by_someone_else_is_not_the_persons() -> None:
 
 def test_a_given_id_is_checked_against_what_is_asked() -> None:
     make = maker(entity("Q3", "Five", P31="Q11424"), entity("Q4", "Rome", P31="Q515"))
-    assert make.linker.given("Q3", relation("P19")).abstained == Abstention.TYPE_CONFLICT
-    assert make.linker.given("Q4", relation("P19")) == Link(qid="Q4", confidence="given", rule="given")
-    assert make.linker.given("Q999", relation("P19")).abstained == Abstention.NO_LINK
+    assert make.linker.link_given("Q3", relation("P19")).abstained == Abstention.TYPE_CONFLICT
+    assert make.linker.link_given("Q4", relation("P19")) == Link(qid="Q4", confidence="given", rule="given")
+    assert make.linker.link_given("Q999", relation("P19")).abstained == Abstention.NO_LINK
 
 
 def test_a_borough_of_the_same_name_does_not_make_the_city_ambiguous() -> None:
