@@ -14,7 +14,7 @@ from granola.matching import Matcher, in_language
 from granola.matching.verdict import Levels, Verdict
 
 CHUNK = 500  # predictions per task of a process: few enough to share evenly, enough to outweigh the transfer
-ALONE = 4_000  # cases that one process matches in the time that it takes to start the others
+CASES_OF_ONE_PROCESS = 4_000  # cases that one process matches in the time that it takes to start the others
 T = TypeVar("T")
 
 
@@ -46,10 +46,11 @@ def match_each(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int | N
 def _distribute(
     work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Iterable[MatchCase], workers: int | None
 ) -> Iterator[T]:
+    """Results of `work` on each case, in order, by this process and, if there are many cases, by several."""
     if workers is not None and workers < 1:
         raise MatcherError(f"workers is {workers}; allowed: 1 or more")
     left = iter(cases)
-    for case in left if workers == 1 else islice(left, ALONE if workers is None else 0):
+    for case in left if workers == 1 else islice(left, CASES_OF_ONE_PROCESS if workers is None else 0):
         yield work(matcher, case)
     further = list(islice(left, 1))
     if further:
@@ -61,6 +62,7 @@ def _distribute(
 def _distribute_to_processes(
     work: Callable[[Matcher, MatchCase], T], matcher: Matcher, left: Iterator[MatchCase], workers: int
 ) -> Iterator[T]:
+    """Results of `work` on the cases that are left, in order, by a pool of processes."""
     import multiprocessing
     from concurrent.futures import Future, ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool

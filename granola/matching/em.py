@@ -24,7 +24,7 @@ class EmMatcher(ReplyMatcher):
 
     def signature(self) -> str:
         """`em|replies:cut|v:HASH`; the hash is of the code and the data that it uses."""
-        return signature("em", **self.reading, v=hash_of_modules("granola.matching.em"))
+        return signature("em", **self.reading_settings, v=hash_of_modules("granola.matching.em"))
 
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level with an equal name; else an abstention, if the prediction is one; else none."""

@@ -37,7 +37,9 @@ class F1Matcher(ReplyMatcher):
 
     def signature(self) -> str:
         """`f1|tau:>0.3|replies:cut|v:HASH`; the hash is of the code and the data that it uses."""
-        return signature(self.name, tau=f">{self.tau:g}", **self.reading, v=hash_of_modules("granola.matching.f1"))
+        return signature(
+            self.name, tau=f">{self.tau:g}", **self.reading_settings, v=hash_of_modules("granola.matching.f1")
+        )
 
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The finest level whose best F1 exceeds tau; an abstention is looked for only where none does."""

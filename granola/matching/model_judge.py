@@ -101,7 +101,9 @@ class JudgeMatcher(ReplyMatcher):
             "prompt": prompt,
             "temperature": f"{self.sampling.temperature:g}",
         }
-        return signature("judge", **settings, **self.reading, v=hash_of_modules("granola.matching.model_judge"))
+        return signature(
+            "judge", **settings, **self.reading_settings, v=hash_of_modules("granola.matching.model_judge")
+        )
 
     def judge(self, items: Iterable[JudgedItem]) -> Iterator[tuple[JudgedItem, RequestOutcome[Verdict]]]:
         """Each item with its verdict, or the reason why it has none, in order; many are asked at a time."""

@@ -57,15 +57,15 @@ from granola.replies.plain_text import plain
 from granola.replies.refusals import REPORTS, refusal
 
 EXAMINED = 20_000  # characters of a prediction that are read, so that the time of matching is bounded
-ASKED = 2_000  # characters of a question that are read
-BARE = 4  # words up to which an answer may be an amount alone: "about 42 million people"
-BARE_LETTERS = 12  # the same in characters, for scripts without spaces
-JUDGED = 200  # mentions of names that are checked; an answer with more of them is no answer
+LONGEST_QUESTION = 2_000  # characters of a question that are read
+WORDS_OF_BARE_AMOUNT = 4  # words up to which an answer may be an amount alone: "about 42 million people"
+CHARACTERS_OF_BARE_AMOUNT = 12  # the same in characters, for scripts without spaces
+MOST_MENTIONS = 200  # mentions of names that are checked; an answer with more of them is no answer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """A rule that finds where an answer may state a name; `of` selects the names worth trying.
+    """A rule that finds where an answer may state a name; `candidate_tiers` selects the names worth trying.
 
     A rule that reads the answer as a `whole` is not checked for vetoes. A `loose` rule takes words in any order; it is
     off in scripts without spaces, where each character is a word.
@@ -73,21 +73,21 @@ class Rule:
 
     name: str
     find: Callable[[AnswerText, Tier], Mentions]
-    of: Callable[[AnswerText], Sequence[Tier]] = lambda answer: answer.tiers_sharing_a_word
+    candidate_tiers: Callable[[AnswerText], Sequence[Tier]] = lambda answer: answer.tiers_sharing_a_word
     whole: bool = False
     loose: bool = False
 
 
 RULES: tuple[Rule, ...] = (
     Rule(name="form", find=mentions_by_form),
-    Rule(name="word-form", find=mentions_by_word_form, of=word_form_tiers),
-    Rule(name="joined", find=mentions_by_joining, of=joinable_tiers),
+    Rule(name="word-form", find=mentions_by_word_form, candidate_tiers=word_form_tiers),
+    Rule(name="joined", find=mentions_by_joining, candidate_tiers=joinable_tiers),
     Rule(name="person", find=mentions_by_person),
-    Rule(name="country", find=mentions_by_country, of=country_tiers),
-    Rule(name="acronym", find=mentions_by_acronym, of=acronym_tiers),
+    Rule(name="country", find=mentions_by_country, candidate_tiers=country_tiers),
+    Rule(name="acronym", find=mentions_by_acronym, candidate_tiers=acronym_tiers),
     Rule(name="words", find=mentions_by_words, whole=True, loose=True),
-    Rule(name="phrase", find=mentions_by_phrase, of=phrase_tiers, loose=True),
-    Rule(name="spelling", find=mentions_by_spelling, of=spelling_tiers),
+    Rule(name="phrase", find=mentions_by_phrase, candidate_tiers=phrase_tiers, loose=True),
+    Rule(name="spelling", find=mentions_by_spelling, candidate_tiers=spelling_tiers),
 )
 """Asked in this order behind `span`, each for levels finer than the one matched before."""
 
@@ -113,18 +113,18 @@ class RulesMatcher(ReplyMatcher):
         It includes the version of Babel, since CLDR's data decide in languages other than English.
         """
         code = hash_of_modules("granola.matching.rules", folders=("granola/matching",), libraries=("babel",))
-        return signature("rules", **self.reading, v=code)
+        return signature("rules", **self.reading_settings, v=code)
 
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides. Words repeated from `question` count as no claim."""
         code = language(self.language).code
-        prediction = language(code).with_common_years(tidy(_beginning(answer)))
+        prediction = language(code).with_common_years(tidy(_read_part(answer)))
         names = references.names_without_mojibake(tuple(map(tuple, levels)))
-        if exact := _exact(prediction, names):
+        if exact := _match_exactly(prediction, names):
             return exact
         names = references.without_function_words(references.searchable_names(names), code)
-        if question and len(question) > ASKED:
-            question = _beginning(question, ASKED)
+        if question and len(question) > LONGEST_QUESTION:
+            question = _read_part(question, LONGEST_QUESTION)
         verdict = _decide(prediction, names, question, code)
         if verdict.level is not None:
             return verdict
@@ -148,6 +148,7 @@ _COVERABLE = frozenset({"no-match", RESTATED})
 
 
 def _decide(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
+    """The verdict on one reading of a prediction; the given name is put first where the family name is."""
     turned = given_name_first(prediction, names)
     verdict = _decide_as_written(turned, names, question, code)
     if turned is prediction or verdict.compared is None:
@@ -156,31 +157,33 @@ def _decide(prediction: str, names: references.Names, question: str | None, code
 
 
 def _decide_as_written(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
+    """The verdict on a reading: a refusal, or the match of the text, or of what a refusal offers."""
     declined = refusal(prediction, code)
     if declined is None or (question and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
         bare = _without_answer_frame(prediction)
-        exact = None if bare is prediction else _exact(bare, names)
+        exact = None if bare is prediction else _match_exactly(bare, names)
         return exact or _match_values_or_names(bare, names, question, code)
     # names in a report on sources are those of the sources, no answer
     offer = declined.offer if declined.guess or declined.rule not in REPORTS else ""
-    verdict = _exact(offer, names) or _match_values_or_names(offer, names, question, code) if offer else None
+    verdict = _match_exactly(offer, names) or _match_values_or_names(offer, names, question, code) if offer else None
     if verdict is not None and (verdict.level is not None or declined.guess):
         return verdict
     return Verdict(level=None, rule=declined.rule, abstained=not declined.suggests_another)
 
 
 def _match_by_coverage(text: str, names: references.Names, question: str | None, code: str) -> Verdict | None:
-    if len(key(text)) <= BARE and references.claims_of_kind(names, "amount", code):
+    """The verdict by coverage of a gold answer of one level; None where it is not covered."""
+    if len(key(text)) <= WORDS_OF_BARE_AMOUNT and references.claims_of_kind(names, "amount", code):
         return None
     if not language(code).parts_words:
         return None  # characters that two names share are no evidence: 布吉納法索 and 法國
     declined = refusal(text, code)
     answer = AnswerText(declined.offer if declined else text, names, question)
     mention = mention_by_coverage(answer)
-    return _verdict(answer, mention, "coverage") if mention else None
+    return _verdict_on_mention(answer, mention, "coverage") if mention else None
 
 
-def _beginning(text: str, longest: int = EXAMINED) -> str:
+def _read_part(text: str, longest: int = EXAMINED) -> str:
     """The beginning of a text, at most `longest` characters, cut at a space where there is one."""
     if len(text) <= longest:
         return text
@@ -203,7 +206,8 @@ _FRAME = re.compile(
 )
 
 
-def _exact(prediction: str, levels: references.Names) -> Verdict | None:
+def _match_exactly(prediction: str, levels: references.Names) -> Verdict | None:
+    """The verdict of the finest level that has a name with the same folded words; None where there is none."""
     prediction_key = key(prediction)
     for level, name, folded in references.tiers(levels):
         if folded == prediction_key and not _adds_a_currency(prediction, name):
@@ -219,6 +223,7 @@ def _adds_a_currency(prediction: str, name: str) -> bool:
 
 
 def _match_values_or_names(prediction: str, levels: references.Names, question: str | None, code: str) -> Verdict:
+    """The verdict by dates or amounts, where the ladder has such, else by names."""
     readings, around = _value_readers(question, code), language(code).with_english_around
     prediction, question = around(prediction), around(question) if question else question
     for kind, read in readings:
@@ -257,7 +262,7 @@ def _leaves_names_open(
         return False
     if any((claim.low, claim.high) == (tier.low, tier.high) for claim in claims for tier in ladder[0]):
         return False
-    is_bare = len(key(prediction)) <= BARE or len(prediction) <= BARE_LETTERS
+    is_bare = len(key(prediction)) <= WORDS_OF_BARE_AMOUNT or len(prediction) <= CHARACTERS_OF_BARE_AMOUNT
     if is_bare and any(
         any(map(str.isdigit, tier.text)) and _numbers(claim.text) >= _numbers(tier.text)
         for claim in claims
@@ -306,15 +311,15 @@ def _match_names(answer: AnswerText) -> Verdict:
     """The verdict of the finest level that any rule finds; a rule is tried only for finer levels than those before."""
     best: Verdict | None = None
     refused, refused_at = None, None
-    left = iter(range(JUDGED))
+    left = iter(range(MOST_MENTIONS))
     # finest level first, so the first accepted mention decides
     for mention, _ in zip(answer.mentions, left, strict=False):
         why = veto(answer, mention)
         if why is None:
-            best = _verdict(answer, mention, "span")
+            best = _verdict_on_mention(answer, mention, "span")
             break
         if refused is None:
-            refused, refused_at = _verdict(answer, mention, why, level=False), mention.level
+            refused, refused_at = _verdict_on_mention(answer, mention, why, level=False), mention.level
         if why == CONTRADICTED:  # a right coarser claim does not make up for a wrong finer one
             break
     limit, parts_words = _finer_limit(best), language(answer.code).parts_words
@@ -336,21 +341,23 @@ def _finer_limit(best: Verdict | None) -> int | None:
 
 def _first_mention_by_rule(answer: AnswerText, rule: Rule, limit: int | None, left: Iterator[int]) -> Verdict | None:
     """The verdict on the first mention that no veto rejects; each mention that is checked takes one from `left`."""
-    for tier in rule.of(answer):
+    for tier in rule.candidate_tiers(answer):
         if limit is not None and tier[0] >= limit:
             return None
         for mention, _ in zip(rule.find(answer, tier), left, strict=False):
-            if answer.is_marked(mention.start, mention.end) or answer.is_a_common_noun(mention.name, mention.start):
+            if answer.has_mark_attached(mention.start, mention.end) or answer.is_a_common_noun(
+                mention.name, mention.start
+            ):
                 continue
             if answer.repeats_other_tiers(mention) or answer.has_another_mark(mention):
                 continue
             if is_another_person(answer, mention.level, mention.start, mention.end):
                 continue
             if rule.whole or veto(answer, mention) is None:
-                return _verdict(answer, mention, rule.name)
+                return _verdict_on_mention(answer, mention, rule.name)
     return None
 
 
-def _verdict(answer: AnswerText, mention: Mention, rule: str, *, level: bool = True) -> Verdict:
+def _verdict_on_mention(answer: AnswerText, mention: Mention, rule: str, *, level: bool = True) -> Verdict:
     compared = Comparison(prediction=answer.quote(mention.start, mention.end), tier=mention.name)
     return Verdict(level=mention.level + 1 if level else None, rule=rule, compared=compared)

@@ -85,6 +85,6 @@ class ReplyMatcher(ABC):
         """The verdict on an answer without anything around it."""
 
     @property
-    def reading(self) -> dict[str, str]:
+    def reading_settings(self) -> dict[str, str]:
         """How predictions are read, as part of a signature."""
         return {"replies": "raw" if self.raw else "cut"}

@@ -40,6 +40,7 @@ def deflection(answer: str, *, language: str = "en") -> str | None:
 
 
 def _source_wording(code: str, *keys: str) -> re.Pattern[str]:
+    """The pattern of sentences about sources in a language, for text as written."""
     return wording(code, "sources", *keys, folded=False)
 
 
@@ -56,6 +57,7 @@ def _sentences(text: str, language: str) -> list[str]:
 
 
 def _declining_rule(sentence: str, code: str) -> str | None:
+    """The rule by which the first sentence of a long answer declines, or None."""
     marked = sentence.replace(CITED, _MARK)
     cited = _MARK in marked
     plain = _SPACE.sub("", " ".join(marked.replace(_MARK, "").split()))

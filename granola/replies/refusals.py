@@ -127,6 +127,7 @@ def _rule_of_beginning(sentence: str, code: str) -> str | None:
 
 
 def _beginnings(code: str) -> str:
+    """The alternatives of all expressions that begin a refusal in a language."""
     return "|".join(_expression(code, "declines", name) for name in _data(code)["declines"])
 
 
@@ -137,6 +138,7 @@ def _any_beginning(code: str) -> re.Pattern[str]:
 
 
 def _reports_missing_answer(sentence: str, codes: tuple[str, ...]) -> bool:
+    """Whether a folded sentence reports that sources do not contain the answer."""
     return any(
         wording(code, "sources", "hint").search(sentence)
         and (
@@ -165,6 +167,7 @@ def _guess_marker(text: str, start: int, codes: tuple[str, ...]) -> re.Match[str
 
 
 def _announces_guess(text: str, codes: tuple[str, ...]) -> bool:
+    """Whether a text begins by announcing a guess, and does not offer help instead."""
     announced = any(wording(code, "guess").match(text) for code in codes)
     return announced and not wording("en", "help").match(text)
 
@@ -230,7 +233,7 @@ def _expression(code: str, *keys: str, folded: bool = True) -> str:
     if not given:
         return r"(?!)"
     text = given if isinstance(given, str) else "|".join(f"(?:{one})" for one in given)
-    for _ in range(6):  # parts may contain parts; deeper nesting is not used
+    for _ in range(6):  # parts may contain parts, up to six deep
         for part, pattern in _data(code).get("parts", {}).items():
             text = text.replace(f"<{part}>", pattern)
     return re.sub(r"[^\x00-\x7f]+", lambda letters: plain(letters[0]), text) if folded else text

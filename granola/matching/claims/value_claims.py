@@ -20,7 +20,7 @@ from granola.matching.vetoing.negation import is_denied
 from granola.replies.plain_text import plain
 
 MONTH = 31  # days
-YEAR = 12 * 31  # days, as dates count them
+YEAR = 12 * 31  # days, in the day numbers of `calendar_units`, where each month has 31
 ROUNDED = 0.1  # proportion of a number: the widest interval that rounding it to two digits leaves open
 CLOSE = 3  # a date up to this many times as wide as the gold answer counts as equally exact
 
@@ -105,9 +105,9 @@ def _affirmed_claims(
     return [claim for claim, found in zip(affirmed, opened, strict=True) if not found or own & _open_sides(found[0])]
 
 
-def _place_claim(kind: str, told: IntervalClaim, ladder: IntervalLadder) -> _PlacedClaim | None:
+def _place_claim(kind: str, stated: IntervalClaim, ladder: IntervalLadder) -> _PlacedClaim | None:
     """A claim with its place, an amount converted to the unit of the tiers; None in no comparable unit."""
-    claim, placing = _place_amount(told, ladder) if kind == "amount" else (told, place(told, ladder))
+    claim, placing = _place_amount(stated, ladder) if kind == "amount" else (stated, place(stated, ladder))
     if placing is not None and placing.level is None and claim.wider is not None:
         placing = place(replace(claim, low=claim.wider[0], high=claim.wider[1]), ladder)
     return None if placing is None else (claim, placing)
@@ -140,8 +140,8 @@ def _finest_claim(placed: Sequence[_PlacedClaim]) -> _PlacedClaim:
 
 def _open_sides(text: str) -> set[str]:
     """The sides of a date that a text leaves open: `prior to 1996` and `before 1996` are open on the same side."""
-    said = set(text.lower().split())
-    return {name for name, words in (("before", _BEFORE | {"by"}), ("after", _AFTER)) if not words.isdisjoint(said)}
+    present = set(text.lower().split())
+    return {name for name, words in (("before", _BEFORE | {"by"}), ("after", _AFTER)) if not words.isdisjoint(present)}
 
 
 def _place_amount(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[IntervalClaim, IntervalPlacing | None]:
@@ -261,6 +261,6 @@ def ordinals_and_counts(text: str) -> tuple[IntervalClaim, ...]:
         nth = _NTH.fullmatch(word.text)
         value = float(nth[1]) if nth else _COUNTED.get(word.text)
         if value is not None:
-            told = text[word.start : word.end]
-            claims.append(IntervalClaim(value - 0.5, value + 0.5, told, word.start, word.end, "", float(value)))
+            stated = text[word.start : word.end]
+            claims.append(IntervalClaim(value - 0.5, value + 0.5, stated, word.start, word.end, "", float(value)))
     return tuple(claims)

@@ -44,11 +44,11 @@ def contradict(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
     first, second = _divisions().get(name), _divisions().get(other)
     if first is not None and second is not None:
         return True
-    countries, others = _bearers(name, first), _bearers(other, second)
+    countries, others = _countries_of_place(name, first), _countries_of_place(other, second)
     return bool(countries and others) and countries.isdisjoint(others)
 
 
-def _bearers(folded: tuple[str, ...], country: int | None) -> frozenset[str]:
+def _countries_of_place(folded: tuple[str, ...], country: int | None) -> frozenset[str]:
     """The QIDs of the country that a name denotes or that contains it."""
     return _countries().get(key(_COUNTRIES[country]) if country is not None else folded, frozenset())
 
@@ -91,7 +91,7 @@ def is_adjective(folded: tuple[str, ...]) -> bool:
 
 
 @MATCHING.memoize(1 << 14)
-def nation(folded: tuple[str, ...]) -> tuple[str, int] | None:
+def leading_country(folded: tuple[str, ...]) -> tuple[str, int] | None:
     """The QID of the country whose name or adjective begins the folded words, and the number of its words; or None."""
     MATCHING.count(sum(map(len, folded)))
     for size in range(len(folded), 0, -1):  # longest first: Papua New Guinea before Papua
@@ -113,6 +113,7 @@ _DIVIDED = frozenset({"china", "korea", "congo", "sudan", "vietnam", "georgia", 
 
 @cache
 def _countries() -> dict[tuple[str, ...], frozenset[str]]:
+    """The QIDs of countries by each folded name: most names have one, a few are shared."""
     qids_of: dict[tuple[str, ...], frozenset[str]] = {}
     for name, qids in bundled_demonyms().names.items():
         qids_of[key(name)] = qids_of.get(key(name), frozenset()) | frozenset(qids)
@@ -135,12 +136,12 @@ def is_territory(name: str) -> bool:
     return name in territory_names("en").values()
 
 
-def is_known(folded: tuple[str, ...]) -> bool:
+def is_known_place(folded: tuple[str, ...]) -> bool:
     """Whether a folded name is that of a division or a country known here."""
     return folded in _divisions() or folded in _countries()
 
 
-def division(folded: tuple[str, ...]) -> tuple[str, ...] | None:
+def leading_division(folded: tuple[str, ...]) -> tuple[str, ...] | None:
     """The longest name of a division that begins the folded words, or None."""
     known = _divisions()
     return next((folded[:size] for size in (3, 2, 1) if len(folded) >= size and folded[:size] in known), None)

@@ -56,7 +56,7 @@ class Mention:
 Mentions = Iterator[Mention]
 
 
-def is_delicate(folded: tuple[str, ...]) -> bool:
+def may_be_ordinary_words(folded: tuple[str, ...]) -> bool:
     """Whether a name could be ordinary words: function words, or up to three letters (IN, US, ME, Ali)."""
     return word_lists.ORDINARY.issuperset(folded) or (
         len(folded) == 1 and len(folded[0]) <= DELICATE and folded[0].isalpha()
@@ -96,14 +96,14 @@ class AnswerText:
         return frozenset(self.texts)
 
     @cached_property
-    def loose(self) -> tuple[str, ...]:
+    def loose_folds(self) -> tuple[str, ...]:
         """The words folded further, in order (granola.matching.text.tokens)."""
         return fold(self.words)
 
     @cached_property
     def loose_set(self) -> frozenset[str]:
         """The further folds without order."""
-        return frozenset(self.loose)
+        return frozenset(self.loose_folds)
 
     @cached_property
     def loose_question_words(self) -> frozenset[str]:
@@ -117,30 +117,30 @@ class AnswerText:
     @cached_property
     def joined_letters(self) -> str:
         """The further folds without a break."""
-        return "".join(self.loose)
+        return "".join(self.loose_folds)
 
     @cached_property
     def word_at_offset(self) -> dict[int, int]:
         """The index of each word by its offset in `joined_letters`; the end offset gives the number of words."""
-        ends = accumulate(map(len, self.loose), initial=0)
+        ends = accumulate(map(len, self.loose_folds), initial=0)
         return {at: index for index, at in enumerate(ends)}
 
     @cached_property
     def stem_set(self) -> frozenset[str]:
         """The stems of the words."""
-        return frozenset(map(stem, self.loose))
+        return frozenset(map(stem, self.loose_folds))
 
     @cached_property
     def root_set(self) -> frozenset[str]:
         """The roots of the words."""
-        return frozenset(map(root, self.loose))
+        return frozenset(map(root, self.loose_folds))
 
     @cached_property
     def claimed_folds(self) -> tuple[str, ...]:
         """The further folds of words that are neither function words nor in the question."""
         return tuple(
             folded
-            for word, folded in zip(self.texts, self.loose, strict=True)
+            for word, folded in zip(self.texts, self.loose_folds, strict=True)
             if word not in word_lists.FUNCTION and folded not in self.loose_question_words
         )
 
@@ -231,11 +231,11 @@ class AnswerText:
             if not self.word_set.issuperset(folded):
                 continue
             size = len(folded)
-            delicate = is_delicate(folded) or self.is_function_word(folded)
+            delicate = may_be_ordinary_words(folded) or self.is_function_word(folded)
             for start in occurrences(texts, folded):
-                if self.is_marked(start, start + size) or self.is_a_common_noun(name, start):
+                if self.has_mark_attached(start, start + size) or self.is_a_common_noun(name, start):
                     continue
-                if not (delicate and not self.is_meant(name, folded, start)):
+                if not (delicate and not self.is_name_not_word(name, folded, start)):
                     mention_at.setdefault((level, start, start + size), Mention(level, name, start, start + size))
         longest: list[Mention] = []  # York within New York is no mention of its own
         reached = -1  # the furthest end of the mentions that begin earlier, or here and are longer
@@ -276,9 +276,9 @@ class AnswerText:
             return None
         if words[starts[1] - 1].text in word_lists.CONTINENTS:  # somewhere in Asia, China: from the coarsest
             return None
-        return starts[1] if self.is_claim(0, starts[1]) else None
+        return starts[1] if self.makes_claim(0, starts[1]) else None
 
-    def is_meant(self, name: str, folded: tuple[str, ...], start: int) -> bool:
+    def is_name_not_word(self, name: str, folded: tuple[str, ...], start: int) -> bool:
         """Whether the words from `start` are the short `name` and not ordinary words spelt like it.
 
         The case must be that of the name: IT is not It, US is not us. Capitals of a text in capitals or at the
@@ -331,7 +331,7 @@ class AnswerText:
         spelt = ["".join(filter(str.isalnum, self.text[word.start : word.end])) for word in self.words]
         return "".join(spelt), (0, *accumulate(map(len, spelt)))
 
-    def is_marked(self, start: int, end: int) -> bool:
+    def has_mark_attached(self, start: int, end: int) -> bool:
         """Whether a mark that changes the meaning is attached to the words [start, end): -5, C#, 42 %."""
         words = self.words
         if words[start].gap == "-" and start and words[start].text[0].isdigit() and words[start - 1].text.isalpha():
@@ -394,8 +394,10 @@ class AnswerText:
         """Whether any word of [start, end) belongs to a mention of a tier."""
         return any(self.mention_mask[start:end])
 
-    def is_claim(self, start: int, end: int) -> bool:
-        """Whether [start, end) has a word other than those of tiers, of the question, titles and kinds of place."""
+    def makes_claim(self, start: int, end: int) -> bool:
+        """Whether [start, end) claims something: it has a word other than those of tiers, of the question, titles,
+        kinds of place.
+        """
         if start >= end or self.is_mentioned(start, end):
             return False
         claims = any(

@@ -73,6 +73,7 @@ def _part_forms(name: str) -> Iterator[Form]:
 
 
 def _university_forms(whole: tuple[str, ...]) -> Iterator[Form]:
+    """`Yale` for Yale University, `Oxford` for University of Oxford: only as the whole answer."""
     if len(whole) == 2 and whole[1] == "university":
         yield Form(whole[:1], alone=True)
     if whole[:2] == ("university", "of") and len(whole) > 2:

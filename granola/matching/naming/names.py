@@ -15,14 +15,14 @@ from granola.matching.naming.countries import (
     country_openings,
     is_adjective,
     is_country,
-    nation,
+    leading_country,
 )
 from granola.matching.naming.mentions import DELICATE, AnswerText, Mention, Mentions
 from granola.matching.naming.name_forms import forms, initials
 from granola.matching.naming.references import Tier
 from granola.matching.naming.siblings import begins_a_sibling
 from granola.matching.text import word_lists
-from granola.matching.text.near import ONE, is_near
+from granola.matching.text.near import ONE_LETTER_FROM, is_near
 from granola.matching.text.tokens import MOST, loose_fold, loose_key, occurrences
 
 
@@ -48,7 +48,7 @@ def mentions_by_form(answer: AnswerText, tier: Tier) -> Mentions:
             continue
         readings = [(form.folded, answer.texts, answer.word_set)]
         if not form.contained:
-            readings.append((tuple(map(loose_fold, form.folded)), answer.loose, answer.loose_set))
+            readings.append((tuple(map(loose_fold, form.folded)), answer.loose_folds, answer.loose_set))
         for folded, texts, present in readings:
             for mention in spans_of_form(answer, tier, folded, texts) if present.issuperset(folded) else ():
                 if not begins_a_sibling(answer, mention.start, tier[1]):
@@ -60,7 +60,7 @@ def mentions_by_joining(answer: AnswerText, tier: Tier) -> Mentions:
     letters = "".join(loose_key(tier[1]))
     if letters not in answer.joined_letters:
         return
-    if len(letters) < (JOINED if letters.isalpha() or letters.isdecimal() else CODE):
+    if len(letters) < (LEAST_LETTERS_JOINED if letters.isalpha() or letters.isdecimal() else LEAST_CHARACTERS_OF_CODE):
         if letters == answer.joined_letters and len(answer.texts) != len(tier[2]):  # H 2 O
             yield Mention(tier[0], tier[1], 0, len(answer.texts))
         return
@@ -75,7 +75,10 @@ def mentions_by_joining(answer: AnswerText, tier: Tier) -> Mentions:
         at = answer.joined_letters.find(letters, at + 1)
 
 
-JOINED, CODE = 5, 4  # letters from which word boundaries are ignored; CODE where digits are among them (MP22)
+LEAST_LETTERS_JOINED, LEAST_CHARACTERS_OF_CODE = (
+    5,
+    4,
+)  # letters from which word boundaries are ignored; LEAST_CHARACTERS_OF_CODE where digits are among them (MP22)
 
 
 def mentions_by_country(answer: AnswerText, tier: Tier) -> Mentions:
@@ -91,11 +94,11 @@ def mentions_by_country(answer: AnswerText, tier: Tier) -> Mentions:
         yield from spans_of_form(answer, tier, other, answer.texts)
     if len(answer.claimed_folds) == 1 and answer.content_words in adjectives and not answer.has_negation:
         yield Mention(tier[0], tier[1], 0, len(answer.words))
-    country = nation(tier[2]) if len(answer.levels) == 1 else None
+    country = leading_country(tier[2]) if len(answer.levels) == 1 else None
     if country is None or country[1] < len(tier[2]):
         return
     for start, word in enumerate(answer.words):
-        named = nation(answer.texts[start : start + 4])
+        named = leading_country(answer.texts[start : start + 4])
         if named is not None and named[0] == country[0] and (word.capital or not answer.has_case):
             yield Mention(tier[0], tier[1], start, start + named[1])
 
@@ -122,9 +125,9 @@ def mentions_by_acronym(answer: AnswerText, tier: Tier) -> Mentions:
     _, name, folded = tier
     if len(folded) == 1:
         letters = folded[0] if name.replace(".", "").isupper() else ""
-        yield from _mentions_of_expansion(answer, tier, letters) if 2 <= len(letters) <= INITIALS else ()
+        yield from _mentions_of_expansion(answer, tier, letters) if 2 <= len(letters) <= MOST_WORDS_OF_ACRONYM else ()
         return
-    if len(folded) > INITIALS or (answer.text.isupper() and len(answer.words) > 1):
+    if len(folded) > MOST_WORDS_OF_ACRONYM or (answer.text.isupper() and len(answer.words) > 1):
         return  # in a text in capitals an acronym is no different from a word
     alone = len(answer.words) == 1
     name_initials = {*initials(folded), *initials(loose_key(name))} if answer.acronyms else ()
@@ -151,7 +154,7 @@ def _mentions_of_expansion(answer: AnswerText, tier: Tier, letters: str) -> Ment
                 yield Mention(tier[0], tier[1], start, end)
 
 
-INITIALS = 12  # words of a name at most that is matched by its initials
+MOST_WORDS_OF_ACRONYM = 12  # words of a name at most that is matched by its initials
 
 
 def acronym_tiers(answer: AnswerText) -> Sequence[Tier]:
@@ -162,9 +165,9 @@ def acronym_tiers(answer: AnswerText) -> Sequence[Tier]:
     return [tier for tier in answer.tiers if (has_acronym if len(tier[2]) > 1 else several and tier[1].isupper())]
 
 
-SPELT = 6  # words of a name at most that is matched in another spelling
-SENTENCE = 4  # words up to which an answer is no sentence
-ALONE = 7  # letters of a one-word name at least; among shorter ones other names are as near (Geneva, Genova)
+MOST_WORDS_RESPELT = 6  # words of a name at most that is matched in another spelling
+WORDS_OF_NO_SENTENCE = 4  # words up to which an answer is no sentence
+LEAST_LETTERS_OF_ONE_WORD = 7  # among shorter ones other names are as near (Geneva, Genova)
 
 
 def mentions_by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
@@ -180,9 +183,9 @@ def mentions_by_spelling(answer: AnswerText, tier: Tier) -> Mentions:
         if not answer.words[start].capital or not all(map(is_near, run, folded)) or is_country(run):
             continue
         # words for kinds must be spelt alike
-        if any(own in word_lists.CLASSES and own != said for said, own in zip(run, folded, strict=True)):
+        if any(own in word_lists.CLASSES and own != stated for stated, own in zip(run, folded, strict=True)):
             continue
-        if answer.is_claim(start, start + len(folded)):
+        if answer.makes_claim(start, start + len(folded)):
             yield Mention(level, name, start, start + len(folded))
 
 
@@ -191,13 +194,13 @@ def spelling_tiers(answer: AnswerText) -> Sequence[Tier]:
     if not answer.has_case:
         return ()
     openings = {word.text[0] for word in answer.words if word.capital}
-    is_sentence = len(answer.words) > SENTENCE
+    is_sentence = len(answer.words) > WORDS_OF_NO_SENTENCE
     return [
         tier
         for tier in answer.tiers
         if tier[2][0][0] in openings
-        and (1 if is_sentence else 2) <= len(tier[2]) <= SPELT
-        and max(map(len, tier[2])) >= (ONE if len(tier[2]) > 1 else ALONE)
+        and (1 if is_sentence else 2) <= len(tier[2]) <= MOST_WORDS_RESPELT
+        and max(map(len, tier[2])) >= (ONE_LETTER_FROM if len(tier[2]) > 1 else LEAST_LETTERS_OF_ONE_WORD)
         and tier[1][:1].isupper()
         and not tier[1].startswith(("A ", "An "))
         and not is_country(tier[2])

@@ -11,8 +11,15 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
-from granola.matching.naming.countries import is_adjective, is_known
-from granola.matching.naming.mentions import DELICATE, SENTENCE_END, AnswerText, Mention, Mentions, is_delicate
+from granola.matching.naming.countries import is_adjective, is_known_place
+from granola.matching.naming.mentions import (
+    DELICATE,
+    SENTENCE_END,
+    AnswerText,
+    Mention,
+    Mentions,
+    may_be_ordinary_words,
+)
 from granola.matching.naming.person_names import is_another_person, whole_person
 from granola.matching.naming.references import Tier
 from granola.matching.naming.siblings import is_proper_name, names_a_sibling
@@ -25,7 +32,7 @@ def mentions_by_words(answer: AnswerText, tier: Tier) -> Mentions:
     """Mentions by all informative words in any order; words of the question need not be repeated."""
     whole = informative_folds(tier[1])
     wanted = [word for word in whole if word not in answer.loose_question_words]
-    if not wanted or answer.has_negation or len(whole) > RETOLD:
+    if not wanted or answer.has_negation or len(whole) > MOST_WORDS_REORDERED:
         return
     if is_another_institute(answer, tier[2]):
         return
@@ -64,14 +71,14 @@ def _claims_exactly(answer: AnswerText, wanted: Sequence[str], whole: Sequence[s
 
 def _closest_runs(answer: AnswerText, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The words [start, end) from each wanted word to the first point that completes them, with few others between."""
-    places = [index for index, word in enumerate(answer.loose) if word in wanted]
-    longest = len(wanted) + (SPREAD if len(wanted) > 2 else 2)  # two words allow two others between, more words SPREAD
+    places = [index for index, word in enumerate(answer.loose_folds) if word in wanted]
+    longest = len(wanted) + (MOST_WORDS_BETWEEN if len(wanted) > 2 else 2)  # fewer between two
     for first, start in enumerate(places):
         need = set(wanted)
         for place in islice(places, first, None):
             if place - start >= longest:
                 break
-            need.discard(answer.loose[place])
+            need.discard(answer.loose_folds[place])
             if not need:
                 yield start, place + 1
                 break
@@ -79,7 +86,7 @@ def _closest_runs(answer: AnswerText, wanted: Sequence[str]) -> Iterator[tuple[i
 
 def _is_one_name(answer: AnswerText, wanted: Sequence[str], start: int, end: int) -> bool:
     """Whether the words between the wanted ones leave them one name: no number, no denial, no end of a sentence."""
-    more = [w for w, f in zip(answer.texts[start:end], answer.loose[start:end], strict=True) if f not in wanted]
+    more = [w for w, f in zip(answer.texts[start:end], answer.loose_folds[start:end], strict=True) if f not in wanted]
     if len(wanted) == 2 and not (all(w in word_lists.FUNCTION for w in more) or {"and", "or"} & set(more)):
         return False
     if any(word in word_lists.QUALIFIERS or word in word_lists.NEGATIONS or word[0].isdigit() for word in more):
@@ -117,21 +124,21 @@ def _without_kind(name: str, answer: AnswerText) -> tuple[str, ...] | None:
     loose_left, left = (
         (loose_folds[:-1], folded[:-1]) if folded[-1] in word_lists.CLASSES else (loose_folds[1:], folded[1:])
     )
-    if not left or left in answer.keys_of_names or (is_adjective(left) and folded[-1] not in _TOLD_BY_ADJECTIVE):
+    if not left or left in answer.keys_of_names or (is_adjective(left) and folded[-1] not in _KINDS_NAMED_BY_ADJECTIVE):
         return None
     if folded[-1] not in word_lists.CLASSES and folded[0] not in ("mount", "river"):
         return None
     # what is left names another place
-    if is_known(left) or is_known(key(" ".join(left))) or len("".join(left)) <= DELICATE:
+    if is_known_place(left) or is_known_place(key(" ".join(left))) or len("".join(left)) <= DELICATE:
         return None
     return loose_left
 
 
 _INSTITUTES = frozenset({"university", "college", "school", "institute", "hospital", "building", "center", "centre"})
 # kinds that an adjective alone identifies: "Ottoman", "French"
-_TOLD_BY_ADJECTIVE = frozenset({"empire", "language", "languages", "dynasty"})
-RETOLD = 40  # words of a name at most that is matched in any order
-SPREAD = 3  # other words allowed between the words of a name
+_KINDS_NAMED_BY_ADJECTIVE = frozenset({"empire", "language", "languages", "dynasty"})
+MOST_WORDS_REORDERED = 40  # words of a name at most that is matched in any order
+MOST_WORDS_BETWEEN = 3  # other words allowed between the words of a name
 
 
 @MATCHING.memoize(1 << 16)
@@ -166,7 +173,7 @@ def mentions_by_phrase(answer: AnswerText, tier: Tier) -> Mentions:
     left = wanted - {stem(word) for word in answer.loose_question_words}
     if not left or (answer.has_negation and word_lists.NEGATIONS.isdisjoint(tier[2])):
         return
-    if len(left) == 1 and (len(next(iter(left))) < _ALONE or len(answer.claimed_folds) > _WHOLE):
+    if len(left) == 1 and (len(next(iter(left))) < _LETTERS_OF_LAST_WORD or len(answer.claimed_folds) > _CLAIMED_WORDS):
         return
     if (run := _first_run(answer, left)) is not None:
         yield Mention(tier[0], tier[1], *run)
@@ -174,12 +181,14 @@ def mentions_by_phrase(answer: AnswerText, tier: Tier) -> Mentions:
 
 def _first_run(answer: AnswerText, stems: frozenset[str]) -> tuple[int, int] | None:
     """The first words [start, end) of one sentence that contain all the stems, with few others between."""
-    places = [(index, form) for index, word in enumerate(answer.loose) if (form := stem(word)) in stems]
+    places = [(index, form) for index, word in enumerate(answer.loose_folds) if (form := stem(word)) in stems]
     ends = [index for index, word in enumerate(answer.words) if word.gap and set(word.gap) & SENTENCE_END]
     for first, (start, _) in enumerate(places):
         need = set(stems)
         later = bisect_right(ends, start)
-        beyond = min(start + 2 * len(stems) + _APART + 1, ends[later] if later < len(ends) else len(answer.words))
+        beyond = min(
+            start + 2 * len(stems) + _PHRASE_WORDS_BETWEEN + 1, ends[later] if later < len(ends) else len(answer.words)
+        )
         for index, form in places[first : first + beyond - start]:
             if index >= beyond:
                 break
@@ -189,36 +198,37 @@ def _first_run(answer: AnswerText, stems: frozenset[str]) -> tuple[int, int] | N
     return None
 
 
-_APART = 5  # other words allowed between those of a phrase, besides one for each of its words
-_ALONE = 5  # least letters of the word, where the question has all but one word of a phrase
-_WHOLE = 3  # words that an answer may claim in that case
+_PHRASE_WORDS_BETWEEN = 5  # other words allowed between those of a phrase, besides one for each of its words
+_LETTERS_OF_LAST_WORD = 5  # least letters of the word, where the question has all but one word of a phrase
+_CLAIMED_WORDS = 3  # words that an answer may claim in that case
 
 
-SHARE = 0.45  # sufficient proportion of the weight of a gold answer; 0.40 to 0.50 agree with people alike
-FEW = 4  # words up to which an answer with another word in place of a gold one is wrong
-NUMBER = 1.5  # weight of a number; any other word weighs 1
-DENYING = 12  # words of an answer up to which a negation applies to all of it
+LEAST_SHARE = 0.45  # sufficient proportion of the weight of a gold answer; 0.40 to 0.50 agree with people alike
+SHORT_ANSWER_WORDS = 4  # words up to which an answer with another word in place of a gold one is wrong
+NUMBER_WEIGHT = 1.5  # weight of a number; any other word weighs 1
+NEGATED_ANSWER_WORDS = 12  # words of an answer up to which a negation applies to all of it
 
 
 def mention_by_coverage(answer: AnswerText) -> Mention | None:
-    """The first gold answer of which the answer has SHARE of the words, by weight, and every number."""
+    """The first gold answer of which the answer has LEAST_SHARE of the words, by weight, and every number."""
     if not answer.words:
         return None
     return next(
         (
             Mention(level, name, 0, len(answer.words))
             for level, name, folded in answer.tiers
-            if not (name.isupper() and is_delicate(folded)) and _covers(answer, level, name)
+            if not (name.isupper() and may_be_ordinary_words(folded)) and _covers_enough(answer, level, name)
         ),
         None,
     )
 
 
-def _covers(answer: AnswerText, level: int, name: str) -> bool:
+def _covers_enough(answer: AnswerText, level: int, name: str) -> bool:
+    """Whether an answer has enough words of a name, with all that distinguish it, and no sign of another meaning."""
     alone = answer.asks_place and len(key(name)) == 1 and name[:1].isupper()
     if alone and answer.loose_set.isdisjoint(loose_key(name)):
         return False  # Dominica and the Dominican Republic have a root in common
-    if len(key(name)) > 1 and is_known(key(name)):
+    if len(key(name)) > 1 and is_known_place(key(name)):
         return False  # Mexico is no part of New Mexico
     word_of, answer_roots = {root(word): word for word in informative_folds(name)}, answer.root_set
     if any(_is_indispensable(word) and form not in answer_roots for form, word in word_of.items()):
@@ -227,25 +237,25 @@ def _covers(answer: AnswerText, level: int, name: str) -> bool:
     stated = [form for form in weights if form in answer_roots]
     if not stated:
         return False
-    if answer.has_negation and len(answer.words) <= DENYING and word_lists.NEGATIONS.isdisjoint(key(name)):
+    if answer.has_negation and len(answer.words) <= NEGATED_ANSWER_WORDS and word_lists.NEGATIONS.isdisjoint(key(name)):
         return False
     if names_a_sibling(answer, name):
         return False
     if len(stated) < len(weights) and not _may_be_partial(answer, name, word_of, stated):
         return False
-    if len(answer.words) <= FEW and is_another_person(answer, level, 0, len(answer.words)):
+    if len(answer.words) <= SHORT_ANSWER_WORDS and is_another_person(answer, level, 0, len(answer.words)):
         return False
-    if len(answer.words) <= FEW and not answer.word_set & MARKS <= set(key(name)):
+    if len(answer.words) <= SHORT_ANSWER_WORDS and not answer.word_set & MARKS <= set(key(name)):
         return False  # Disney+ is another than Disney
     if answer.has_another_mark(Mention(level, name, 0, len(answer.words))):
         return False
-    return sum(map(weights.__getitem__, stated)) >= SHARE * sum(weights.values())
+    return sum(map(weights.__getitem__, stated)) >= LEAST_SHARE * sum(weights.values())
 
 
 def _root_weights(answer: AnswerText, word_of: Mapping[str, str]) -> dict[str, float]:
     """The weight of each root of a name that is not in the question; `word_of`: the words by their roots."""
     asked = {root(word) for word in answer.loose_question_words}
-    return {form: NUMBER if word[0].isdigit() else 1.0 for form, word in word_of.items() if form not in asked}
+    return {form: NUMBER_WEIGHT if word[0].isdigit() else 1.0 for form, word in word_of.items() if form not in asked}
 
 
 def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], stated: Sequence[str]) -> bool:
@@ -255,7 +265,7 @@ def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], s
     """
     if is_another_institute(answer, key(name)):
         return False
-    is_short = len(answer.words) <= FEW
+    is_short = len(answer.words) <= SHORT_ANSWER_WORDS
     if is_short and any(root(word) not in word_of for word in answer.claimed_folds):
         return False
     if (is_short or is_proper_name(name)) and all(word_of[form] in word_lists.CLASSES for form in stated):

@@ -31,6 +31,7 @@ def _given_name_forms() -> tuple[tuple[str, ...], ...]:
 
 @cache
 def _equivalent_given_names() -> dict[str, frozenset[str]]:
+    """The full and short forms of each given name: those that may replace it."""
     forms_of: dict[str, set[str]] = {}
     for full, *short_forms in _given_name_forms():
         for short_form in short_forms:
@@ -50,6 +51,7 @@ class Person:
 
 
 def _given_names(name_words: tuple[FoldedWord, ...], text: str) -> tuple[tuple[str, ...], frozenset[int]]:
+    """Given names with joined initials split (`jrr` -> j, r, r), and the indices of the initials."""
     names: list[str] = []
     initials: set[int] = set()
     for word in name_words:
@@ -175,6 +177,7 @@ def _all_initials(who: Person, start: int) -> bool:
 
 
 def _is_same_given_name(person: Person, i: int, other: Person, j: int) -> bool:
+    """Whether given name `i` of one person and `j` of the other may be one: equal, an initial, or a short form."""
     a, b = person.given[i], other.given[j]
     if a == b:
         return True
@@ -186,6 +189,7 @@ def _is_same_given_name(person: Person, i: int, other: Person, j: int) -> bool:
 
 @cache
 def _full_given_names() -> frozenset[str]:
+    """The given names that have short forms."""
     return frozenset(line[0] for line in _given_name_forms())
 
 
@@ -255,8 +259,8 @@ def _mentions_by_one_name(answer: AnswerText, tier: Tier) -> Mentions:
     if not folded[0].isalpha() or not tier[1][:1].isupper():
         return
     royal = len(folded) > 2 and folded[1] == "of"  # Charlotte of Mecklenburg-Strelitz
-    told_by_more = len(folded) == 1 and len(folded[0]) > DELICATE and answer.has_case and answer.asks_person
-    if not royal and not told_by_more:
+    may_have_other_names = len(folded) == 1 and len(folded[0]) > DELICATE and answer.has_case and answer.asks_person
+    if not royal and not may_have_other_names:
         return
     for start, word in enumerate(answer.words):
         if word.text != folded[0] or (answer.has_case and not word.capital):
@@ -283,6 +287,7 @@ def _mentions_with_other_names(answer: AnswerText, tier: Tier, start: int) -> Me
 
 
 def _name_ends_before(answer: AnswerText, index: int) -> bool:
+    """Whether no further part of a name follows at word `index`."""
     if index >= len(answer.words):
         return True
     word = answer.words[index]

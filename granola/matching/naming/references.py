@@ -152,6 +152,7 @@ def _claims_of_names(
     names: tuple[str, ...],
     code: str,
 ) -> tuple[IntervalClaim, ...]:
+    """The names that `read` reads as dates or amounts, as claims with the whole name as text."""
     named_claims = [(claim, name) for name in names if may_be(name, code) and (claim := read(name, code))]
     return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in named_claims])
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from granola.matching.naming.countries import contradict, is_known
+from granola.matching.naming.countries import contradict, is_known_place
 from granola.matching.naming.mentions import AnswerText
 from granola.matching.naming.person_names import whole_person
 from granola.matching.text import word_lists
@@ -119,46 +119,53 @@ def _next_content_word(answer: AnswerText, index: int, step: int) -> int | None:
 
 def _is_joined_alike(answer: AnswerText, own: frozenset[str], first: int, second: int) -> bool:
     """Whether two words are joined like those of the name, or both pairs by words or signs of _ADDING."""
-    said = _joint(answer.words, first, second)
-    if not said and answer.text[answer.words[first].end : answer.words[second].start].strip(" -"):
+    stated = _joint(answer.words, first, second)
+    if not stated and answer.text[answer.words[first].end : answer.words[second].start].strip(" -"):
         return not own
-    return own == said or (bool(own & _ADDING) and said <= _ADDING | own)
+    return own == stated or (bool(own & _ADDING) and stated <= _ADDING | own)
 
 
 def _means_another(
     answer: AnswerText, index: int, left: Sequence[FoldedWord], named: _NameStructure, joint: frozenset[str]
 ) -> bool:
     """Whether word `index` differs in meaning from the first of the name's words that are `left` after a joint."""
-    said, own = answer.words[index], left[0]
-    if not answer.question_words.isdisjoint((said.text, own.text)):
+    stated, own = answer.words[index], left[0]
+    if not answer.question_words.isdisjoint((stated.text, own.text)):
         return False
-    beside = {answer.texts[place] for place in (index - 1, index + 1) if 0 <= place < len(answer.texts)}
-    told = said.text in word_lists.QUALIFIERS and said.text not in named.folds  # University of South Florida
-    is_fixed = (not joint or told) and not named.is_person and own.text not in word_lists.LEGAL_FORMS
-    if own.text in beside and is_fixed and said.text.isalpha() and _is_comparable_new_word(answer, said, own, named):
+    adjacent = {answer.texts[place] for place in (index - 1, index + 1) if 0 <= place < len(answer.texts)}
+    is_qualifier = (
+        stated.text in word_lists.QUALIFIERS and stated.text not in named.folds
+    )  # University of South Florida
+    is_fixed = (not joint or is_qualifier) and not named.is_person and own.text not in word_lists.LEGAL_FORMS
+    if (
+        own.text in adjacent
+        and is_fixed
+        and stated.text.isalpha()
+        and _is_comparable_new_word(answer, stated, own, named)
+    ):
         return True  # Ohio State University, for Ohio University
     if own.text in answer.word_set:
         return False
-    if said.text in {word.text for word in left[1:2]}:
+    if stated.text in {word.text for word in left[1:2]}:
         return is_fixed  # Ohio University, for Ohio State University
-    if not _is_comparable_new_word(answer, said, own, named) or not answer.is_claim(index, index + 1):
+    if not _is_comparable_new_word(answer, stated, own, named) or not answer.makes_claim(index, index + 1):
         return False
     if "," in joint:
         place, other = _leading_place([word.text for word in left]), _leading_place(answer.texts[index : index + 3])
-        if is_known(place) or is_known(other):
+        if is_known_place(place) or is_known_place(other):
             return contradict(other, place)
-    is_short = own.text.startswith(said.text) or said.text.startswith(own.text)  # Ave for Avenue
-    return not (is_short or is_near(said.text, own.text) or sorted(said.text) == sorted(own.text))  # Sheikh, Shiekh
+    is_short = own.text.startswith(stated.text) or stated.text.startswith(own.text)  # Ave for Avenue
+    return not (is_short or is_near(stated.text, own.text) or sorted(stated.text) == sorted(own.text))  # Sheikh, Shiekh
 
 
 def _leading_place(texts: Sequence[str]) -> tuple[str, ...]:
     """The longest name of a country or division that begins the words, else their first word."""
-    return next((known for size in (3, 2) if is_known(known := tuple(texts[:size]))), tuple(texts[:1]))
+    return next((known for size in (3, 2) if is_known_place(known := tuple(texts[:size]))), tuple(texts[:1]))
 
 
-def _is_comparable_new_word(answer: AnswerText, said: FoldedWord, own: FoldedWord, named: _NameStructure) -> bool:
+def _is_comparable_new_word(answer: AnswerText, stated: FoldedWord, own: FoldedWord, named: _NameStructure) -> bool:
     """Whether a word is not in the name, and written like the name's word: both capitalised, or both numbers."""
-    if root(loose_fold(said.text)) in named.folds:
+    if root(loose_fold(stated.text)) in named.folds:
         return False
-    numbers = [word.text[0].isdigit() and not word.capital for word in (said, own)]
-    return all(numbers) or (not any(numbers) and (said.capital or not own.capital or not answer.has_case))
+    numbers = [word.text[0].isdigit() and not word.capital for word in (stated, own)]
+    return all(numbers) or (not any(numbers) and (stated.capital or not own.capital or not answer.has_case))

@@ -126,6 +126,7 @@ def _forms(name: str, words: Language) -> tuple[Stems, ...]:
 
 
 def _name_stems(name: str, words: Language) -> Stems:
+    """The stems of the content words of a name, or of all its words where it has none."""
     if not words.parts_words and not name.isascii():
         return key(name)
     parts = [word for part in name.split() for word in _WORD.findall(_ELIDED.sub("", part))]
@@ -160,7 +161,7 @@ def _countries(words: Language) -> Mapping[Stems, _Country]:
     in_english, english = territory_names("en"), bundled_demonyms()
     table: dict[Stems, _Country] = {}
     for place in dict.fromkeys([*words.demonyms, *territory_names(words.code)]):
-        told = words.demonyms.get(place)
+        demonym = words.demonyms.get(place)
         qids = english.names.get(normalise(in_english.get(place, place)), ())
         english_names = [name for name, known in english.names.items() if not set(known).isdisjoint(qids)]
         adjectives = [word for qid in qids[:1] for word in (english.adjectives[qid], *english.variants.get(qid, ()))]
@@ -168,8 +169,8 @@ def _countries(words: Language) -> Mapping[Stems, _Country]:
         names, nationals = (
             tuple(dict.fromkeys(stems for text in texts if text and (stems := _name_stems(text, words))))
             for texts in (
-                (*own_names, *(told.names if told else ()), *english_names),
-                (*(told.adjectives if told else ()), *adjectives),
+                (*own_names, *(demonym.names if demonym else ()), *english_names),
+                (*(demonym.adjectives if demonym else ()), *adjectives),
             )
         )
         for stems in (*names, *nationals):
@@ -187,6 +188,7 @@ def _base_of_place(name: str, words: Language) -> str:
 
 @MATCHING.memoize(1 << 14)
 def _strip_derivation(stem: str, words: Language) -> str:
+    """A stem without the endings that form adjectives of places in the language."""
     MATCHING.count(len(stem))
     for pattern, replacement in words.derived:
         stem = pattern.sub(replacement, stem)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from granola.matching.text.match_cache import MATCHING
 
-ONE, TWO = 5, 9  # letters from which a word may differ in one letter, and in two
+ONE_LETTER_FROM, TWO_LETTERS_FROM = 5, 9  # letters from which a word may differ in one letter, and in two
 
 
 @MATCHING.memoize(1 << 14)
 def is_near(word: str, other: str) -> bool:
-    """Whether two folded words are equal but for one letter (ONE letters or more) or two (TWO letters or more)."""
+    """Whether two folded words are equal, or differ in one letter, or two, as their length allows."""
     if word == other:
         return True
     size = min(len(word), len(other))
-    allowed = 2 if size >= TWO else 1 if size >= ONE else 0
+    allowed = 2 if size >= TWO_LETTERS_FROM else 1 if size >= ONE_LETTER_FROM else 0
     # the first letter must agree: Berlin is not Merlin
     if not allowed or abs(len(word) - len(other)) > allowed or not (word + other).isalpha() or word[0] != other[0]:
         return False

@@ -18,11 +18,11 @@ from granola.matching.naming.countries import (
     ABBREVIATIONS,
     contradict,
     country_ids,
-    division,
     is_adjective,
-    is_known,
+    is_known_place,
     is_territory,
-    nation,
+    leading_country,
+    leading_division,
 )
 from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.naming.name_forms import place_parts
@@ -35,7 +35,7 @@ from granola.matching.vetoing.negation import is_negated
 # Mentions that are a piece of a longer name: York in New York, Paris in Paris Hilton.
 
 
-def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
+def ends_a_longer_name(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention ends a longer name: `York` in New York, `Oxford` in University of Oxford."""
     first, left = answer.words[mention.start], mention.start - 1
     if left >= 0 and _is_in_a_run_of_signs(answer, mention.start):
@@ -58,10 +58,10 @@ def has_a_name_before(answer: AnswerText, mention: Mention) -> bool:
     return answer.has_case and _continues_name(answer, mention, left)
 
 
-def is_in_a_country_s_name(answer: AnswerText, mention: Mention) -> bool:
+def is_part_of_country_name(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention is part of the name of a country that is no tier: New Guinea in Papua New Guinea."""
     own = country_ids(key(mention.name)) | answer.countries
-    theirs = _territories(answer.code) - {folded for _, _, folded in answer.tiers}
+    theirs = _territory_names(answer.code) - {folded for _, _, folded in answer.tiers}
     around = 2 if language(answer.code).parts_words else _LONGEST_TERRITORY
     return any(
         answer.texts[start:end] in theirs or country_ids(answer.texts[start:end]) - own
@@ -75,7 +75,7 @@ _LONGEST_TERRITORY = 6  # characters on either side of a name that are compared 
 
 
 @cache
-def _territories(code: str) -> frozenset[tuple[str, ...]]:
+def _territory_names(code: str) -> frozenset[tuple[str, ...]]:
     """The folded names of the states and territories of CLDR in a language."""
     return frozenset(map(key, territory_names(code).values()))
 
@@ -85,7 +85,7 @@ def _is_in_a_run_of_signs(answer: AnswerText, start: int) -> bool:
     first, before = answer.words[start], answer.words[start - 1]
     if before.end != first.start or not (first.text[0] >= _HAN <= before.text[0]):
         return False
-    return answer.is_claim(start - 1, start) and before.text not in function_words(answer.code)
+    return answer.makes_claim(start - 1, start) and before.text not in function_words(answer.code)
 
 
 _HAN = "\u3400"  # the first Chinese character
@@ -95,11 +95,11 @@ def _continues_name(answer: AnswerText, mention: Mention, left: int) -> bool:
     """Whether a mention in a text with capitals ends a name that includes word `left` before it."""
     word = answer.words[left]
     if word.text == "of" and left > 0 and answer.words[left - 1].text not in word_lists.PARTS:
-        return answer.words[left - 1].capital and answer.is_claim(left - 1, left)
+        return answer.words[left - 1].capital and answer.makes_claim(left - 1, left)
     single = mention.end - mention.start == 1
     if single and is_adjective(key(mention.name)):
         return False  # Brazilian Portuguese is Portuguese
-    if mention.name.islower() and nation((word.text,)) is not None:
+    if mention.name.islower() and leading_country((word.text,)) is not None:
         return False  # the U.S. President is a president
     names_of_level = [folded for level, _, folded in answer.tiers if level == mention.level]
     if any(word.text in folded for folded in names_of_level):
@@ -108,14 +108,14 @@ def _continues_name(answer: AnswerText, mention: Mention, left: int) -> bool:
         return False  # Gerald Ford, where the gold answer is Ford
     # A name of several words may have more first names: Achille Claude Debussy; not a single word or a country.
     bears_none = single or country_ids(answer.texts[mention.start : mention.end])
-    return bool(bears_none) and word.capital and answer.is_claim(left, left + 1)
+    return bool(bears_none) and word.capital and answer.makes_claim(left, left + 1)
 
 
 def _is_another_region(answer: AnswerText, mention: Mention, direction: FoldedWord) -> bool:
     """Whether a direction makes another region: `South Korea` for Korea, `North Carolina`, `West Germany`; not
     `northern India`, `Eastern Europe`.
     """
-    if any(is_known(answer.texts[mention.start - 1 : end]) for end in (mention.end, mention.end + 1)):
+    if any(is_known_place(answer.texts[mention.start - 1 : end]) for end in (mention.end, mention.end + 1)):
         return True
     if direction.text in word_lists.DIRECTIONS or (answer.has_case and not direction.capital):
         return False
@@ -123,7 +123,7 @@ def _is_another_region(answer: AnswerText, mention: Mention, direction: FoldedWo
     return direction.text not in parted
 
 
-def has_a_name_after(answer: AnswerText, mention: Mention) -> bool:
+def begins_a_longer_name(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention begins a longer name: `Paris` in Paris Hilton; `University` in University of Washington where
     a tier is a university.
     """
@@ -132,13 +132,13 @@ def has_a_name_after(answer: AnswerText, mention: Mention) -> bool:
         return False
     word = answer.words[right]
     if word.text == "of" and mention.name.islower() and right + 1 < len(answer.words):
-        return answer.words[right + 1].capital and answer.is_claim(right + 1, right + 2)
+        return answer.words[right + 1].capital and answer.makes_claim(right + 1, right + 2)
     between = answer.text[last.end : word.start]
     if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1) or answer.is_inflected(mention):
         return False
     if (answer.names_places or answer.asks_place) and _is_a_container(answer, right):
         return False  # Chicago Illinois
-    if word.text in _TOWNS and is_known(key(mention.name)) and mention.name not in zone_cities():
+    if word.text in _TOWNS and is_known_place(key(mention.name)) and mention.name not in zone_cities():
         return True  # Kansas City, Mexico City: towns, not the state; unlike New York City
     if word.text in _JUNIOR:  # Al Gore Jr., but not John F. Kennedy Jr.; the elder and the third have their number
         named = parse_person(answer.words[mention.start : right], answer.text)
@@ -153,7 +153,7 @@ _JUNIOR = frozenset({"jr", "junior"})
 def _is_a_container(answer: AnswerText, index: int) -> bool:
     """Whether the name of a state or country begins at word `index`."""
     folded = answer.texts[index : index + 3]
-    known = division(folded) is not None or nation(folded[:1]) is not None
+    known = leading_division(folded) is not None or leading_country(folded[:1]) is not None
     return known or answer.quote(index, index + 1).replace(".", "") in ABBREVIATIONS
 
 
@@ -222,7 +222,7 @@ def _follows_a_claim(answer: AnswerText, bridge: int, *, parted: bool) -> bool:
         end -= 1  # Cambridge University, where "university" is a tier
     if start == end or answer.words[end - 1].text in word_lists.CONTINENTS | word_lists.PARTS:
         return False  # somewhere in Asia; on the East Coast
-    return answer.is_claim(start, end)
+    return answer.makes_claim(start, end)
 
 
 def _precedes_a_specific_name(answer: AnswerText, mention: Mention) -> bool:
@@ -235,7 +235,7 @@ def _precedes_a_specific_name(answer: AnswerText, mention: Mention) -> bool:
         if word not in word_lists.BRIDGE and word not in word_lists.SPECIFICALLY and word != "more":
             return False
         index += 1
-    return marked and index < len(answer.words) and answer.is_claim(index, index + 1)
+    return marked and index < len(answer.words) and answer.makes_claim(index, index + 1)
 
 
 def is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
@@ -266,7 +266,7 @@ def _bracket_names_another_country(answer: AnswerText, mention: Mention) -> bool
     """Whether a bracket puts the namesake of a country into another country: `Georgia (U.S. state)` for Georgia."""
     if mention.end >= len(answer.words) or answer.words[mention.end].gap != "(" or not is_territory(mention.name):
         return False
-    own, other = country_ids(key(mention.name)), nation(answer.texts[mention.end : mention.end + 3])
+    own, other = country_ids(key(mention.name)), leading_country(answer.texts[mention.end : mention.end + 3])
     return other is not None and other[0] not in own | answer.countries
 
 
@@ -275,7 +275,7 @@ def _division_at(answer: AnswerText, index: int) -> tuple[str, ...] | None:
     word = answer.words[index]
     if answer.has_case and not word.capital:
         return None
-    full_name = division(answer.texts[index : index + 3])
+    full_name = leading_division(answer.texts[index : index + 3])
     if full_name is None and word.gap:
         return ABBREVIATIONS.get(answer.quote(index, index + 1))
     return full_name
@@ -328,7 +328,7 @@ def _phrase_ends_before(answer: AnswerText, index: int) -> bool:
 
 def _names_something_else(answer: AnswerText, start: int, end: int) -> bool:
     """Whether [start, end) names something that is no tier, no date and no nationality."""
-    if start >= end or not answer.is_claim(start, end):
+    if start >= end or not answer.makes_claim(start, end):
         return False
     texts = [word.text for word in answer.words[start:end]]
     return word_lists.MONTHS.isdisjoint(texts) and not texts[-1].endswith(word_lists.DEMONYM_ENDINGS)
@@ -365,9 +365,9 @@ def restates(answer: AnswerText, start: int, end: int) -> bool:
     if not answer.question:
         return False
     repeated, asked = answer.texts[start:end], key(answer.question)
-    opened = start < len(answer.words) and not answer.words[start].gap.strip("-'")
-    closed = end < len(answer.words) and not answer.words[end].gap.strip("-'")
-    neighbours = _neighbours(answer.texts, start if opened else 0, start, end if closed else len(answer.texts))
+    has_left = start < len(answer.words) and not answer.words[start].gap.strip("-'")
+    has_right = end < len(answer.words) and not answer.words[end].gap.strip("-'")
+    neighbours = _neighbours(answer.texts, start if has_left else 0, start, end if has_right else len(answer.texts))
     if not neighbours or not repeated:
         return False
     return any(
@@ -420,12 +420,12 @@ def is_alternative(answer: AnswerText, mention: Mention) -> bool:
         stop = start + 1
         while stop < len(words) and not words[stop].gap and stop < start + 3:
             stop += 1
-        if answer.is_claim(start, stop) if joined else _is_name(answer, start):
+        if answer.makes_claim(start, stop) if joined else _is_name(answer, start):
             return True
     left, joined = _skip_or_words(answer, mention.start - 1, -1)
     if not 0 <= left < mention.start - 1:
         return False
-    return answer.is_claim(left, left + 1) if joined else _is_name(answer, left)
+    return answer.makes_claim(left, left + 1) if joined else _is_name(answer, left)
 
 
 def _is_one_of_a_list(answer: AnswerText, end: int) -> bool:
@@ -488,24 +488,24 @@ _JOINING = word_lists.MAYBE | {"probably", "even", "or"}  # words that join alte
 def _is_name(answer: AnswerText, index: int) -> bool:
     word = answer.words[index]
     named = answer.has_case and word.capital and word.text[0].isalpha() and word.text not in word_lists.CONTINENTS
-    return named and answer.is_claim(index, index + 1)
+    return named and answer.makes_claim(index, index + 1)
 
 
-def is_of_another_kind(answer: AnswerText, mention: Mention) -> bool:
+def has_another_adjective(answer: AnswerText, mention: Mention) -> bool:
     """Whether the noun has another adjective than in a finer tier: `American composer` where a finer tier is `French
     composer`.
     """
     left, first = mention.start - 1, answer.words[mention.start]
-    if left < 0 or first.gap or first.capital or not answer.is_claim(left, left + 1):
+    if left < 0 or first.gap or first.capital or not answer.makes_claim(left, left + 1):
         return False
     adjective, head = answer.words[left], answer.words[mention.end - 1].text
     national = adjective.text.endswith(word_lists.DEMONYM_ENDINGS) or is_adjective((adjective.text,))
     if not national and not (left > 0 and adjective.capital):
         return False
     finer = [folded for level, _, folded in answer.tiers if level < mention.level and len(folded) > 1]
-    told_by_country = national and head in word_lists.OCCUPATIONS  # a German composer may be an opera composer
+    by_nationality = national and head in word_lists.OCCUPATIONS  # a German composer may be an opera composer
     return any(
-        folded[-1] == head and (not told_by_country or any(is_adjective((word,)) for word in folded[:-1]))
+        folded[-1] == head and (not by_nationality or any(is_adjective((word,)) for word in folded[:-1]))
         for folded in finer
     )
 
@@ -521,7 +521,7 @@ def is_denied(answer: AnswerText, mention: Mention) -> bool:
 
 def names_another(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention is part of the name of something else, or its noun has another adjective."""
-    parts = has_a_name_before, has_a_name_after, is_of_another_kind
+    parts = ends_a_longer_name, begins_a_longer_name, has_another_adjective
     return any(part(answer, mention) for part in parts)
 
 
@@ -554,7 +554,7 @@ def veto(answer: AnswerText, mention: Mention) -> str | None:
     short = len(answer.words) <= SHORT or (len(answer.words) <= MOST_GUESSED and _are_guesses(answer))
     if not short and not language(answer.code).parts_words:  # without spaces: one run of characters
         short = not any(word.gap or word.text in function_words(answer.code) for word in answer.words)
-    if is_in_a_country_s_name(answer, mention):
+    if is_part_of_country_name(answer, mention):
         return ANOTHER
     for name, holds in VETOES:
         if (name in ALWAYS or coarser or (ladder and name not in LONG) or (short and name != RESTATED)) and holds(
