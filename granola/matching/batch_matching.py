@@ -79,7 +79,7 @@ def _distribute_to_processes(
                     return
                 yield from running.popleft().result()
         except BrokenProcessPool as error:
-            raise MatcherError("a process that matched was ended; is memory left?") from error
+            raise MatcherError("a matching process was ended, perhaps for lack of memory; use fewer workers") from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -89,7 +89,7 @@ RULES: tuple[Rule, ...] = (
     Rule(name="phrase", find=mentions_by_phrase, candidate_tiers=phrase_tiers, loose=True),
     Rule(name="spelling", find=mentions_by_spelling, candidate_tiers=spelling_tiers),
 )
-"""Asked in this order behind `span`, each for levels finer than the one matched before."""
+"""Tried in this order after `span`, each for levels finer than the one matched before."""
 
 _HOW_MANY = re.compile(r"\bhow many\b")
 _NONE = re.compile(r"\W*+none\W*+", re.IGNORECASE)  # an answer to "how many": zero, no abstention

@@ -9,7 +9,7 @@ from abstraction.language.sentences import sentences
 from granola.replies.refusals import languages, refusal, wording
 
 CITED = "[1]"
-"""What stands in the place of each citation, whatever the passages are called."""
+"""Replaces each citation in an answer, however the passages are labelled."""
 LONGEST = 4_000  # characters of an answer that are read
 _SENTENCE = 600  # characters of a sentence that are read
 _LOOKED_AT = 3  # sentences that are read, including greetings and thanks

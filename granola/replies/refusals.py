@@ -19,7 +19,7 @@ from kg.bounded_cache import bounded_cache
 from kg.terms import fallback_chain
 
 REPORTS = frozenset({"abstain:not-in-sources", "abstain:not-stated"})
-"""Refusals that tell of the sources: names behind them are those of the sources, no answers, but for a guess."""
+"""Refusals that report on the sources: names after them are from the sources and no answers, except in a guess."""
 _HEDGES = REPORTS | {"abstain:idk", "abstain:no-idea", "abstain:not-sure"}  # after an answer these only express doubt
 SHORT = 12  # characters up to which a text is read as one sentence, whatever its full stops
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])\s*|\n+")

@@ -332,4 +332,4 @@ RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("remark", _before_remark),
     ("label", _without_label),
 )
-"""The rules behind the one for thoughts, in their order; each takes a text and gives what it keeps."""
+"""The rules after the one for thoughts, in order; each takes a text and returns the part to keep."""

@@ -27,7 +27,7 @@ _ALSO: dict[str, str] = _TABLES["also"]
 _PRESS: dict[str, str] = _TABLES["press"]
 
 ABBREVIATIONS = {short: key(name) for short, name in (_US | _CANADA | _PRESS).items()}
-"""The folded name of a state or province by its postal letters, and as newspapers shorten it."""
+"""The folded name of a state or province by its postal code and its newspaper abbreviation."""
 
 
 @cache

@@ -20,7 +20,7 @@ from granola.replies.plain_text import plain
 Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""
 Tier = tuple[int, str, tuple[str, ...]]
-"""Level from 0, a name of it, its folded words."""
+"""A name of a level: the level from 0, the name, its folded words."""
 _REMEMBERED = 1 << 14  # entries per cache, each for the names of one ladder
 LONGEST = 500  # characters of a name at most that rules search for; gold answers have up to 200
 

@@ -20,7 +20,7 @@ from granola.matching.text.near import is_near
 from granola.matching.text.tokens import FoldedWord, loose_fold, root, words
 
 _ADDING = frozenset({"of", "in", "at", "for", "from", "to", ",", "(", ":"})
-"""What joins a name to what is added to it, one as good as the other: `Trinity College in Dublin`, `..., Cambridge`."""
+"""Words and signs before an addition to a name, interchangeable: `Trinity College in Dublin`, `..., Cambridge`."""
 _FURTHEST = 3  # function words at most between two words of a name
 
 

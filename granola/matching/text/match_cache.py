@@ -47,4 +47,4 @@ class Memory:
 
 
 MATCHING = Memory(characters=1 << 22)  # about 400 MB at most
-"""What the matchers know of predictions, questions and names."""
+"""The caches of the matchers, for predictions, questions and names."""

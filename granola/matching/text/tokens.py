@@ -60,7 +60,7 @@ _MARKS = {
     "<": "below", "≤": "below", "<=": "below", ">": "above", "≥": "above", ">=": "above",
 }  # fmt: skip
 MARKS = frozenset(_MARKS.values())
-"""The words that marks are read as; a number or a letter with one is another than without."""
+"""The words that marks fold to; a number or letter with a mark differs from the same without it."""
 MARK = re.compile(r"[%#+♭♯−<>≤≥]|(?:\A|[^\w)\]}.])-[$]?\d|\b(?:[ABO]|AB)-(?!\w)")
 # In lower-case ASCII where no sign joins letters or digits, a word is a run of them: five times as fast.
 _JOINED = re.compile(r"[.,]\d|[a-z]\.[a-z]\.|['`&]")
