@@ -1,4 +1,4 @@
-"""Tools for agents by the Model Context Protocol: ladders, links, verdicts, and how fine an answer may be."""
+"""Tools for agents by the Model Context Protocol: ladders, links, verdicts, and the finest supported answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def tool_server(store: Store, *, language: str = "en") -> MCPServer[Any]:
 
 
 def _reporting_errors(tool: Tool) -> Tool:
-    """The tool; of an error that is ours the agent hears the reason, of others that the tool failed."""
+    """Wrap a tool so that an agent gets the reason of an expected error; other errors only say that the tool failed."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)
@@ -52,7 +52,9 @@ def _reporting_errors(tool: Tool) -> Tool:
 
 
 class AgentTools:
-    """What agents call; arguments and results are plain values. What cannot be used raises an error with the reason."""
+    """The tools that agents call; arguments and results are plain values. Unusable arguments raise an error with the
+    reason.
+    """
 
     def __init__(self, store: Store, language: str) -> None:
         from abstraction.linking.review import Reviewer
@@ -138,7 +140,7 @@ class AgentTools:
 
 
 def _why_none(row: TieredRow) -> str | None:
-    """Why the row has its answer alone, in words; None where it has coarser ones."""
+    """The reason, in words, why the row has no coarser answer; None where it has one."""
     from abstraction.reasons import REASONS
 
     return f"{row.abstained}: {REASONS.get(row.abstained, '')}" if row.abstained else None

@@ -10,7 +10,7 @@ BUNDLED = Path(__file__).resolve().parent / "demo"
 
 
 def bundled(name: str) -> Path:
-    """A file of the bundled sample, whatever its suffix."""
+    """The path of a file of the bundled sample, found by its name without suffix."""
     paths = sorted(path for path in BUNDLED.glob(f"{name}.*") if path.is_file())
     if not paths:
         raise GranolaError(f"the bundled {name} is missing from {BUNDLED}; install granola-ladders again")

@@ -1,4 +1,4 @@
-"""Hashes of the program itself: of what decides a matcher's verdicts, and of all of it; and the commit it is at."""
+"""Hashes of the code: of the modules that decide the verdicts of a matcher, and of all; and the commit of the code."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _DATA = re.compile(r"""["']([\w./-]+)["']""")
 
 @cache
 def hash_of_modules(*modules: str, folders: tuple[str, ...] = (), libraries: tuple[str, ...] = ()) -> str:
-    """The start of the SHA-256 of the modules' code, of all that they import from our packages and the data they name.
+    """The start of the SHA-256 of modules, of all that they import from our packages, and of the data files they name.
 
-    `folders`, as "granola/matching", are hashed whole, too, and so are the versions of `libraries` whose data decide.
+    Folders such as "granola/matching" are hashed whole, and so are the versions of `libraries` whose data affect
+    verdicts.
     """
     files = {path for folder in folders for path in _files_in(ROOT / folder)}
     return _hash(files.union(*map(files_of, modules)), [f"{name}=={version(name)}" for name in libraries])
@@ -37,9 +38,10 @@ def hash_of_program() -> str:
 
 
 def files_of(module: str) -> frozenset[Path]:
-    """The files of a module and of those of ours that it imports, by their source, and the data files that they name.
+    """The files of a module, of those of our modules that its source imports, and the data files that they name.
 
-    What only type checkers import is left out, and so is a package's own `__init__` where a module in it is meant.
+    Imports for type checkers alone are left out, and so is the `__init__` of a package where one of its modules is
+    imported.
     """
     path_of: dict[str, Path] = {}
     data: set[Path] = set()
@@ -57,7 +59,7 @@ def files_of(module: str) -> frozenset[Path]:
 
 
 def commit() -> str | None:
-    """The commit of the clone that the program runs from; None where it is installed without one, or without git."""
+    """The commit of the git clone with this code; None for an installation without a clone, or without git."""
     if not (ROOT / ".git").exists():
         return None
     try:
@@ -78,7 +80,9 @@ def _imported_modules(source: str) -> Iterator[str]:
 
 
 def _named_data_files(source: str, folder: Path, package: Path) -> Iterator[Path]:
-    """The data files that a source names, beside it or in a folder above it, and those of the folders that it names."""
+    """The data files and folders named in a source, found in its folder, in one above it, or in the data of its
+    package.
+    """
     above = [place for place in (folder, *folder.parents) if place.is_relative_to(package)]
     for name in set(_DATA.findall(source)):
         if "/" not in name and "." not in name:

@@ -16,16 +16,16 @@ class MatcherError(GranolaError, ValueError):
 
 
 class UsageError(GranolaError, ValueError):
-    """The command line asks for what would do harm or has no meaning: an input as output, an empty selection."""
+    """The command line asks for something harmful or meaningless: an input as output, an empty selection."""
 
 
 class SheetError(GranolaError, ValueError):
-    """An annotation sheet is not one, or holds another mark than yes, no or nothing; the message names the line."""
+    """The file is no annotation sheet, or has a mark other than yes, no or nothing; the message names the line."""
 
 
 class SampleError(GranolaError, ValueError):
-    """A row of an attribution set is not one; the message names the field."""
+    """A row of an attribution set is invalid; the message names the field."""
 
 
-class BatchWritten(GranolaError):  # noqa: N818 - no error: what was asked for is done
-    """Requests were written to a file instead of being asked; the message says how to go on."""
+class BatchWritten(GranolaError):  # noqa: N818 - no error: the requested file is written
+    """Requests were written to a file instead of being asked; the message explains how to continue."""

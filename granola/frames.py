@@ -1,4 +1,4 @@
-"""DataFrames in and out, whichever library made them: pandas, polars, pyarrow, by narwhals."""
+"""DataFrames as input and output, of any library: pandas, polars, pyarrow, by narwhals."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from granola.errors import UsageError
 
-SNAPSHOT = "snapshot"  # the id of the snapshot of a frame's ladders: in pandas' `attrs`, else a column of that name
+SNAPSHOT = "snapshot"  # key of the snapshot's id: in the `attrs` of pandas, else a column of this name
 
 
 def frame_of(given: Any) -> Any:
     """The value as a DataFrame of narwhals where it is one of any library, else None."""
     if given is None or isinstance(given, str | Path | Mapping | Sequence):
-        return None  # narwhals is not loaded for these
+        return None  # plain types need no import of narwhals
     import narwhals
 
     frame = narwhals.from_native(given, pass_through=True)
@@ -31,16 +31,16 @@ def frame_records(frame: Any) -> list[dict[str, Any]]:
 
 
 def snapshot_of_frame(frame: Any) -> str | None:
-    """The id of the snapshot that a frame of ladders names."""
+    """The id of the snapshot that the ladders of a frame come from."""
     if _is_pandas(frame):
-        return frame.to_native().attrs.get(SNAPSHOT)  # type: ignore[no-any-return]  # whatever stands there
+        return frame.to_native().attrs.get(SNAPSHOT)  # type: ignore[no-any-return]  # attrs may contain any value
     return str(frame[SNAPSHOT][0]) if SNAPSHOT in frame.columns and len(frame) else None
 
 
 def frame_with(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence[Any]], snapshot: str) -> Any:
-    """The rows at `places` with the columns beside their own, as a frame of the same library.
+    """The rows at `places` with `columns` added to their own, as a frame of the same library.
 
-    pandas keeps its index, and objects as they are; elsewhere a list of objects is JSON text, as in CSV.
+    pandas keeps its index, and objects as they are; elsewhere a list of objects becomes JSON text, as in CSV.
     """
     if _is_pandas(frame):
         table = frame.to_native().iloc[list(places)].copy()

@@ -1,4 +1,4 @@
-"""Settings of several responses to a question, for `granola answer`, `granola aggregate` and the service."""
+"""Settings for several responses to one question, in `granola answer`, `granola aggregate` and the service."""
 
 from __future__ import annotations
 

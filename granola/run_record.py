@@ -1,4 +1,4 @@
-"""FILE.run.json: what made FILE, written beside it."""
+"""Run records: FILE.run.json, written with FILE, lists the command, settings, inputs and versions that made it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ def write_run_record(
     more: Mapping[str, Any] | None = None,
     is_published: bool = False,
 ) -> Path:
-    """Write `out` + ".run.json" and return its path; of a record that `is_published` files lose their folders.
+    """Write `out` + ".run.json" and return its path; a record that `is_published` has file names without folders.
 
-    `arguments` as resolved, defaults included; every input with its SHA-256 ("-" has none); `more` holds what
-    the verb adds, such as its signature or the snapshot's id under "snapshot".
-
-    Where the record cannot be written `out` is removed: no output stands without what made it.
+    `arguments` as resolved, defaults included; every input with its SHA-256 ("-" has none); `more` are fields of the
+    command, such as its signature or the snapshot's id under "snapshot". Where the record cannot be written `out` is
+    removed: no output is left without its record.
     """
     try:
         return _write(Path(f"{out}{SUFFIX}"), out, command, arguments, inputs, more or {}, is_published=is_published)
@@ -44,10 +43,10 @@ def write_run_record(
 
 
 def record_of(out: Path | str) -> Mapping[str, Any]:
-    """The run record of `out`; empty without one. One that cannot be read is told on standard error and ignored."""
+    """The run record of `out`; empty without one. An unreadable record is reported on standard error and ignored."""
     path = Path(f"{out}{SUFFIX}")
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+        if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe would block
             raise ValueError("it is no regular file")
         record = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(record, dict):
@@ -55,19 +54,19 @@ def record_of(out: Path | str) -> Mapping[str, Any]:
     except (ValueError, RecursionError, PermissionError) as error:
         _ignore(path, str(error))
         return {}
-    except OSError:  # there is none
+    except OSError:  # no record
         return {}
     return record
 
 
 @cache
 def _ignore(path: Path, why: str) -> None:
-    """Say once that a record is ignored."""
+    """Warn, once for each path, that a record is ignored."""
     print(visible(f"granola: {path} is no run record and is ignored: {why}"), file=sys.stderr)
 
 
 def made_by(out: Path | str) -> str | None:
-    """The verb that made `out`, by its run record; None without one that can be read."""
+    """The command that made `out`, from its run record; None without a readable one."""
     command = record_of(out).get("command")
     return command if isinstance(command, str) else None
 

@@ -1,6 +1,6 @@
-"""Settings of commands: fields of frozen dataclasses that say what they mean and which values they allow.
+"""Settings of commands: fields of frozen dataclasses with their help and allowed values.
 
-Command lines, their help, run records and Python calls are all made of them: no setting is written down twice.
+Command lines, their help, run records and Python calls are all derived from them: no setting is written down twice.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from kg.web.addresses import without_secrets
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a field of a command means: the metadata of its `Annotated` type.
+    """A setting of a command: the metadata in the `Annotated` type of a field.
 
-    `flag` is its option where that is not its name; `least` and `most` are allowed themselves; `recorded` is False for
-    what changes nothing of the result; `advanced` options are those that few people need.
+    `flag` is the option where it differs from the field's name; `least` and `most` are themselves allowed; `recorded`
+    is False for settings that do not affect the result; `advanced` options are those that few people need.
     """
 
     help: str
@@ -35,32 +35,32 @@ class Setting:
     most: float | None = None
     positional: bool = False
     recorded: bool = True
-    shown: str | None = None  # the default in words
-    folder: bool = False  # whether a folder stands for the one file of rows in it
+    shown: str | None = None  # the default in words, where the value does not explain itself
+    folder: bool = False  # whether a folder is accepted in the place of the only file of rows in it
     advanced: bool = False
 
     def name(self, field: str) -> str:
-        """How a command line names it."""
+        """The name on a command line."""
         if self.positional:
             return self.metavar or field.upper()
         return (self.flag or "--" + field.strip("_").replace("_", "-")).partition("/")[0]
 
     @property
     def allowed(self) -> str:
-        """The numbers that are allowed, in words; empty where all are."""
+        """The allowed numbers in words; empty where all are."""
         if self.least is None:
             return ""
         return f"{self.least:g} or more" if self.most is None else f"{self.least:g} to {self.most:g}"
 
 
 _MODEL_AT = re.compile(r"(?:[a-z-]{1,20}[=:])?[a-z]{1,20}:https?://[^#]{1,2000}#[\w./:@-]{1,200}\Z")
-_SAMPLING = re.compile(r"(?:temperature|top_p|max_tokens|seed)=[0-9.]{1,20}")  # settings that hold no secret
-ADVANCED = object()  # after a shared setting in `Annotated`: here it is one that few people need
+_SAMPLING = re.compile(r"(?:temperature|top_p|max_tokens|seed)=[0-9.]{1,20}")  # settings without secrets
+ADVANCED = object()  # marks a shared setting in `Annotated` as advanced for one command
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSetting:
-    """A setting with the field it is of: the type (a tuple's is of its items), the default, `...` where it has none."""
+    """A setting with its field: `type` (of the items of a tuple), `default`, which is `...` for a required one."""
 
     field: str
     type: Any
@@ -71,18 +71,19 @@ class DeclaredSetting:
 
 
 def fit(settings: object) -> None:
-    """Check every value of a new dataclass, and put those in their field's type that are given as another.
+    """Check every value of a new dataclass, and convert those given in another type than their field's.
 
-    A text is taken for a path or a choice, one text for several. Raises UsageError for what a setting does not allow.
+    A text is accepted for a path or a choice, a single text for several. Raises UsageError for a value that is not
+    allowed.
     """
     for declared in settings_of(type(settings)):
         object.__setattr__(settings, declared.field, _fit_value(declared, getattr(settings, declared.field)))
 
 
 def command_line(verb: str, settings: object, *, folders: bool = False) -> str:
-    """The command that does the same, for whoever reads a result: every setting that is not left as it is by default.
+    """The command line with the same effect, for readers of a result: every setting that differs from its default.
 
-    Files are named without the folders of whoever ran it unless `folders`, and addresses without secrets.
+    Files are named without the user's folders unless `folders`, and addresses without secrets.
     """
     words = ["granola", *verb.split()]
     for declared in sorted(settings_of(type(settings)), key=lambda declared: not declared.setting.positional):
@@ -94,7 +95,7 @@ def command_line(verb: str, settings: object, *, folders: bool = False) -> str:
         ):
             continue
         name = declared.setting.name(declared.field)
-        if value is False:  # of "--extend/--no-extend" the second
+        if value is False:  # the second of "--extend/--no-extend"
             name = (declared.setting.flag or name).rpartition("/")[2]
         for single in value if declared.many else (value,):
             words += [
@@ -105,7 +106,7 @@ def command_line(verb: str, settings: object, *, folders: bool = False) -> str:
 
 
 def _argument(value: Any, *, folders: bool) -> str:
-    """A value as a command line has it."""
+    """A value in the form of a command line."""
     text = str(value)
     if "://" in text:
         address, _, name = text.partition("#")
@@ -114,7 +115,7 @@ def _argument(value: Any, *, folders: bool) -> str:
         place, _, query = address.partition("?")  # "openai:URL?SETTINGS#NAME" names a model
         told: dict[bool, list[str]] = {True: [], False: []}
         for part in query.split("&") if query else []:
-            if not part.startswith("batch_"):  # files, which change nothing of the result
+            if not part.startswith("batch_"):  # files of a batch do not affect the result
                 told[_SAMPLING.fullmatch(part) is not None].append(part)
         shown = without_secrets(f"{place}?{'&'.join(told[False])}" if told[False] else place)
         more = f"{'&' if told[False] else '?'}{'&'.join(told[True])}" if told[True] else ""
@@ -125,7 +126,7 @@ def _argument(value: Any, *, folders: bool) -> str:
 
 
 def recorded_settings(settings: object, declaring: type) -> dict[str, Any]:
-    """What a run record has of the settings that a class declares."""
+    """The settings declared by a class, as a run record lists them."""
     return {
         declared.field.strip("_"): plain(getattr(settings, declared.field))
         for declared in settings_of(declaring)
@@ -134,14 +135,14 @@ def recorded_settings(settings: object, declaring: type) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A setting as JSON has it."""
+    """The value of a setting in JSON."""
     if isinstance(value, tuple | list):
         return [plain(part) for part in value]
     return str(value) if isinstance(value, Path | StrEnum) else value
 
 
 def settings_of(declaring: type) -> tuple[DeclaredSetting, ...]:
-    """The settings of a command: its own first, then those that it shares."""
+    """The settings of a command: its own first, then shared ones."""
     if declaring not in _DECLARED:
         _DECLARED[declaring] = _read_settings(declaring)
     return _DECLARED[declaring]
@@ -196,7 +197,8 @@ def _only_file_of(value: str, name: str) -> str:
 
 
 def _convert(declared: DeclaredSetting, value: Any, name: str) -> Any:
-    """A value in the type of its setting, where it is given as another that stands for it."""
+    """The value converted to the type of its setting, where that is unambiguous: text to path or choice, int to float.
+    """
     type_ = declared.type
     if type_ is str and isinstance(value, Path):
         value = str(value)

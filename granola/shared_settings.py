@@ -1,4 +1,4 @@
-"""Settings that several commands or the service have, each with its words once."""
+"""Settings shared by several commands or the service, each described once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Out = Annotated[str, Setting("Where to write the rows; - is standard output.")]
 Force = Annotated[bool, Setting("Replace an existing output.", recorded=False)]
 
-# What is read.
+# Inputs.
 LINKED_TO = "The snapshot to link to and climb in: a file, or bolt://HOST:PORT."
 Tiered = Annotated[
     str,
@@ -48,7 +48,7 @@ Language = Annotated[
 
 
 class LinkerName(StrEnum):
-    """What `--linker` takes; the methods of `abstraction.linking.linker.Linker`."""
+    """Values of `--linker`; the methods of `abstraction.linking.linker.Linker`."""
 
     QUESTION = "question"
     SMALLEST = "smallest"
@@ -99,7 +99,7 @@ Resamples = Annotated[
 
 
 class StandardName(StrEnum):
-    """What `--standard` takes."""
+    """Values of `--standard`."""
 
     ALIASES = "aliases"
     GOLD = "gold"
@@ -124,7 +124,7 @@ AllowMissing = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionSettings:
-    """How files of questions have their rows: where they have what, if not under the usual names."""
+    """The form of files of questions: the paths of fields without the usual names."""
 
     preset: Annotated[
         str | None,
@@ -156,7 +156,7 @@ class QuestionSettings:
     ] = None
 
     def shape(self) -> RowShape | None:
-        """What these say, None where they say nothing. Raises RowError for a preset that is not known."""
+        """The shape that the settings describe, None where none is set. Raises RowError for an unknown preset."""
         from abstraction.files.row_shapes import shape_of
 
         return shape_of(
@@ -164,14 +164,14 @@ class QuestionSettings:
         )
 
     def files_of(self, given: Iterable[Path | str]) -> tuple[str, ...]:
-        """The files that are read, those of a folder in its place. Raises RowError as `data_files`."""
+        """The files to read; a folder is replaced by its files. Raises RowError as `data_files`."""
         from abstraction.files.data_folders import data_files
 
         return tuple(str(file) for one in given for file in data_files(one, self.split))
 
 
 def property_id(relation: str | None) -> str | None:
-    """The id of a relation as it was given, "p19" for "P19". Raises RelationError for what is none."""
+    """The property id of a relation as given: "P19" for "p19". Raises RelationError for an invalid one."""
     from abstraction.relations import relation as relation_row
 
     if relation is None:
@@ -180,7 +180,7 @@ def property_id(relation: str | None) -> str | None:
 
 
 def check_language(language: str) -> None:
-    """Raise UsageError for what is no language code."""
+    """Raise UsageError for a text that is no language code."""
     from granola.errors import UsageError
 
     if not language.strip():

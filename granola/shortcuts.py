@@ -1,4 +1,4 @@
-"""The whole way in a few lines of Python, over files, rows or DataFrames of any library (`granola.frames`).
+"""The Python interface in a few functions, over files, rows or DataFrames of any library (`granola.frames`).
 
 ```python
 import granola
@@ -25,15 +25,15 @@ from granola.frames import frame_of, frame_records, frame_with, snapshot_of_fram
 
 
 class FrameLike(Protocol):
-    """A DataFrame of pandas, polars or pyarrow, as far as the types of this module say; none need be there."""
+    """A DataFrame of pandas, polars or pyarrow, for type checkers; none of these libraries has to be installed."""
 
     @property
     def columns(self) -> Any:
-        """The names of the columns, or these themselves."""
+        """The columns, or their names."""
 
     @property
     def shape(self) -> Any:
-        """Its rows and columns."""
+        """The numbers of rows and columns."""
 
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ if TYPE_CHECKING:
 
 
 Frame = TypeVar("Frame", bound=FrameLike)
-EXACT = 2**53  # up to here each whole number is a float of its own
+EXACT = 2**53  # floats represent each whole number up to here exactly
 Errors = Literal["raise", "collect"]
 
 
 class LadderRows(list["TieredRow"]):
-    """Rows with their ladders, and the id of the snapshot that these are from, for the signature of a score.
+    """Rows with their ladders, and the id of their snapshot, for the signature of a score.
 
-    `rejected` are the rows that could not be used, with place and reason, where errors were to be collected.
+    `rejected` are the unusable rows, with place and reason, where errors were to be collected.
     """
 
     def __init__(self, rows: Iterable[TieredRow], snapshot: str, rejected: Sequence[RejectedRow] = ()) -> None:
@@ -82,7 +82,7 @@ class LadderRows(list["TieredRow"]):
         return "".join(row._repr_html_() for row in self[:FIRST]) + more
 
 
-FIRST = 5  # ladders of many that a notebook shows
+FIRST = 5  # ladders that a notebook shows of a long list
 
 
 def snapshot(where: Path | str | None = None) -> Store:
@@ -101,7 +101,7 @@ def snapshot(where: Path | str | None = None) -> Store:
     with tempfile.TemporaryDirectory(prefix="granola-sample-") as folder:
         path = Path(folder) / "sample.sqlite"
         build([bundled("wikidata")], path)
-        return SQLiteStore.open(path)  # what is open can be read when its name is gone
+        return SQLiteStore.open(path)  # an open file stays readable after the temporary folder is removed
 
 
 def ladder(
@@ -117,9 +117,9 @@ def ladder(
 ) -> TieredRow:
     """The ladder of one gold answer, or of several: a row whose `levels` are finest first, the answer at level 1.
 
-    `relation` and `subject` are read from the question where they are left out, `answer_qid`, the answer's item, from
-    its name. A row with the answer alone has
-    `abstained`. Raises RowError for an empty question or answer.
+    `relation` and `subject` are read from the question where they are left out; `answer_qid`, the item of the answer,
+    is found by the answer's name. A row without coarser answers has `abstained`. Raises RowError for an empty question
+    or answer.
     """
     if not isinstance(answer, str | Sequence):
         raise UsageError(f"answer is {answer!r}; expected a text, or several")
@@ -135,7 +135,7 @@ def ladder(
 
 
 class LadderSettings(TypedDict, total=False):
-    """What `ladders` takes by name, for type checkers."""
+    """Keyword arguments of `ladders`, for type checkers."""
 
     preset: str | None
     question_field: str | None
@@ -170,16 +170,17 @@ def ladders(
 ) -> Any:
     """The ladders of many questions, in order.
 
-    `questions` is the path of a file or of a dataset's folder, mappings with "question" and "answer" (as rows of such
-    a file: see docs/reference/file-formats.md), or a DataFrame of pandas, polars or pyarrow with these columns;
-    `preset`, the fields and `split` mean what the options of `granola tiers` mean. Gives a list of TieredRow; of a
-    DataFrame one of the same library, with `ladder` (the levels in words), `levels` (as in a tiered file, for `score`;
-    JSON text but in pandas) and `abstained` beside its own columns; where fields are named, `id`, `question` and
-    `answer` have what these hold. Both know their snapshot, which the signature of a score names.
+    `questions` is the path of a file or of a dataset's folder, mappings with "question" and "answer" (rows of such a
+    file: see docs/reference/file-formats.md), or a DataFrame of pandas, polars or pyarrow with these columns.
+    `preset`, the fields and `split` are the options of `granola tiers`.
 
-    Rows to which the preset's dataset has no answer are left out. A row that cannot be used raises RowError with its
-    place, or where `errors` is "collect" is left out: the list's `rejected` has it with the reason; a DataFrame keeps
-    it, without a ladder, and the reason stands in its column `rejected`.
+    Returns a list of TieredRow; for a DataFrame one of the same library with the added columns `ladder` (the levels in
+    words), `levels` (as in a tiered file, for `score`; JSON text except in pandas) and `abstained`; where fields are
+    named, `id`, `question` and `answer` contain their values. Both have the id of their snapshot, which the signature
+    of a score names. Rows without an answer in the dataset of the preset are left out.
+
+    An unusable row raises RowError with its place. Where `errors` is "collect" it is left out instead: it is in the
+    list's `rejected` with the reason; a DataFrame keeps it without a ladder, with the reason in the column `rejected`.
     """
     from abstraction.files.row_shapes import shape_of
 
@@ -193,7 +194,7 @@ def ladders(
     rows = _ladders(_questions(records, relation, shape, language, on_reject), snapshot, language, linker, rejected)
     if frame is None:
         return rows
-    made = {_row_index(row): row for row in rows}  # of a split, its rows alone
+    made = {_row_index(row): row for row in rows}  # only the rows of the split, where one is named
     reasons = {_row_index(row): row.reason for row in rejected}
     places = sorted([*made, *reasons])
     columns = _columns([made.get(place) for place in places])
@@ -206,7 +207,7 @@ def ladders(
 
 
 def _row_index(row: TieredRow | RejectedRow) -> int:
-    """Where in its frame a row stands, from 0."""
+    """The index of a row in its frame, from 0."""
     return int(row.source.rpartition(" ")[2]) - 1
 
 
@@ -214,7 +215,7 @@ ASKED = ("question", "answer")
 
 
 def _columns(rows: Sequence[TieredRow | None]) -> dict[str, list[Any]]:
-    """What a table has of rows; None of those that were rejected."""
+    """The columns added to a table; None in rejected rows."""
     return {
         "id": [row and row.id for row in rows],
         "question": [row and row.question for row in rows],
@@ -233,10 +234,10 @@ def match(
     question: str | None = None,
     language: str | None = None,
 ) -> Verdict:
-    """Which level a prediction states, `level` None for none: of a row, of its levels, or of lists of names.
+    """The verdict on a prediction: its level, None for none, among the levels of a row or lists of names.
 
-    Levels stand finest first, as in a row, in a tiered file's `levels` or in such a DataFrame's column. Raises
-    MatcherError for a matcher that is not known, and for levels of another form.
+    Levels are finest first, as in a row, in a tiered file's `levels` or in that column of a DataFrame. Raises
+    MatcherError for an unknown matcher, and for levels of another form.
     """
     from abstraction.rows import TieredRow
 
@@ -262,15 +263,15 @@ def score(
     snapshot: str | None = None,
     **settings: Any,
 ) -> ScoreReport:
-    """Score one system's predictions against ladders, by id, or joined by the words of the question.
+    """Score one system's predictions against ladders, joined by id or by the words of the question.
 
-    `rows` is a tiered file, a dataset's folder, rows, or what `ladders` gave; `predictions` a file, texts by id (or by
-    question), mappings with "id" (or "question") and "prediction", or a DataFrame with these columns; `settings` are
-    those of `granola.scoring.scores.ScoreSettings`, as `lambda_`, `standard`, `seed`, `allow_missing`; `snapshot` is
-    the id of the one that ladders are from, where the rows do not say it.
-    `report.overall.estimates["granola_accuracy"]` has value and interval.
+    `rows` is a tiered file, a dataset's folder, rows, or a result of `ladders`. `predictions` is a file, texts by id
+    (or by question), mappings with "id" (or "question") and "prediction", or a DataFrame with these columns.
+    `settings` are those of `granola.scoring.scores.ScoreSettings`, such as `lambda_`, `standard`, `seed`,
+    `allow_missing`. `snapshot` is the id of the snapshot of the ladders, where the rows do not have it.
 
-    Raises PredictionError for ids that do not match, MatcherError for a matcher that is not known.
+    `report.overall.estimates["granola_accuracy"]` has value and interval. Raises PredictionError for ids that do not
+    match, MatcherError for an unknown matcher.
     """
     from granola.scoring import scores
     from granola.scoring.predictions import QuestionIds
@@ -310,7 +311,7 @@ def _ladders(
 
 
 def _snapshot_of(rows: Rows) -> str | None:
-    """The id of the snapshot that rows in memory say they are from."""
+    """The id of the snapshot in rows in memory, None without one."""
     frame = frame_of(rows)
     return getattr(rows, "snapshot", None) if frame is None else snapshot_of_frame(frame)
 
@@ -346,7 +347,7 @@ def _as_tiered(rows: Any) -> Any:
             raise UsageError(f"{rows} is a folder with {len(files)} files of rows; name one of them")
         return read_tiered_file(files[0])
     if (frame := frame_of(rows)) is not None:
-        # A row that `ladders` rejected has no ladder, as in a list it is not there.
+        # Rows that `ladders` rejected are left out, as they are from its lists.
         rows = [row for row in frame_records(frame) if not (isinstance(row.get("rejected"), str) and "ladder" in row)]
     listed = list(rows)
     if all(isinstance(row, TieredRow) for row in listed):
@@ -370,7 +371,7 @@ def _predictions(predictions: Any, by_question: QuestionIds | None) -> Predictio
 
 
 def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool = False) -> Iterator[Any]:
-    """The rows as records; of a flat one None is an empty cell, as in a DataFrame."""
+    """The rows as records; where `is_flat` None is an empty cell, as in a DataFrame."""
     from abstraction.files.records import Record
 
     if isinstance(rows, Mapping):
@@ -381,12 +382,12 @@ def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool =
             raise UsageError(f"{what} {number} is a {type(row).__name__}; expected a mapping, as a row of a file")
         cells = ((name, _cell(value)) for name, value in row.items())
         data = {name: value for name, value in cells if not (_is_missing(value) or (is_flat and value is None))}
-        columns = tuple(map(str, row)) if is_flat else ()  # so that an empty cell is called empty
+        columns = tuple(map(str, row)) if is_flat else ()  # so that messages call an empty cell empty
         yield Record(source=f"{what} {number}", data=data, columns=columns)
 
 
 def _cell(value: Any) -> Any:
-    """A value as a file has it: pandas makes a column of whole numbers floats where one of them is missing."""
+    """A value as in a file: pandas turns a column of whole numbers into floats where one is missing."""
     value = _as_list(value)
     if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
         return int(value)
@@ -394,7 +395,7 @@ def _cell(value: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a value is what pandas and NumPy write where there is none: NaN, NaT, pandas.NA."""
+    """Whether a value is a missing one of pandas or NumPy: NaN, NaT, pandas.NA."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and (value is pandas.NA or value is pandas.NaT):
         return True
@@ -402,7 +403,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _as_list(value: Any) -> Any:
-    """A list where a value is an array, as columns of lists are when pandas reads them from Parquet."""
+    """The list of an array: pandas reads columns of lists from Parquet as arrays."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return value
@@ -414,7 +415,7 @@ def _as_list(value: Any) -> Any:
 
 
 def _names(level: Any) -> Sequence[str]:
-    """The names of a level: of a list of them, or of a level as in a tiered file. Raises MatcherError for others."""
+    """The names of a level, which is a list of names or a level of a tiered file. Raises MatcherError for others."""
     from abstraction.tiers import Level
 
     if isinstance(level, Level):
@@ -430,7 +431,7 @@ def _names(level: Any) -> Sequence[str]:
 
 
 def _list(levels: Any) -> Sequence[Any]:
-    if isinstance(levels, str) and levels.lstrip().startswith("["):  # as frames other than pandas' have them
+    if isinstance(levels, str) and levels.lstrip().startswith("["):  # JSON text, as in frames of polars
         try:
             levels = json.loads(levels)
         except ValueError as error:

@@ -1,6 +1,6 @@
-"""Lines that fit the terminal: tables whose columns find room, and sentences that are wrapped at blanks.
+"""Lines that fit the terminal: tables whose columns are wrapped or split, and sentences wrapped at spaces.
 
-Output that goes to a file or a pipe has no width: tables are as wide as their cells, sentences stay on one line.
+Output to a file or a pipe has no width: tables are as wide as their cells, sentences are on one line.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TextIO
 
-LEAST = 40  # signs of a line, however narrow the terminal is
-LABEL = 18  # signs that the first column keeps before others go to a table of their own
+LEAST = 40  # characters of a line at least, in a narrower terminal as well
+LABEL = 18  # characters of the first column below which other columns move to a further table
 GAP = "  "
-COUNT = 8  # signs of a count, right in its column
+COUNT = 8  # characters of a count, aligned right
 
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *range(127, 160))}  # not tab and newline
 
 
 def visible(text: str) -> str:
-    """A text with its control characters as `\\x1b`: those of rows and file names must not steer a terminal."""
+    """A text with control characters as `\x1b`: those in rows and file names must not control a terminal."""
     return text if text.isprintable() else text.translate(_CONTROLS)
 
 
 class Verbatim(str):
-    """A line that people copy, as a signature or a command: it is never wrapped."""
+    """A line for copying, such as a signature or a command: it is never wrapped."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextTable:
-    """A table in plain text: the first column and those in `words` stand left, all others right.
+    """A table in plain text: the first column and those in `words` are aligned left, all others right.
 
-    Where it is wider than the terminal, the first column is wrapped; where that is not enough, the columns are told in
-    several tables, one below the other, each with the first column; what is too wide even then is wrapped. Of several
-    `keys`, the first columns, which together name a row, one column is then made.
+    In a terminal narrower than the table the first column is wrapped; where that is not enough, the columns are split
+    over several tables, one below the other, each with the first column; cells that are still too wide are wrapped.
+    Where a table is split, its first `keys` columns, which together name a row, become one.
     """
 
     rows: Sequence[Sequence[str]]
@@ -49,7 +49,7 @@ class TextTable:
     indent: int = 0
 
     def lines(self, width: int | None = None) -> list[str]:
-        """The lines, of at most `width` signs; None for as many as it takes."""
+        """The lines, of at most `width` characters; unlimited for None."""
         every = [self.head, *self.rows] if self.head else [*self.rows]
         if not every:
             return []
@@ -82,7 +82,7 @@ class TextTable:
         )
 
     def _lay_out(self, every: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequence[int]) -> list[str]:
-        """The lines of some columns beside the first one, each cell wrapped into its column's width."""
+        """The lines of the first column and `columns`, each cell wrapped to the width of its column."""
         lines = []
         for row in every:
             cells = [self._pad(row[column], column, widths[column]) for column in (0, *columns)]
@@ -101,14 +101,16 @@ Part = str | TextTable
 
 
 def count_table(numbers: Mapping[str, int]) -> TextTable:
-    """How many there are of each, the most first."""
+    """A table of counts, largest first."""
     ordered = sorted(numbers.items(), key=lambda item: -item[1])
     width = max([COUNT, *(len(f"{number:,}") for number in numbers.values())])
     return TextTable(rows=[(f"{number:>{width},}", what) for what, number in ordered], words=(1,))
 
 
 def _wrap_cell(text: str, width: int, *, further: str) -> list[str]:
-    """A text in lines of at most `width` signs, broken at blanks where it can be; all but the first go further in."""
+    """A text in lines of at most `width` characters, broken at spaces where possible; `further` indents all but the
+    first.
+    """
     if len(text) <= width:
         return [text]
     lead = text[: len(text) - len(text.lstrip())]
@@ -116,7 +118,7 @@ def _wrap_cell(text: str, width: int, *, further: str) -> list[str]:
 
 
 def fit_lines(parts: Sequence[Part], width: int | None) -> list[str]:
-    """The lines of tables and sentences; a word that is longer than a line, as a path, stays whole."""
+    """The lines of tables and sentences; a word longer than a line, such as a path, stays whole."""
     lines: list[str] = []
     for part in parts:
         if isinstance(part, TextTable):
@@ -142,12 +144,12 @@ def show_lines(*parts: Part, file: TextIO | None = None) -> None:
 
 
 def terminal_width(stream: TextIO) -> int | None:
-    """Signs of a line of the terminal that a stream goes to; None where it goes to none."""
+    """Characters of a line of the terminal behind a stream; None where it is no terminal."""
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def _side_by_side(widths: Sequence[int], room: int) -> list[list[int]]:
-    """The columns behind the first one, in groups of which each has room."""
+    """Groups of columns, without the first one, such that each group fits into `room`."""
     groups: list[list[int]] = []
     taken = room + 1
     for column, width in enumerate(widths[1:], 1):

@@ -1,10 +1,10 @@
-"""What is given once instead of with every command: `granola.toml`.
+"""Defaults of settings for all commands: `granola.toml`.
 
     snapshot = "wikidata.sqlite"      # --snapshot of every command that needs one; from the file's folder
     language = "de"                   # --language
     contact = "me@example.org"        # GRANOLA_CONTACT, where the environment does not have it
 
-The nearest file counts, from the current folder upwards. What a command line says comes first.
+The nearest file counts, from the current folder upwards. A command line overrides it.
 """
 
 from __future__ import annotations

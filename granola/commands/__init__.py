@@ -6,8 +6,8 @@ from granola.commands import Score
 report = Score(tiered="tiers.jsonl", predictions="predictions.jsonl").run()
 ```
 
-`run()` returns what the library made, `show(result)` prints it as the command does, and `execute()` does both. How a
-command is written stands in `granola.commands.command`; `granola.commands.command_list` lists them.
+`run()` returns the result of the library, `show(result)` prints it as the command does, and `execute()` does both.
+`granola.commands.command` describes how to write a command; `granola.commands.command_list` lists all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from granola.commands.command_list import VERBS, class_name, command_class
 
 _VERBS = {class_name(verb): verb for verb in VERBS}
-__all__ = sorted(_VERBS)  # each is imported when it is first used: together they take longer than many a command does
+__all__ = sorted(_VERBS)  # each is imported on first use: importing all takes longer than many a command runs
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What every command is: settings, what it does, how that is printed, and when it ends with status 1.
+"""The base of every command: its settings, its work, the printing of its result, and its exit status.
 
 A new command is one class here and one line in `granola.commands.command_list`:
 
@@ -17,7 +17,7 @@ class Count(Command[int]):
         print(result)
 
     def json_result(self, result: int) -> Any:
-        return {"rows": result}  # what --json prints
+        return {"rows": result}  # printed by --json
 
     def failed(self, result: int) -> bool:
         return result < self.least
@@ -47,38 +47,38 @@ Result = TypeVar("Result")
 class Command(ABC, Generic[Result]):
     """A command with its settings; the docstring of a subclass is its help.
 
-    Values that fit after all are taken: a text for a path or a choice, one text for several. Raises UsageError for
-    those that a setting does not allow. One that `resumes` goes on where it was, where it is called again; one whose
-    `prints` is False has no result, and no --json.
+    Convertible values are accepted: a text for a path or a choice, a single text for several. Raises UsageError for
+    values that a setting does not allow. A command that `resumes` continues an interrupted run when called again; one
+    whose `prints` is False has no result, and no --json.
     """
 
     resumes: ClassVar[bool] = False
     prints: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Fit and check every value."""
+        """Convert and check every value."""
         fit(self)
 
     @abstractmethod
     def run(self) -> Result:
-        """Do it, and return what was made. Of what happens on the way, standard error is told."""
+        """Execute the command and return its result. Warnings on the way go to standard error."""
 
     def show(self, result: Result) -> None:
-        """Print what was made: data on standard output, all else on standard error."""
+        """Print the result: data on standard output, all else on standard error."""
 
     def json_result(self, result: Result) -> Any:
-        """What --json prints in the place of `show`: what the result says of itself, or its fields."""
+        """The value that --json prints instead of `show`: by default `to_json` of the result, or its fields."""
         return result
 
     def report_problems(self, result: Result) -> None:
-        """On standard error, in either case: what was rejected, and where it is listed."""
+        """Report on standard error, with and without --json, the rejected rows and the file that lists them."""
 
     def failed(self, result: Result) -> bool:
-        """Whether rows were rejected, or what was checked does not hold: exit status 1."""
+        """Whether rows were rejected or a check failed: exit status 1."""
         return bool(getattr(result, "rejected", ()))
 
     def execute(self, *, as_json: bool = False) -> int:
-        """Run it and show what came of it, or print that as JSON, as the command line does; returns the exit status.
+        """Run the command and show its result, or print it as JSON; returns the exit status, as for the command line.
 
         JSON goes to standard error where rows go to standard output.
         """
@@ -101,5 +101,5 @@ class Command(ABC, Generic[Result]):
         return verb_of(type(self))
 
     def arguments(self) -> Mapping[str, Any]:
-        """What a run record has of the settings."""
+        """The settings for a run record."""
         return recorded_settings(self, type(self))

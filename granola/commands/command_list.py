@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """A command, or one with further commands as its `members`, which are in the same module."""
+    """A command, or a group with its `members`, which are in the same module."""
 
     name: str
     line: str
@@ -26,7 +26,7 @@ class CommandEntry:
 
     @property
     def verbs(self) -> tuple[str, ...]:
-        """The words of the commands that it is: its own name, or that with each member's."""
+        """The words of the commands: its own name, or its name with that of each member."""
         return tuple(f"{self.name} {member}" for member in self.members) or (self.name,)
 
 
@@ -87,7 +87,7 @@ VERBS: Mapping[str, CommandEntry] = {verb: entry for entry in COMMANDS.values() 
 
 
 def class_name(verb: str) -> str:
-    """The class of a command: SnapshotBuild of `snapshot build`."""
+    """The name of the class of a command: SnapshotBuild for `snapshot build`."""
     return verb.title().replace(" ", "")
 
 
@@ -95,7 +95,7 @@ _VERBS_OF_CLASSES = {class_name(verb): verb for verb in VERBS}
 
 
 def verb_of(command: type) -> str:
-    """The words of a command's class, also of one that is made of it."""
+    """The words of the command of a class, or of the class that it inherits from."""
     return next(
         (_VERBS_OF_CLASSES[one.__name__] for one in command.__mro__ if one.__name__ in _VERBS_OF_CLASSES),
         command.__name__.lower(),
@@ -103,6 +103,6 @@ def verb_of(command: type) -> str:
 
 
 def command_class(verb: str) -> type[Command[Any]]:
-    """The class of a command, its module imported."""
+    """Import the module of a command and return its class."""
     found: type[Command[Any]] = getattr(import_module(f"granola.commands.{VERBS[verb].module}"), class_name(verb))
     return found

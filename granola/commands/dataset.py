@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class DataFormat(StrEnum):
-    """What `--format` takes."""
+    """Values of `--format`."""
 
     PARQUET = "parquet"
     JSONL = "jsonl"
@@ -59,12 +59,12 @@ class DataFormat(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class WatchedFiles(QuestionFiles):
-    """Files of questions; standard error is told what in them may not be read as it was meant."""
+    """Files of questions; rows that are probably not read as intended are reported on standard error."""
 
     decisions: Decisions = field(default_factory=dict)
 
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
-        """As `QuestionFiles.read`."""
+        """See `QuestionFiles.read`."""
         return watch_rows(QuestionFiles.read(self, on_reject), self.language, self.decisions)
 
 
@@ -110,12 +110,12 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
     force: Force = False
 
     def shape(self) -> RowShape | None:
-        """As `QuestionSettings.shape`; rows that say nothing of a split are taken."""
+        """See `QuestionSettings.shape`; rows without a split are accepted."""
         shape = super().shape()
         return None if shape is None else replace(shape, split_must_be_told=False)
 
     def run(self) -> Built:
-        """Build it. Raises UsageError, DatasetError and what reading the questions raises."""
+        """Build the dataset. Raises UsageError, DatasetError and the errors of reading the questions."""
         check_language(self.language)
         questions = WatchedFiles(
             files=tuple(map(Path, self.files_of(self.qa))),
@@ -184,7 +184,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         return bool(result.rejected + result.phrasing.unanswered + result.unscored)
 
     def show(self, result: Built) -> None:
-        """What is in the dataset, and what was left out and why."""
+        """Print the content of the dataset, and the numbers of omitted rows by reason."""
         if self.phrase is not None:
             show_lines(*result.phrasing.lines(), "")
         for step, step_count in result.cleaner.counts.items():
@@ -210,7 +210,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         }  # fmt: skip
 
     def report_problems(self, result: Built) -> None:
-        """What was rejected, or got no answer of a model."""
+        """Report the rejected rows, and those without an answer of a model."""
         if result.unanswered:
             note(unanswered_line(result.unanswered))
         if result.rejected:

@@ -1,4 +1,4 @@
-"""`granola demo`: the whole way once, on the bundled sample."""
+"""`granola demo`: all steps once, on the bundled sample."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Demo(Command["Systems"]):
     force: Force = False
 
     def run(self) -> Systems:
-        """Make everything. Raises UsageError for a folder with files that are not an earlier demo's."""
+        """Make all files. Raises UsageError for a folder with files other than those of an earlier demo."""
         if not str(self.out) or self.out == Path():
             raise UsageError("--out is empty; name a folder, as in --out demo-output")
         if self.out.exists() and not self.out.is_dir():
@@ -80,19 +80,19 @@ class Demo(Command["Systems"]):
         write_run_record(path, command=self.verb, arguments=self.arguments(), inputs=inputs, more=more)
 
     def show(self, result: Systems) -> None:
-        """The tables, the signature, and where the page is."""
+        """Print the tables, the signature, and the path of the page."""
         from granola.report.score_tables import score_tables
 
         signatures = dict.fromkeys(f"signature: {report.signature}" for report in result.reports)
         show_lines(*score_tables(result.reports), "", *map(Verbatim, signatures), Verbatim(f"page: {self.out / PAGE}"))
 
     def json_result(self, result: Systems) -> Any:
-        """The scores, and where the page is."""
+        """The scores, and the path of the page."""
         return {"page": self.out / PAGE, "systems": result.reports}
 
 
 def _announce(doing: str, name: str, out: str) -> tuple[str]:
-    """The bundled file of that name; standard error is told what is made of it."""
+    """The path of a bundled file; announces on standard error what is made from it."""
     path = bundled(name)
     print(f"{doing:<9} {path.name} -> {out}", file=sys.stderr)
     return (str(path),)

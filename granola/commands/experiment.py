@@ -1,8 +1,8 @@
 """`granola experiment`: every combination of the settings in a file run in order, and the systems compared.
 
-    tiered = "tiers.jsonl"                     # what is asked, and what predictions are scored against
-    snapshot = "mine.sqlite"                   # of methods that link responses
-    method = ["greedy", "drag", "drag-graph"]  # a list stands for several systems
+    tiered = "tiers.jsonl"                     # questions to ask, and rows to score against
+    snapshot = "mine.sqlite"                   # for methods that link responses
+    method = ["greedy", "drag", "drag-graph"]  # a list makes several systems
     temperature = [0.5, 1.0]
     samples = [5, 10]
     support = [0.6, 1.0]
@@ -49,15 +49,15 @@ ASKING = (
     "method", "temperature", "samples", "top_p", "max_tokens", "seed", "support", "counting", "abstaining",
     "aggregator", "prompts", "snapshot", "language",
 )  # fmt: skip
-SAMPLING = ("temperature", "top_p", "max_tokens", "seed")  # of the model's own word
+SAMPLING = ("temperature", "top_p", "max_tokens", "seed")  # parameters of a model, written into its name
 SCORING = ("matcher", "standard", "lambda", "resamples")
-GUESS = "guess"  # the system that knows a question's relation and its subject's name alone
+GUESS = "guess"  # the baseline system that knows only a question's relation and the name of its subject
 _LETTERS = {"temperature": "t", "samples": "n", "support": "s"}  # before a number in a system's name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExperimentDone:
-    """The systems of an experiment by their names, how they compare, and how many answers are missing."""
+    """The result of an experiment: its systems by name, their comparison, and the number of missing answers."""
 
     systems: Mapping[str, Answer | Aggregate]
     comparing: Compare
@@ -83,7 +83,7 @@ class Experiment(Command[ExperimentDone]):
     no_report: Annotated[bool, Setting("Leave the report's page and figures out.")] = False
 
     def run(self) -> ExperimentDone:
-        """Do what is not done yet, and score all. Raises UsageError, before any model is asked."""
+        """Do what is not done yet, and score all systems. Raises UsageError before any model is asked."""
         from granola.figures.style import check_drawing
 
         tiered, systems, scoring = read_plan(self.file, self.out / PREDICTIONS)
@@ -122,18 +122,18 @@ class Experiment(Command[ExperimentDone]):
         return {"commands": _commands(result.systems), "comparison": result.compared, "missing": result.missing}
 
     def report_problems(self, result: ExperimentDone) -> None:
-        """How many answers are missing."""
+        """Report the number of missing answers."""
         if result.missing:
             note(f"{result.missing:,} answers are missing; the same command asks for them again")
 
 
-# What a file says.
+# The plan: reading of the file.
 
 
 def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate], dict[str, Any]]:
-    """The tiered rows, the runs that make predictions of them in `out`, by system, and the settings of scoring.
+    """Return (tiered rows, the commands that make predictions in `out` by system, the settings of scoring).
 
-    Raises UsageError for what no run takes, and where no file is.
+    Raises UsageError for settings that no command has, and for missing files.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -159,7 +159,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
             predictions = str(out / f"{name}.jsonl")
             for asked in {"model", "aggregator"} & settings.keys():
                 if parse_model_spec(settings[asked]).kind != "replay":
-                    settings[asked] = with_settings(settings[asked], {"answers": answers})  # one file for all
+                    settings[asked] = with_settings(settings[asked], {"answers": answers})  # shared by all systems
             answering = Answer(questions=(tiered,), out=predictions, force=True, **settings)
             answering.check()
             systems[name] = answering
@@ -179,7 +179,7 @@ def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], where: str) ->
 
 
 def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each system's name and settings, once: of settings that a method does not use, other values make no other."""
+    """The name and the settings of each distinct system: values that its method does not use make no further system."""
     listed = {key for key in ASKING if isinstance(table.get(key), list)}
     choices = {key: table[key] if key in listed else [table[key]] for key in ASKING if key in table}
     for key in listed:
@@ -198,15 +198,15 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
             told.add(name)
             if "aggregator" in used:
                 used["aggregator"] = models.get(used["aggregator"], used["aggregator"])
-                if used["aggregator"] == models[model]:  # which aggregates by itself
+                if used["aggregator"] == models[model]:  # the default: the answering model aggregates
                     del used["aggregator"]
             sampling = {key: used.pop(key) for key in SAMPLING if key in used}
             yield name, {"model": with_settings(models[model], sampling), **used}
 
 
 def _affects_method(method: str, key: str) -> bool:
-    """Whether a setting changes anything of a method."""
-    drawn = METHODS[Answering(method)].drawn if method in METHODS else "often"  # no method at all: Answer says so
+    """Whether a setting affects the result of a method."""
+    drawn = METHODS[Answering(method)].drawn if method in METHODS else "often"  # of an unknown one Answer raises
     if key in ("temperature", "top_p", "seed"):
         return drawn != "no"
     if key in ("samples", "abstaining"):
@@ -217,11 +217,11 @@ def _affects_method(method: str, key: str) -> bool:
     return owners.get(key, method) == method
 
 
-# What is done.
+# Running of the plan.
 
 
 def _write_plan(out: Path, systems: Mapping[str, Answer | Aggregate]) -> None:
-    """Write which commands make the systems. Raises UsageError for a folder that holds something else."""
+    """Write the commands of all systems into the folder. Raises UsageError for a folder with other content."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is no folder; --out takes one, which is made")
     if out.is_dir() and any(out.iterdir()) and not (out / STATE).is_file():
@@ -235,7 +235,7 @@ def _commands(systems: Mapping[str, Answer | Aggregate]) -> dict[str, str]:
 
 
 def _is_whole(system: Answer | Aggregate) -> bool:
-    """Whether an earlier run made this output: by these settings and prompts, of these inputs, nothing rejected."""
+    """Whether an earlier run completed this output: with these settings, prompts and inputs, and nothing rejected."""
     from abstraction.phrasing.prompt_files import hash_of
     from granola import __version__
     from granola.decoding.answer_prompts import read_prompts
@@ -244,7 +244,7 @@ def _is_whole(system: Answer | Aggregate) -> bool:
     if not Path(system.out).is_file() or Path(f"{system.out}{REJECTS_SUFFIX}").exists():
         return False
     if isinstance(system, Answer):
-        if system.model.startswith("replay:"):  # costs nothing, and may have changed
+        if system.model.startswith("replay:"):  # a replay costs nothing, and its recorded answers may have changed
             return False
         if record.get("prompts") != hash_of(read_prompts(system.prompts), *METHODS[system.method].prompts):
             return False
@@ -254,7 +254,7 @@ def _is_whole(system: Answer | Aggregate) -> bool:
             and all(record["arguments"][key] == value for key, value in system.arguments().items() if value is not None)
             and all(one["sha256"] == sha256_of(one["path"]) for one in [*record["inputs"], record["output"]])
         )
-    except (KeyError, TypeError, OSError):  # none, a damaged one, or inputs without a file, such as a mirror
+    except (KeyError, TypeError, OSError):  # no record, a damaged one, or inputs without a file, such as a mirror
         return False
 
 

@@ -1,4 +1,4 @@
-"""Links of answers under review: the settings of commands that make ladders, and what they do to the rows."""
+"""Review of the links of answers: settings of commands that make ladders, and their effect on rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Confidence(StrEnum):
-    """What `--min-confidence` takes."""
+    """Values of `--min-confidence`."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -27,7 +27,7 @@ class Confidence(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewSettings:
-    """Which links count, and where a person decides on doubtful ones."""
+    """Settings: the links that count, and the sheet where a person decides on doubtful ones."""
 
     min_confidence: Annotated[
         Confidence | None,
@@ -44,7 +44,7 @@ class ReviewSettings:
     ] = None
 
     def read_review(self) -> Decisions:
-        """What a person read_review. Raises RowError as `read_decisions`."""
+        """Read the decisions of a person. Raises RowError as `read_decisions`."""
         from abstraction.linking.review import read_decisions
 
         return read_decisions(self.decisions) if self.decisions else {}
@@ -52,7 +52,7 @@ class ReviewSettings:
     def apply_review(
         self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions, language: str
     ) -> Iterator[TieredRow]:
-        """The ladders without those of refused or uncertain links; doubts go to the sheet."""
+        """Remove the ladders of refused or uncertain links; write doubtful links to the sheet."""
         from abstraction.linking.review import Reviewer, without_refused_links, without_uncertain_links, write_sheet
 
         ladders = (without_refused_links(row, decisions) for row in ladders)

@@ -1,4 +1,4 @@
-"""`granola match`: predictions beside their own acceptable answers, for pipelines that have no tiered file."""
+"""`granola match`: predictions with their own acceptable answers, for pipelines without a tiered file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Match(RowsCommand):
     ] = None
 
     def run(self) -> RowsOutput:
-        """Match and write. Raises UsageError, MatcherError for settings that do not go together."""
+        """Match and write. Raises UsageError, and MatcherError for settings that exclude each other."""
         check_answer_language(self.language, self.matcher)
         with writing_rows(self, self.out, inputs=[self.file], force=self.force) as output:
             tally = MatchCounts(rejected=output.rejected)
@@ -86,7 +86,7 @@ class Match(RowsCommand):
 
 
 def check_answer_language(code: str | None, matcher: str) -> None:
-    """Raise UsageError for a language that answers cannot be read in, and for one where a model reads them."""
+    """Raise UsageError for a language without rules for answers, and for any language where a model matches."""
     from abstraction.language.languages import is_known, told_languages
     from granola.matching.registry import asks_a_model, matcher_names
 
@@ -98,18 +98,18 @@ def check_answer_language(code: str | None, matcher: str) -> None:
 
 @dataclass(kw_only=True, slots=True)
 class MatchCounts:
-    """What is told at the end: rejected rows, rows that lost a field of their own, and rows by language."""
+    """Counts for the final report: rejected rows, rows that lost a field of their own, and rows by language."""
 
     rejected: list[RejectedRow] = field(default_factory=list)
     replaced: int = 0
     languages: Counter[str] = field(default_factory=Counter)
 
     def reject(self, source: str, reason: str, shown: str) -> None:
-        """Note a rejected row."""
+        """Record a rejected row."""
         self.rejected.append(RejectedRow(source=source, reason=reason, excerpt=excerpt(shown)))
 
     def fault(self, fault: Fault, record: Record) -> None:
-        """Note that the program is at fault with a row."""
+        """Record a row on which the program failed."""
         told = {name: str(record.data.get(name, "")) for name in ("id", "prediction")}
         self.rejected.append(fault.rejected(source=record.source, id=told["id"], text=told["prediction"]))
 
@@ -143,7 +143,7 @@ def _matched_lines(
 def _rows(
     records: Iterator[Record | RejectedRow], tally: MatchCounts
 ) -> Iterator[tuple[Record, MatchRow]]:
-    """The records with the rows that they are; others are rejected."""
+    """The records with their MatchRow; invalid records are rejected."""
     for row in read_each(records, lambda record: (record, read_row(record))):
         if isinstance(row, RejectedRow):
             tally.rejected.append(row)

@@ -1,4 +1,4 @@
-"""What commands say on standard error, and how they print results."""
+"""Messages of commands on standard error, and printing of results."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from kg.store.protocol import Store
 
 _Row = TypeVar("_Row")
-SHOWN = 3  # rejected rows and files that are named
-_PLACE = re.compile(r"(?::\d{1,12}|\[\d{1,12}\])\Z")  # of a row in its file
+SHOWN = 3  # rejected rows and files that messages name
+_PLACE = re.compile(r"(?::\d{1,12}|\[\d{1,12}\])\Z")  # the place of a row in its file, "FILE:12" or "FILE[12]"
 
 
 def note(message: str) -> None:
-    """One line on stderr."""
+    """Print one line on stderr."""
     print(f"granola: {visible(message)}", file=sys.stderr)
 
 
@@ -37,7 +37,7 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 
 def paired_test_line(test: Difference) -> str:
-    """A paired test in a line."""
+    """One line on a paired test."""
     if not test.n:
         return f"{test.first} - {test.second}, {test.metric}: no item has this score of both"
     return (
@@ -47,12 +47,12 @@ def paired_test_line(test: Difference) -> str:
 
 
 def unanswered_line(number: int) -> str:
-    """How many rows were left out because their dataset has no answer to them."""
+    """A line on the rows left out because their dataset has no answer to them."""
     return f"{count(number, 'row')} left out: the dataset has no answer to {'it' if number == 1 else 'them'}"
 
 
 def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path | None = None) -> None:
-    """The first rejected rows with their places and reasons, and how many there are by reason."""
+    """Report the first rejected rows with places and reasons, and the number of all by reason."""
     for row in rejected[:SHOWN]:
         note(f"rejected {row.source}: {row.reason}: {row.excerpt}")
     if rejected:
@@ -61,7 +61,7 @@ def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path |
 
 
 def _files_of(rejected: Sequence[RejectedRow], name: str) -> str:
-    """The files that rejected rows stand in, `name` where it is one of them or none is known."""
+    """The names of the files with rejected rows; `name` where it is one of them or none is known."""
     files = dict.fromkeys(_PLACE.sub("", row.source) for row in rejected)
     others = [file for file in files if Path(file).name != Path(name).name]
     named = others if others and len(others) == len(files) else [name, *others]
@@ -70,7 +70,7 @@ def _files_of(rejected: Sequence[RejectedRow], name: str) -> str:
 
 
 def warn_of_language(language: str, store: Store) -> None:
-    """Say on stderr what a language other than English does without."""
+    """Warn on stderr of the features that a language other than English lacks."""
     from abstraction.language.languages import is_grammatical, notice
     from kg.store.sqlite import SQLiteStore
     from kg.terms import fallback_chain
@@ -86,10 +86,10 @@ def warn_of_language(language: str, store: Store) -> None:
 
 
 def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> Iterator[QARow]:
-    """The rows; at their end, say on stderr which of them are not read as somebody may have meant.
+    """Yield the rows; at their end warn on stderr of rows that are probably not read as intended.
 
-    They name a language that is not known, have a field whose name is nearly that of one that means something, have
-    two fields of answers, or an answer that is a question. Nor are `decisions` on rows that are not there.
+    These name an unknown language, have a field whose name is almost that of a known one, have two fields of answers,
+    or an answer that is a question. Also warns of `decisions` on rows that do not exist.
     """
     from abstraction.files.row_names import ANSWERS, meant_by
     from abstraction.row_languages import unknown_language
@@ -124,7 +124,10 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
 
 
 def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
-    """Say on stderr what the languages, given with how many rows are in them, go without, and which have no rules."""
+    """Warn on stderr of the features that the languages of rows lack, and of languages without rules.
+
+    The languages are given with the number of their rows.
+    """
     from abstraction.language.languages import is_known, language, notice, told_languages
 
     for code, number in sorted(rows.items()):
@@ -138,13 +141,13 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
 
 
 def warn_of_time(store: Store) -> None:
-    """Say on stderr that a snapshot of truthy data does not know what held when."""
+    """Warn on stderr that a snapshot of truthy data has no times of statements."""
     if store.manifest().get("time_aware") is False:
         note("the snapshot holds truthy statements without qualifiers: ladders cannot tell what held when")
 
 
 def warn_of_relation(relation: str | None, store: Store) -> None:
-    """Say on stderr that a relation has no row in the relation table. Raises UsageError where no entity has it, too."""
+    """Warn on stderr that a relation is not in the relation table. Raises UsageError where no entity has it either."""
     from abstraction.relations import table
 
     if relation is not None and relation not in table():
@@ -157,7 +160,7 @@ def warn_of_relation(relation: str | None, store: Store) -> None:
 
 
 def print_json(data: Any, *, file: TextIO | None = None) -> None:
-    """One JSON object, on standard output unless `file` is given; in ASCII where that cannot take more."""
+    """Print one JSON object, on standard output unless `file` is given; in ASCII where the stream supports no more."""
     import json
 
     stream = file or sys.stdout
@@ -169,7 +172,7 @@ def print_json(data: Any, *, file: TextIO | None = None) -> None:
 
 
 def json_of(value: Any) -> Any:
-    """A value as JSON has it: by its `to_json`, of other dataclasses by their fields; NaN is null, a path its text."""
+    """A value for JSON: its `to_json`, or the fields of a dataclass; NaN becomes null, a path its text."""
     if hasattr(value, "to_json"):
         return json_of(value.to_json())
     if is_dataclass(value):
@@ -185,14 +188,14 @@ def json_of(value: Any) -> Any:
 
 @contextmanager
 def progress_counter(what: str, *, total: int | None = None) -> Iterator[Callable[[int], None] | None]:
-    """A function that shows how many of `total` are done, on stderr; None where that is no terminal."""
+    """A function that shows how many of `total` are done, on stderr; None where stderr is no terminal."""
     of = "" if total is None else f" of {total:,}"
     with phase_progress("") as show:
         yield None if show is None else lambda done: show("", done, total, f"{done:,}{of} {what}")
 
 
 def with_progress(rows: Iterable[_Row], *, total: int | None = None) -> Iterator[_Row]:
-    """Hand the rows on, counting them as questions; `total` is how many there will be."""
+    """Yield the rows, counting them as questions; `total` is their expected number."""
     with progress_counter("questions", total=total) as show:
         for done, row in enumerate(rows, 1):
             yield row
@@ -202,7 +205,7 @@ def with_progress(rows: Iterable[_Row], *, total: int | None = None) -> Iterator
 
 @contextmanager
 def phase_progress(first: str) -> Iterator[Callable[[str, int, int | None, str], None] | None]:
-    """A function that shows a phase, how far it is, of how much, and what is counted; None without a terminal."""
+    """A function that shows the phase, the number done, the total and the unit; None where stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

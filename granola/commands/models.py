@@ -1,4 +1,4 @@
-"""Models of commands: open as long as they are needed, their answers kept beside the output."""
+"""Models of commands: open as long as needed, with their answers stored next to the output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def open_model(
     word: str, out: Path | str | None, inputs: Iterable[Path | str]
 ) -> Iterator[ChatModel]:
-    """The model that a word names, its answers kept where it says, else beside `out` (None: standard output).
+    """The model of a specification, its answers stored in the file it names, else next to `out` (None: standard
+    output).
 
     Raises BatchWritten at its end where requests were written to the file of a batch instead of being asked.
     """
@@ -55,7 +56,7 @@ def open_model(
 
 @contextmanager
 def _by_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) -> Iterator[None]:
-    """With the answers of a batch; or writing requests instead of asking, and raising BatchWritten when it has."""
+    """Use the answers of a batch; or write requests instead of asking, then raise BatchWritten."""
     file, results = spec.settings.get("batch_file"), spec.settings.get("batch_results")
     if file is None and results is None:
         yield
@@ -75,7 +76,7 @@ def _by_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) -> 
     with written_to(model, file) as written:
         try:
             yield
-        except GranolaError:  # as a rule that nothing has an answer yet
+        except GranolaError:  # usually raised because nothing has an answer yet
             if not written:
                 raise
     if written:
@@ -86,7 +87,7 @@ def _by_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) -> 
 
 
 def answer_paths(spec: ModelSpec, out: Path | str | None) -> tuple[Path | None, Path | None]:
-    """Where `open_model` keeps a model's answers, and the log of its calls; nowhere for a replay."""
+    """The paths of a model's stored answers and of the log of its calls; None for a replay."""
     if spec.kind == "replay":
         return None, None
     cache = spec.settings.get("answers") or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
@@ -94,7 +95,7 @@ def answer_paths(spec: ModelSpec, out: Path | str | None) -> tuple[Path | None, 
 
 
 def report_usage(model: ChatModel) -> None:
-    """On stderr, what was asked and what it cost."""
+    """Print on stderr the calls, stored answers and tokens of a model."""
     had = model.totals
     if not had.calls and not had.cached:
         return
@@ -112,7 +113,7 @@ def open_matcher(
     language: str | None = None,
     raw: bool = False,
 ) -> Iterator[Matcher]:
-    """The matcher of a specification, checked before a model is opened."""
+    """The matcher of a specification, which is checked before a model is opened."""
     from granola import matching
 
     parsed = check_matcher(spec)
@@ -124,7 +125,7 @@ def open_matcher(
 
 
 def check_matcher(spec: str) -> MatcherSpec:
-    """The parts of a matcher's specification. Raises MatcherError or ModelSpecError for a wrong one."""
+    """The parsed specification of a matcher. Raises MatcherError or ModelSpecError for a wrong one."""
     from abstraction.models.spec import parse_model_spec
     from granola import matching
     from granola.matching.registry import parse_matcher

@@ -1,4 +1,4 @@
-"""Outputs of commands: they destroy nothing, one process writes each, what is rejected is listed beside it."""
+"""Outputs of commands: existing files are protected, one process writes each, rejected rows are listed next to them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from kg.files import writable
 
 STANDARD = "-"
 REJECTS_SUFFIX = ".rejects.jsonl"
-CSV_RAW = "GRANOLA_CSV_RAW"  # this environment variable set to 1: no ' before what a spreadsheet takes for a formula
+CSV_RAW = "GRANOLA_CSV_RAW"  # environment variable; 1: no ' before texts that a spreadsheet takes for formulas
 
 
 def csv_raw() -> bool:
@@ -46,8 +46,8 @@ def check_outputs(
 ) -> None:
     """Raise UsageError where writing `out`, or a side file `out` + suffix, would destroy something.
 
-    That is an input, whatever its name, also with `force`; and without `force` any file that exists. Raises
-    OutputError where a folder, a device or a pipe is there.
+    That is an input, under any name and even with `force`; and, without `force`, any existing file. Raises OutputError
+    where the path is a folder, a device or a pipe.
     """
     if not str(out):
         raise UsageError(f"{asked} is empty; name a file to write")
@@ -57,7 +57,7 @@ def check_outputs(
         if any(_is_same_file(place, one) for one in given):
             beside = "" if path == Path(out) else f", which {asked} {out} would write,"
             raise UsageError(f"{path}{beside} is also an input and would be lost; give another {asked}")
-        is_left = path != Path(out) and not Path(out).exists() and _is_list_of_rejects(place)  # by a run that failed
+        is_left = path != Path(out) and not Path(out).exists() and _is_list_of_rejects(place)  # left by a failed run
         if place.exists() and not force and not is_left:
             if missing := [one for one in given if "://" not in str(one) and not one.exists()]:
                 raise UsageError(f"no such file: {missing[0]}")
@@ -65,7 +65,7 @@ def check_outputs(
 
 
 def _is_list_of_rejects(place: Path) -> bool:
-    """Whether a file is one that `RejectsFile` has written."""
+    """Whether a file was written by `RejectsFile`."""
     if not place.name.endswith(REJECTS_SUFFIX) or not place.is_file():
         return False
     with place.open("rb") as stream:
@@ -77,7 +77,7 @@ def _is_list_of_rejects(place: Path) -> bool:
 
 
 def _is_same_file(place: Path, given: Path) -> bool:
-    """Whether two paths name one file, by whatever links."""
+    """Whether two paths lead to the same file, through any links."""
     try:
         return place.samefile(given)
     except OSError:
@@ -93,9 +93,9 @@ def writing(
     force: bool = False,
     asked: str = "--out",
 ) -> Iterator[None]:
-    """Where a file is written: checked as by `check_outputs`, no other process writes it, removed on an error.
+    """A context for writing a file: checked by `check_outputs`, locked against other processes, removed on an error.
 
-    Nothing is done for None and for standard output.
+    Does nothing for None and for standard output.
     """
     if out is None or str(out) == STANDARD:
         yield
@@ -103,15 +103,16 @@ def writing(
     given = list(inputs)
     check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)
     with lock_output(out, asked=asked), _remove_on_error(out):
-        check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)  # another may have written it meanwhile
+        check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)  # written by another process meanwhile?
         yield
 
 
 @contextmanager
 def lock_output(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
-    """A file or folder to this process alone, by a locked file beside it that is gone when the block ends.
+    """Lock a file or folder against other processes by a lock file next to it, removed when the block ends.
 
-    Raises UsageError where another process writes it. Where no file can be made, whoever writes `out` will say so.
+    Raises UsageError where another process has the lock. Where no lock file can be created, nothing is locked: writing
+    `out` will then report the reason.
     """
     final = Path(os.path.realpath(out))
     name = sha256(final.name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
@@ -137,14 +138,14 @@ def lock_output(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
 
 
 def _open_locked(lock: Path) -> int:
-    """The handle of a locked file. Raises BlockingIOError where another process has it."""
+    """Lock a file and return its handle. Raises BlockingIOError where another process has the lock."""
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.stat(lock), os.fstat(handle)):
                 return handle
-        except FileNotFoundError:  # whoever had it has just removed it
+        except FileNotFoundError:  # the process that had the lock has just removed the file
             pass
         except OSError:
             os.close(handle)
@@ -154,7 +155,7 @@ def _open_locked(lock: Path) -> int:
 
 @contextmanager
 def _remove_on_error(out: Path | str) -> Iterator[None]:
-    """Remove `out` where the block has put it there and then fails to write something, or ends in requests alone."""
+    """Remove `out` if the block wrote it and then failed to write, or wrote requests for a batch."""
     before = _stamp(out)
     try:
         yield
@@ -172,13 +173,16 @@ def _stamp(out: Path | str) -> tuple[int, int] | None:
 
 
 def check_standard_input(inputs: Iterable[Path | str]) -> None:
-    """Raise UsageError where standard input is given more than once: it can be read once only."""
+    """Raise UsageError where standard input is given twice: it can be read only once."""
     if sum(str(path) == STANDARD for path in inputs) > 1:
         raise UsageError("standard input (-) is given twice, but can be read once only; name a file")
 
 
 def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | None:
-    """Write OUT.rejects.jsonl, or remove an earlier run's where nothing was rejected; none for standard output."""
+    """Write OUT.rejects.jsonl and return its path, or remove that of an earlier run where nothing was rejected.
+
+    None for standard output.
+    """
     if str(out) == STANDARD:
         return None
     path = Path(f"{out}{REJECTS_SUFFIX}")
@@ -191,9 +195,10 @@ def list_rejects(out: Path | str, rejected: Sequence[RejectedRow]) -> Path | Non
 
 @dataclass(kw_only=True, slots=True)
 class RowsOutput:
-    """The rows of a command on their way to a file, and then what came of them: counts by outcome, what was rejected.
+    """The output file of a command that writes rows, and afterwards its result: counts by outcome and rejected rows.
 
-    `lines` say so; `more` is what the run record has besides; `is_lacking` where a model gave no answer for some.
+    `lines` describe the result; `more` are additional fields of the run record; `is_lacking`: a model gave no answer
+    for some rows.
     """
 
     command: Command[Any]
@@ -210,24 +215,24 @@ class RowsOutput:
 
     @property
     def named_path(self) -> str | None:
-        """The file that others stand beside, None for standard output."""
+        """The path of the output, the stem of its side files; None for standard output."""
         return None if self.out == STANDARD else self.out
 
     def write(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write all rows, counting them on a terminal."""
+        """Write all rows, with a counter on a terminal."""
         self.write_with(lambda: write_records(with_progress(rows), self.out, csv_raw=csv_raw()))
 
     def write_with(self, write: Callable[[], int]) -> None:
-        """Let `write` write the rows; it says how many."""
+        """Call `write`, which writes the rows and returns their number; then list the rejected rows."""
         try:
             self.written = write()
-        except ForeseenError:  # where no row at all can be used, the list says why
+        except ForeseenError:  # where no row is usable, the list of rejected rows shows why
             list_rejects(self.out, self.rejected)
             raise
         self.listed = list_rejects(self.out, self.rejected)
 
     def finish(self, *lines: Part, source: str, **resolved: Any) -> RowsOutput:
-        """Write the record, with settings as resolved in the place of those given, and keep what is to be told."""
+        """Write the run record, with `resolved` replacing given settings, and keep the lines to print."""
         if self.out != STANDARD:
             arguments = {**self.command.arguments(), **resolved}
             write_run_record(
@@ -237,7 +242,7 @@ class RowsOutput:
         return self
 
     def to_json(self) -> dict[str, Any]:
-        """What came of the rows."""
+        """The counts by outcome, the number of rejected rows, and the further fields of the run record."""
         return {"out": self.out, "counts": dict(self.counts), "rejected": len(self.rejected), **self.more}
 
 
@@ -245,11 +250,11 @@ class RowsCommand(Command[RowsOutput]):
     """A command that writes rows."""
 
     def show(self, result: RowsOutput) -> None:
-        """The lines, on standard error where rows went to standard output."""
+        """Print the lines, on standard error where rows went to standard output."""
         show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
 
     def report_problems(self, result: RowsOutput) -> None:
-        """The rejected rows."""
+        """Report the rejected rows."""
         report_rejects(result.source, result.rejected, listed=result.listed)
 
     def failed(self, result: RowsOutput) -> bool:
@@ -267,9 +272,9 @@ def writing_rows(
     sides: Sequence[str] = (),
     format: str | None = None,
 ) -> Iterator[RowsOutput]:
-    """The output of a command, checked before anything is read; removed where the block fails to write.
+    """A context for the output of a command, checked before any input is read; removed where the block fails to write.
 
-    Raises UsageError where it would destroy something, OutputError for a name that promises another format.
+    Raises UsageError where writing would destroy something, OutputError for a name that implies another format.
     """
     known = [one for one in inputs if one is not None]
     with writing(out, inputs=known, sides=(REJECTS_SUFFIX, RECORD_SUFFIX, *sides), force=force):

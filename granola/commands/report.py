@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnReport:
-    """A report: its page and all files, names within the folder."""
+    """The files of a report: its page and all others, with names relative to the folder."""
 
     page: Path
     files: Sequence[str]
@@ -55,7 +55,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
     ] = None
 
     def run(self) -> DrawnReport:
-        """Score, draw and write. Raises UsageError for a folder that holds something else."""
+        """Score, draw and write. Raises UsageError for a folder with other content."""
         from granola.figures.style import check_drawing
         from granola.report.question_list import rows_with_evidence
         from granola.report.study import Study
@@ -111,14 +111,14 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
         return DrawnReport(page=self.out / PAGE, files=[PAGE], rejected=rejected)
 
     def show(self, result: DrawnReport) -> None:
-        """Where it is."""
+        """Print the path of the page."""
         note(f"{result.page}: {count(len(result.files), 'file')}")
 
 
 def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
-    """The page of a file's ladders, to be filtered, sorted and searched; its bad rows are told, too.
+    """Return (the page of the ladders of a file, with filter, sorting and search; the rejected rows).
 
-    Raises UsageError where no row is a tiered one.
+    Raises UsageError without any usable row.
     """
     from abstraction.rows import read_tiered
     from granola.report.score_page import render
@@ -133,9 +133,9 @@ def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
 
 
 def _check_folder(out: Path, *, force: bool) -> list[str]:
-    """The files of an earlier report in the folder that may be replaced.
+    """The files of an earlier report in the folder, which may be replaced.
 
-    Raises UsageError for a file, and for a folder that holds something else than an earlier report.
+    Raises UsageError for a file, and for a folder with content other than an earlier report.
     """
     from granola.report.study_html import FIGURES, PAGE, TABLES
 
@@ -144,7 +144,7 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
         earlier = record.get("command") == "report"
         if earlier and not force:
             raise UsageError(f"{out} holds a report; give --force to replace it, or another --out")
-        began = {entry.name for entry in out.iterdir()} <= {FIGURES, TABLES}  # a report that was interrupted
+        began = {entry.name for entry in out.iterdir()} <= {FIGURES, TABLES}  # an interrupted report
         if not earlier and not began:
             raise UsageError(f"{out} is not empty and holds no earlier report; give --out a folder of its own")
         files = record.get("files")
@@ -155,7 +155,7 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
 
 
 def _check_number(name: str, files: Sequence[PredictionFile]) -> None:
-    """Raise UsageError for the name of a number that no prediction carries."""
+    """Raise UsageError for a score name that no prediction has."""
 
     known = sorted({number for file in files for number in file.numeric_fields})
     if name not in known:

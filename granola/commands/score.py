@@ -55,7 +55,7 @@ SystemFiles = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringSettings:
-    """How predictions are scored, as `granola.scoring.scores.score` takes it."""
+    """Settings of scoring, for `granola.scoring.scores.score`."""
 
     matcher: MatcherName = "rules"
     raw: Raw = False
@@ -86,7 +86,7 @@ class ScoringSettings:
 
     @property
     def first_level(self) -> Standard | None:
-        """The standard, None for the matcher's usual one."""
+        """The standard of level 1; None for the default of the matcher."""
         return None if self.standard is None else self.standard.value
 
     @property
@@ -95,14 +95,14 @@ class ScoringSettings:
         return self.matcher.partition(":")[0]
 
     def check(self) -> None:
-        """Raise for settings that do not go together, before anything is read."""
+        """Raise for settings that exclude each other, before anything is read."""
         from granola.scoring.metrics import metrics
 
         check_matcher(self.matcher)
         metrics(self.lambda_)
 
     def resolved_settings(self) -> dict[str, Any]:
-        """The settings for a run record; of defaults that depend on the matcher, the values that they had."""
+        """The settings for a run record, with the values of those defaults that depend on the matcher."""
         from granola.matching import F1Matcher
         from granola.scoring.metrics import usual_standard
 
@@ -114,7 +114,7 @@ class ScoringSettings:
 
 
 def warn_of_questions(file: PredictionFile, rows: Sequence[TieredRow]) -> None:
-    """Say on stderr how many predictions carry another question than the row of their id."""
+    """Warn on stderr of predictions whose question differs from that of the row with their id."""
     from granola.scoring.predictions import count_other_questions
 
     other, carrying = count_other_questions(file, rows)
@@ -134,10 +134,10 @@ def score_systems(
     on_item: Callable[[ItemScore], object] | None = None,
     keep_items: bool = True,
 ) -> Systems:
-    """Every system's scores; rejected rows are told on stderr.
+    """The scores of every system; rejected rows are reported on stderr.
 
-    `out` is what a judge's answers are kept beside; `on_item` and `keep_items` as in `granola.scoring.scores.score`.
-    Raises UsageError and what `granola.scoring.scores.score` raises.
+    `out` is the path next to which the answers of a judge are stored; `on_item`, `keep_items` and errors: see
+    `granola.scoring.scores.score`. Also raises UsageError.
     """
     from granola.scoring import scores
     from granola.scoring.prediction_shapes import prediction_shape
@@ -246,7 +246,7 @@ class Score(Command[Systems], ScoringSettings):
         return bool(result.rejected) or _is_empty(result)
 
     def show(self, result: Systems) -> None:
-        """The tables and the signature."""
+        """Print the tables and the signature."""
         from granola.report.score_tables import relations_table, score_tables
 
         report = result.report
@@ -258,7 +258,7 @@ class Score(Command[Systems], ScoringSettings):
         return result.report
 
     def report_problems(self, result: Systems) -> None:
-        """The rejected rows, and what is not scored."""
+        """Report the rejected rows, and the numbers of unscored items."""
         if self.out is not None and result.rejected:
             note(f"{count(len(result.rejected), 'rejected row')} listed in {self.out}{REJECTS_SUFFIX}")
         if unscored := result.report.overall.unscored:
@@ -273,7 +273,7 @@ def _is_empty(systems: Systems) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSettings:
-    """By what questions are grouped."""
+    """Settings: the fields by which questions are grouped."""
 
     by: Annotated[
         tuple[str, ...],
@@ -300,7 +300,7 @@ class GroupSettings:
 def grouped_scores(
     systems: Systems, settings: GroupSettings, scoring: ScoringSettings, *, popular: bool
 ) -> GroupedScores:
-    """The scores by the groups that are asked for; `popular` as well by what tells how well known an entity is."""
+    """The scores by the groups that the settings name; with `popular` also by the popularity of the question entity."""
     from granola.scoring.grouping import GroupedScores, Grouping, group_scores
 
     rows, fields = systems.rows, list(settings.popularity)
@@ -319,9 +319,11 @@ def grouped_scores(
 def with_popularity(
     rows: Sequence[TieredRow], popularity: Sequence[str]
 ) -> tuple[Sequence[TieredRow], list[str]]:
-    """(the rows, the fields to group them by as popularity), page views in the place of a file of them.
+    """Return (rows, fields that measure popularity), where a file of page views is replaced by the field of its
+    numbers.
 
-    Where nothing is asked for, the sitelinks that rows carry of the entity asked about. Raises as `with_page_views`.
+    Where `popularity` is empty, the sitelinks of the question entity are used if rows have them. Raises as
+    `with_page_views`.
     """
     from granola.scoring.grouping import BINS
     from granola.scoring.page_views import FIELD, SITELINKS, with_page_views
@@ -384,7 +386,7 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
         )
 
     def show(self, result: ComparedSystems) -> None:
-        """The tables, the risk-coverage curves and the signatures."""
+        """Print the tables, the risk-coverage curves and the signatures."""
         show_lines(*_comparison_parts(result))
 
 

@@ -1,4 +1,4 @@
-"""`granola serve`: a snapshot behind HTTP, and a page to look at it."""
+"""`granola serve`: a snapshot as an HTTP service, with a web page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SERVICE_HELP = f"the service needs its libraries: {install_hint('service')}"
 
 
 class AccessLogName(StrEnum):
-    """How requests are logged."""
+    """Values of `--access-log`."""
 
     OFF = "off"
     TEXT = "text"
@@ -103,12 +103,12 @@ class Serve(Command[None]):
         except ImportError as error:
             raise GranolaError(f"{SERVICE_HELP} ({error.name} is missing)") from error
         logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="granola: %(message)s")
-        logging.raiseExceptions = False  # a full disk under the log is nobody's request
+        logging.raiseExceptions = False  # a full disk that stops the log must fail no request
         if self.access_log is not AccessLogName.OFF:
             _log_accesses()
         with _snapshot(self.snapshot) as where:
             settings = self.settings(where, token)
-            with closing(open_store(where)) as store:  # what is wrong with it is told before anything is started
+            with closing(open_store(where)) as store:  # a damaged snapshot is reported before workers are started
                 about = str(store.manifest()["snapshot_id"])[:8]
             sock = bind(self.host, self.port)
             name = f"[{self.host}]" if ":" in self.host else self.host
@@ -125,7 +125,7 @@ class Serve(Command[None]):
             run(settings, sock, workers=self.workers, ready=ready)
 
     def _token(self) -> str | None:
-        """What clients must send, None for nothing. Raises UsageError for settings that do not go together."""
+        """The token that clients must send, None for none. Raises UsageError for settings that exclude each other."""
         if self.snapshot is not None and self.demo:
             raise UsageError("--snapshot and --demo are both given: give one of them")
         if self.snapshot is None and not self.demo and self.dataset is None:
@@ -142,7 +142,7 @@ class Serve(Command[None]):
         return token
 
     def settings(self, snapshot: str, token: str | None) -> ServiceSettings:
-        """As the service takes them. Raises RowError for a dataset that cannot be read."""
+        """The settings in the form of the service. Raises RowError for an unreadable dataset."""
         from granola.commands.report import ladders_page
         from granola.service.service_settings import MIB, ServiceSettings
 
@@ -165,7 +165,7 @@ class Serve(Command[None]):
 
 
 def _hosts(host: str, allowed: Iterable[str]) -> frozenset[str] | None:
-    """The names that the service may be asked under, None for any. Raises UsageError for what is no name."""
+    """The host names that requests may use, None for any. Raises UsageError for an invalid name."""
     names = tuple(allowed)
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
@@ -176,7 +176,7 @@ def _hosts(host: str, allowed: Iterable[str]) -> frozenset[str] | None:
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a server that listens there."""
+    """Whether a server that listens there is reachable from this machine alone."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -184,7 +184,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def read_token() -> str | None:
-    """The token of the environment, None where there is none. Raises UsageError for one that cannot be sent."""
+    """The token in the environment, None without one. Raises UsageError for one that HTTP cannot transmit."""
     token = os.environ.get(TOKEN)
     if token is None:
         return None
@@ -194,7 +194,7 @@ def read_token() -> str | None:
 
 
 def _log_accesses() -> None:
-    """Let the service's log of requests go to standard output, a line each."""
+    """Write the access log of the service to standard output, a line for each request."""
     accesses = logging.getLogger("granola.access")
     accesses.setLevel(logging.INFO)
     accesses.propagate = False
@@ -205,7 +205,7 @@ def _log_accesses() -> None:
 
 @contextmanager
 def _snapshot(given: str | None) -> Iterator[str]:
-    """The snapshot's place; the demo's is built now and goes when the block ends."""
+    """The path of the snapshot; that of the demo is built for the block and removed at its end."""
     if given is not None:
         yield given
         return

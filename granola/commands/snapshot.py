@@ -1,4 +1,4 @@
-"""`granola snapshot`: what a snapshot holds, whether it is well, what changed, and its copies for other programs."""
+"""`granola snapshot`: content, checks and differences of snapshots, and their copies for other programs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
     "SnapshotBuild", "SnapshotDiff", "SnapshotExport", "SnapshotInfo", "SnapshotPush", "SnapshotSpark",
     "SnapshotVerify",
 ]  # fmt: skip
-SHOWN = 20  # properties in the printed table
+SHOWN = 20  # properties that the printed table lists
 COUNTED = (
     *("entities", "items", "properties", "statements", "preferred", "normal", "deprecated", "qualifiers"),
     *("labels", "aliases", "descriptions"),
@@ -50,7 +50,7 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
     snapshot: AnySnapshot
 
     def run(self) -> Mapping[str, Any]:
-        """The manifest. Raises DamagedSnapshotError where it does not count what there is."""
+        """The manifest. Raises DamagedSnapshotError where its counts differ from the content."""
         from kg.errors import DamagedSnapshotError
         from kg.store import is_address, open_store
 
@@ -63,12 +63,12 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
         return {"entities": counts["entities"], "statements": counts["statements"], "bytes": size, **manifest}
 
     def show(self, result: Mapping[str, Any]) -> None:
-        """It in words."""
+        """Print the manifest in words."""
         show_lines(*_manifest_lines(dict(result)))
 
 
 def _manifest_lines(manifest: dict[str, Any]) -> Iterator[str]:
-    """What a snapshot holds and how it was made, line by line."""
+    """The content of a snapshot and how it was made, in lines of text."""
     counts = manifest["counts"]
     yield f"snapshot     {manifest['snapshot_id']}"
 
@@ -133,7 +133,7 @@ class SnapshotVerify(Command["Verification"]):
     sample: Annotated[int, Setting("Entities of a mirror to compare whole; 0: all.", least=0)] = 1000
 
     def run(self) -> Verification:
-        """Check it. Raises UsageError, and for what is no snapshot what opening it raises."""
+        """Check the snapshot. Raises UsageError, and the errors of opening a file that is no snapshot."""
         from kg.export.mirror_verification import verify_mirror
         from kg.export.verification import verify
         from kg.store import is_address
@@ -153,14 +153,14 @@ class SnapshotVerify(Command["Verification"]):
         return bool(result.problems)
 
     def show(self, result: Verification) -> None:
-        """The problems, or that all is well."""
+        """Print the problems, or that there are none."""
         checked = ", ".join(result.checked)
         well = f"well ({checked} checked)" if self.against is None else f"as {self.against} ({checked} compared)"
         show_lines(*(f"{self.snapshot}: {line}" for line in result.problems or [well]))
 
 
 def _check_progress(doing: str) -> Callable[[str], None] | None:
-    """What names each check on a terminal."""
+    """A function that prints the name of each check on a terminal; None elsewhere."""
     if not sys.stderr.isatty():
         return None
     return lambda check: print(f"{doing} {check}", file=sys.stderr)
@@ -188,7 +188,7 @@ class SnapshotPush(Command["Pushed"]):
     replace: Annotated[bool, Setting("Delete another snapshot, or a broken copy, that is there.")] = False
 
     def run(self) -> Pushed:
-        """Push it."""
+        """Push the snapshot."""
         from kg.store.neo4j_push import push
 
         with phase_progress("connecting") as show:
@@ -200,7 +200,7 @@ class SnapshotPush(Command["Pushed"]):
             return push(self.snapshot, self.address, replace=self.replace, progress=tell if show else None)
 
     def show(self, result: Pushed) -> None:
-        """What was written, on standard error."""
+        """Print the written amounts, on standard error."""
         what = f"holds {result.snapshot_id} already"
         if result.written:
             written = ", ".join(f"{number:,} {name}" for name, number in result.written.items())
@@ -209,7 +209,7 @@ class SnapshotPush(Command["Pushed"]):
 
 
 class ExportFormat(StrEnum):
-    """What `--format` takes."""
+    """Values of `--format`."""
 
     NT = "nt"
     TTL = "ttl"
@@ -232,7 +232,7 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
     force: Force = False
 
     def run(self) -> RDFReport | ParquetReport:
-        """Write it. Raises ExportError, UsageError."""
+        """Write the export. Raises ExportError, UsageError."""
         from kg.export.parquet import export_parquet
         from kg.export.rdf_writer import export_rdf
 
@@ -254,7 +254,7 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
         return bool(getattr(result, "left_out", ()))
 
     def show(self, result: RDFReport | ParquetReport) -> None:
-        """What was written, on standard error."""
+        """Print the written amounts, on standard error."""
         from kg.export.rdf_writer import RDFReport
 
         if isinstance(result, RDFReport):
@@ -266,7 +266,7 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
 
 
 def _check_name(out: str, format: ExportFormat) -> None:
-    """Raise ExportError where the name of the output says another format than what would be written."""
+    """Raise ExportError where the name of the output implies another format than `format`."""
     ending = Path(out.lower().removesuffix(".gz")).suffix
     if ending in PACKED:
         raise ExportError(f"{out}: {ending} is no way of packing that exports know; allowed are .gz and none")
@@ -290,7 +290,7 @@ class SnapshotDiff(Command["SnapshotDifference"]):
     force: Force = False
 
     def run(self) -> SnapshotDifference:
-        """Compare them."""
+        """Compare the two snapshots."""
         from kg.export.snapshot_diff import diff
 
         with writing(self.changes, inputs=[self.old, self.new], force=self.force, asked="--changes"):
@@ -300,7 +300,7 @@ class SnapshotDiff(Command["SnapshotDifference"]):
                 return diff(self.old, self.new, on_change=write)
 
     def show(self, result: SnapshotDifference) -> None:
-        """The counts as a table."""
+        """Print the counts as a table."""
         if result.same:
             print("no difference in entities, statements, terms and redirects")
         else:
@@ -359,7 +359,7 @@ class SnapshotSpark(Command["SparkReport"]):
     force: Force = False
 
     def run(self) -> SparkReport:
-        """Decode them."""
+        """Decode the dumps."""
         from granola import __version__
         from kg.export.spark_tables import REJECTS_SUFFIX, decode_dump
 
@@ -384,7 +384,7 @@ class SnapshotSpark(Command["SparkReport"]):
         return bool(result.rejects)
 
     def show(self, result: SparkReport) -> None:
-        """Rows by table and what was left out, on standard error."""
+        """Print the rows by table and the omitted ones, on standard error."""
         report = result
         tables = ", ".join(f"{number:,} {table}" for table, number in report.rows.items())
         lines = [f"{self.out}: {tables}"]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ScopeSettings:
-    """What goes into a snapshot: everything, or the union of what is selected."""
+    """Settings: the content of a snapshot, which is everything or the union of what is selected."""
 
     ids: Annotated[tuple[str, ...], Setting("Select these entities.", metavar="ID,...")] = ()
     ids_from: Annotated[
@@ -83,7 +83,7 @@ class ScopeSettings:
     ] = True
 
     def scope(self, shape: RowShape | None = None) -> tuple[Scope, int]:
-        """The scope, and how many rows of QA files, which are of a `shape`, were rejected.
+        """Return (scope, number of rejected rows of QA files, which have the `shape`).
 
         Raises SelectionError where nothing is selected.
         """
@@ -120,7 +120,7 @@ class ScopeSettings:
         return scope, len(rejected)
 
     def _of_questions(self, shape: RowShape | None) -> tuple[set[str], set[str], list[RejectedRow]]:
-        """(names, ids) that the QA files have, and their rejected rows."""
+        """Return (names, ids, rejected rows) of the QA files."""
         names: set[str] = set()
         ids: set[str] = set()
         rejected: list[RejectedRow] = []
@@ -140,7 +140,7 @@ class ScopeSettings:
 
 
 class SourceKind(StrEnum):
-    """What a snapshot is built from."""
+    """Kinds of sources of a snapshot."""
 
     DUMP = "dump"
     API = "api"
@@ -160,9 +160,9 @@ def build_from(
     progress: Callable[[Progress], None] | None,
     **options: Any,
 ) -> Report:
-    """Build from sources of one kind; `options` are those that every builder takes.
+    """Build from sources of one kind; `options` are those that every builder has.
 
-    Raises UsageError for options and numbers of sources that the kind has no use for.
+    Raises UsageError for options, and for numbers of sources, that the kind does not support.
     """
     if kind is not SourceKind.API and cache is not None:
         raise UsageError(f"--cache is for --from api; --from {kind} keeps no answers")
@@ -204,7 +204,7 @@ def build_from(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SnapshotBuilt:
-    """What a build did, and how many rows of QA files were rejected."""
+    """The result of a build, and the number of rejected rows of QA files."""
 
     report: Report
     bad_rows: int
@@ -273,7 +273,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
     ] = False
 
     def run(self) -> SnapshotBuilt:
-        """Build. Raises UsageError for settings that the kind of source has no use for."""
+        """Build. Raises UsageError for settings that the kind of source does not support."""
         self._check()
         scope, bad_rows = self.scope(self.shape())
         languages = languages_of(self.languages)
@@ -292,7 +292,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         return bool(result.report.rejects or result.bad_rows or result.report.manifest.get("incomplete"))
 
     def show(self, result: SnapshotBuilt) -> None:
-        """What is in it, and what was left out."""
+        """Print the content of the snapshot, and the omitted parts."""
         _show_report(result.report)
 
     def _build(
@@ -332,7 +332,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
     def _build_completed(
         self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None] | None
     ) -> Report:
-        """A first snapshot, and a second that also has what making the ladders asked the first for."""
+        """Build twice: the second snapshot also has the entities that making ladders from the first asked for."""
         from abstraction.datasets.asked_entities import asked_entities, relations_of
         from abstraction.language.languages import GRAMMAR
         from abstraction.rows import read_questions
@@ -360,7 +360,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         given = [*self.ids_from, *self.qa, self.cache, *(source for source in self.sources if source != str(self.out))]
         if self.source_kind is SourceKind.PARQUET:
             given += [path for source in self.sources for path in Path(source).glob("*")]
-        check_outputs(self.out, inputs=given, sides=(REJECTS_SUFFIX,), force=True)  # the library asks whether it exists
+        check_outputs(self.out, inputs=given, sides=(REJECTS_SUFFIX,), force=True)  # the library checks for the output
         for option, is_given in (("--along", bool(self.along)), ("--hub-limit", self.hub_limit is not None)):
             if is_given and not self.hops:
                 raise UsageError(f"{option} says how steps are taken and needs --hops N, how many")
@@ -388,12 +388,12 @@ def _show_report(report: Report) -> None:
 
 
 def words(given: Iterable[str]) -> list[str]:
-    """The words of options that take several, by commas or by being repeated."""
+    """The values of options that accept several, separated by commas or given repeatedly."""
     return [word for text in given for word in re.split(r"[,\s]+", text) if word]
 
 
 def languages_of(given: Iterable[str]) -> list[str] | None:
-    """The codes of `--languages`, None for all. Raises UsageError where there is none: nothing would have a name."""
+    """The codes of `--languages`, None for all. Raises UsageError for an empty list: no entity would have a name."""
     codes = words(given)
     if not codes:
         raise UsageError("--languages names no language; give codes as in en,de, or all")

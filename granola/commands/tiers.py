@@ -1,6 +1,6 @@
-"""`granola tiers` and `granola ladder`: questions in, ladders out; and one ladder in the terminal.
+"""`granola tiers` and `granola ladder`: ladders of many questions, and one ladder in the terminal.
 
-What makes ladders is imported where they are made: it takes longer than the help does.
+The modules that make ladders are imported when needed: importing them takes longer than printing the help.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ if TYPE_CHECKING:
     from abstraction.tiers import Tier
 
 SHOWN_ALIASES = 6
-PLAIN_WIDTH = 160  # of a ladder, where the output is no terminal
+PLAIN_WIDTH = 160  # characters of a line of a ladder where the output is no terminal
 
 
 class Format(StrEnum):
-    """What `--format` takes."""
+    """Values of `--format`."""
 
     JSONL = "jsonl"
     CSV = "csv"
@@ -156,7 +156,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             return output.finish(*lines, source=", ".join(self.qa), relation=relation)
 
     def report_problems(self, result: RowsOutput) -> None:
-        """The rejected rows, and how many have no answer."""
+        """Report the rejected rows, and the number of rows without an answer."""
         if unanswered := result.counts.get("unanswered"):
             note(unanswered_line(unanswered))
         super().report_problems(result)
@@ -189,7 +189,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         from abstraction.rows import write_granola_eq, write_tiered
 
         def some() -> Iterator[TieredRow]:
-            """The rows; RowError where there is none, so that no empty file is left."""
+            """Yield the rows; raises RowError where there is none, so that no empty file is left."""
             first = next(rows, None)
             if first is None:
                 unanswered, rejected = output.counts["unanswered"], output.rejected
@@ -208,7 +208,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReviewedLadder:
-    """A row with its ladder, and what is doubtful about it."""
+    """A row with its ladder, and the doubts about its link."""
 
     row: TieredRow
     doubts: Sequence[str]
@@ -258,7 +258,7 @@ class Ladder(Command[ReviewedLadder]):
         return ReviewedLadder(row=made, doubts=doubts)
 
     def show(self, result: ReviewedLadder) -> None:
-        """The ladder as a tree with its evidence."""
+        """Print the ladder as a tree with its evidence."""
         from rich.console import Console
 
         screen = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
@@ -271,7 +271,7 @@ class Ladder(Command[ReviewedLadder]):
         return result.row
 
     def _relation(self) -> str | None:
-        """The relation that is given, or that the question's wording tells, which is said."""
+        """The relation that is given, or found in the wording of the question, which is then reported."""
         if self.relation is not None:
             relation = property_id(self.relation)
             assert relation is not None
