@@ -10,9 +10,9 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-PACKAGES = ("kg", "abstraction", "granola")
+PACKAGES = ("kg", "abstraction", "granola")  # our packages, whose code decides a verdict
 ROOT = Path(__file__).resolve().parents[1]
-SHORT = 8
+SHORT = 8  # hex digits of a hash in a signature
 
 _TYPES_ONLY = re.compile(r"^([ \t]*+)if TYPE_CHECKING:\n(?:\1[ \t].*+\n|[ \t]*+\n)+", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*(?:from (\S+) import (\([^)]*\)|.*)|import (.*))$", re.MULTILINE)
@@ -85,6 +85,7 @@ def _named_data_files(source: str, folder: Path, package: Path) -> Iterator[Path
     """
     above = [place for place in (folder, *folder.parents) if place.is_relative_to(package)]
     for name in set(_DATA.findall(source)):
+        # A plain word is no path.
         if "/" not in name and "." not in name:
             continue
         for place in (*(place / name for place in above), package / "data" / name):

@@ -53,6 +53,7 @@ class Setting:
         return f"{self.least:g} or more" if self.most is None else f"{self.least:g} to {self.most:g}"
 
 
+# A model at an address, whose URL may contain a secret: "openai:https://HOST/v1#NAME".
 _MODEL_AT = re.compile(r"(?:[a-z-]{1,20}[=:])?[a-z]{1,20}:https?://[^#]{1,2000}#[\w./:@-]{1,200}\Z")
 _SAMPLING = re.compile(r"(?:temperature|top_p|max_tokens|seed)=[0-9.]{1,20}")  # settings without secrets
 ADVANCED = object()  # marks a shared setting in `Annotated` as advanced for one command
@@ -154,6 +155,7 @@ _DECLARED: dict[type, tuple[DeclaredSetting, ...]] = {}
 def _read_settings(declaring: type) -> tuple[DeclaredSetting, ...]:
     hints = get_type_hints(declaring, include_extras=True)
     defaults = {field.name: field.default for field in fields(declaring) if field.default_factory is MISSING}
+    # In the order of inheritance: the own settings of a command first.
     names = dict.fromkeys(name for owner in declaring.__mro__ for name in inspect.get_annotations(owner))
     return tuple(_declare(name, hints[name], defaults[name]) for name in names if name in defaults)
 
@@ -162,6 +164,7 @@ def _declare(name: str, hint: Any, default: Any) -> DeclaredSetting:
     if get_origin(hint) is not Annotated:
         raise TypeError(f"{name} has no Setting")
     type_, setting, *marks = get_args(hint)
+    # A setting that is common in one command may be rare in another.
     if ADVANCED in marks:
         setting = replace(setting, advanced=True)
     optional = get_origin(type_) in (Union, types.UnionType)
@@ -217,6 +220,7 @@ def _fit_single_value(declared: DeclaredSetting, value: Any) -> Any:
     setting, type_ = declared.setting, declared.type
     name = setting.name(declared.field)
     value = _convert(declared, value, name)
+    # bool is a subclass of int, but True is no number.
     if isinstance(type_, type) and (not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool)):
         raise UsageError(f"{name} is {value!r}; expected {type_.__name__}")
     low, high = setting.least, setting.most

@@ -24,6 +24,7 @@ KEYS = ("snapshot", "language", "contact")
 def use_config() -> None:
     """Use the contact of the file for requests to services. Raises UsageError for an unreadable file."""
     if contact := config().get("contact"):
+        # The environment overrides the file.
         os.environ.setdefault("GRANOLA_CONTACT", contact)
 
 
@@ -44,12 +45,14 @@ def _read(path: Path) -> Mapping[str, str]:
         raise UsageError(f"{path}: {error}") from error
     for key, value in table.items():
         if key not in KEYS:
+            # Most unknown keys are typing errors.
             near = difflib.get_close_matches(key, KEYS, n=1)
             hint = f"; is {near[0]!r} meant?" if near else f"; there are {', '.join(KEYS)}"
             raise UsageError(f"{path}: {key!r} is no setting{hint}")
         if not isinstance(value, str) or not value.strip():
             raise UsageError(f"{path}: {key} is {value!r}; expected a text")
     snapshot = table.get("snapshot")
+    # Relative to the file, so that commands work from any folder below it.
     if snapshot is not None and "://" not in snapshot:
         table = {**table, "snapshot": str(path.parent / snapshot)}
     return dict(table)

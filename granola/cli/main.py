@@ -120,6 +120,7 @@ def main() -> None:
     gc.set_threshold(100_000, 20, 100)  # rows read stay alive: checking them again takes a tenth of a run
     _open_closed_streams()
     if len(sys.argv) == 1:
+        # A bare `granola` prints the help.
         sys.argv.append("--help")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal gets escapes for other characters
@@ -135,6 +136,7 @@ def _open_closed_streams() -> None:
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
+            # os.open returns the lowest free number, which is usually the one that is closed.
             if nowhere != number:
                 os.dup2(nowhere, number)
                 os.close(nowhere)
@@ -187,8 +189,10 @@ def _run_app() -> int:
 def _check_arguments(arguments: list[str]) -> None:
     for before, argument in zip(["", *arguments], arguments, strict=False):
         written = argument if before == "--out" else argument.removeprefix("--out=") if argument[:6] == "--out=" else ""
+        # Otherwise a local folder "https:" would be made.
         if _ADDRESS.match(written):
             raise UsageError(f"--out {written} is an address; outputs are files of this machine")
+        # Bytes that are not UTF-8 arrive as lone surrogates.
         if not argument.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in argument):
             shown = argument.encode("utf-8", "backslashreplace").decode()
             raise UsageError(f"argument {shown} is not UTF-8; give it, or name the file, in UTF-8")

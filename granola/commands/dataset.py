@@ -127,6 +127,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         )
         settings = self._settings(questions.decisions)
         self.check_models()
+        # Before anything is written.
         for path in questions.files:
             if not path.exists():
                 raise FileNotFoundError(2, "no such file", str(path))

@@ -98,6 +98,7 @@ class Experiment(Command[ExperimentDone]):
             _write_plan(self.out, systems)
             missing = 0
             for number, (name, system) in enumerate(systems.items(), start=1):
+                # Outputs of an earlier run are reused only where all that determines them is unchanged.
                 if not _is_whole(system):
                     note(f"{name} ({number} of {len(systems)})")
                     made = system.run()
@@ -153,6 +154,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
     systems: dict[str, Answer | Aggregate] = {}
     from abstraction.models.spec import parse_model_spec, with_settings
 
+    # Next to the folder: the answers outlive a deleted experiment.
     answers = out.parent / ANSWERS
     try:
         for name, settings in _combinations(table, models):
@@ -165,6 +167,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
             systems[name] = answering
     except (UsageError, ModelSpecError) as error:
         raise UsageError(f"{path}: {error}") from error
+    # A baseline for every comparison: what can be guessed without a model.
     guessed = str(out / f"{GUESS}.jsonl")
     systems[GUESS] = Aggregate(samples=(tiered,), out=guessed, method=AggregateMethod.GUESS, force=True)
     return tiered, systems, {"lambda_" if key == "lambda" else key: value for key, value in scoring.items()}
@@ -187,6 +190,7 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
             raise UsageError(f"{key} is an empty list; give at least one value")
     from abstraction.models.spec import with_settings
 
+    # Combinations that differ only in settings without effect have the same name.
     told: set[str] = set()
     for model, *values in product(models, *choices.values()):
         settings = dict(zip(choices, values, strict=True))
@@ -200,6 +204,7 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
                 used["aggregator"] = models.get(used["aggregator"], used["aggregator"])
                 if used["aggregator"] == models[model]:  # the default: the answering model aggregates
                     del used["aggregator"]
+            # Sampling is part of a model's name, not a setting of `granola answer`.
             sampling = {key: used.pop(key) for key in SAMPLING if key in used}
             yield name, {"model": with_settings(models[model], sampling), **used}
 

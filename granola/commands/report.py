@@ -64,6 +64,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
 
         if not self.predictions:
             return self._ladders()
+        # Before scoring, which may take minutes.
         check_drawing()
         with lock_output(self.out):
             earlier = _check_folder(self.out, force=self.force)
@@ -102,6 +103,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
             _check_folder(self.out, force=self.force)
             page, rejected = ladders_page(self.tiered)
             self.out.mkdir(parents=True, exist_ok=True)
+            # The page appears whole or not at all.
             with atomic_path(self.out / PAGE) as temporary:
                 temporary.write_text(page, encoding="utf-8")
             write_run_record(

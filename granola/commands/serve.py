@@ -110,6 +110,7 @@ class Serve(Command[None]):
             settings = self.settings(where, token)
             with closing(open_store(where)) as store:  # a damaged snapshot is reported before workers are started
                 about = str(store.manifest()["snapshot_id"])[:8]
+            # Bound before the workers start: a port in use is a plain error.
             sock = bind(self.host, self.port)
             name = f"[{self.host}]" if ":" in self.host else self.host
             address = f"http://{name}:{sock.getsockname()[1]}"
@@ -134,6 +135,7 @@ class Serve(Command[None]):
             )
         check_language(self.language)
         token = None if self.no_auth else read_token()
+        # A service that others can reach needs a token, or an explicit refusal of one.
         if token is None and not self.no_auth and not _is_loopback(self.host):
             raise UsageError(
                 f"whoever reaches {self.host} could use the service; set {TOKEN} to a secret for its clients, or give "
@@ -170,8 +172,10 @@ def _hosts(host: str, allowed: Iterable[str]) -> frozenset[str] | None:
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", name):
             raise UsageError(f"--allow-host {name!r}: expected a host's name alone, as granola.example.org")
+    # Behind a public address any host name may lead here.
     if not names and not _is_loopback(host):
         return None
+    # against DNS rebinding: pages of other hosts must not reach a local service
     return frozenset({"localhost", *(name.lower() for name in names)})
 
 
@@ -188,6 +192,7 @@ def read_token() -> str | None:
     token = os.environ.get(TOKEN)
     if token is None:
         return None
+    # Printable ASCII: the only text that fits into a header unchanged.
     if len(token) < 8 or not token.isascii() or not token.isprintable() or token != token.strip():
         raise UsageError(f"{TOKEN} must have 8 or more printable ASCII characters, and no space at its ends")
     return token
@@ -197,6 +202,7 @@ def _log_accesses() -> None:
     """Write the access log of the service to standard output, a line for each request."""
     accesses = logging.getLogger("granola.access")
     accesses.setLevel(logging.INFO)
+    # The root logger writes warnings to standard error.
     accesses.propagate = False
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(logging.Formatter("%(message)s"))

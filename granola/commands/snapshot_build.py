@@ -102,6 +102,7 @@ class ScopeSettings:
         }
         classes = frozenset(words(self.instances_of))
         asked = self.ids or self.ids_from or self.qa or self.instances_of
+        # A selection without entities is an error: an empty scope means everything.
         if asked and not (chosen or classes or any(map(normalise, names))):
             why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
             raise SelectionError(
@@ -283,6 +284,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
                 assert show is not None
                 show(state.phase, state.bytes_read, state.bytes_total, f"{state.entities:,} entities")
 
+            # Only a selection by questions and steps has ladders to complete.
             build = self._build_completed if self.complete and self.qa and self.hops else self._build
             report = build(scope, languages, tell if show else None)
         return SnapshotBuilt(report=report, bad_rows=bad_rows)
@@ -344,9 +346,11 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         try:
             report = self._build(scope, languages, progress, out=first, frequent_of=relations_of(rows))
             with closing(open_store(first)) as store:
+                # The language that descriptions are parsed in, if the snapshot has it.
                 language = GRAMMAR if languages is None or GRAMMAR in languages else languages[0]
                 asked = asked_entities(rows, store, language=language)
         finally:
+            # The first snapshot is an intermediate result, removed even on an error.
             for made in (first, Path(f"{first}{REJECTS_SUFFIX}")):
                 made.unlink(missing_ok=True)
         likely = asked.lacking.union(*report.frequent.values())
@@ -361,6 +365,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         if self.source_kind is SourceKind.PARQUET:
             given += [path for source in self.sources for path in Path(source).glob("*")]
         check_outputs(self.out, inputs=given, sides=(REJECTS_SUFFIX,), force=True)  # the library checks for the output
+        # These settings have no effect without steps.
         for option, is_given in (("--along", bool(self.along)), ("--hub-limit", self.hub_limit is not None)):
             if is_given and not self.hops:
                 raise UsageError(f"{option} says how steps are taken and needs --hops N, how many")

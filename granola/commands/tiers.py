@@ -128,6 +128,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         kind = format_of(self.out) or "jsonl" if is_granola_eq else self.format
         rows_output = writing_rows(self, self.out, inputs=inputs, force=self.force, sides=sides, format=kind)
         with rows_output as output, reviewing:
+            # The published format has no room for the rest of a ladder.
             if is_granola_eq:
                 note("granola-eq has one text a level: aliases, siblings and evidence are not kept")
             output.inputs = [*self.files_of(self.qa), self.snapshot]
@@ -142,6 +143,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                 self._write(coverage.watch(ladders), output, kind)
                 output.more["snapshot"] = str(store.manifest()["snapshot_id"])
             fingerprint = link_settings().fingerprint if self.linker is LinkerName.QUESTION else None
+            # The reason up to the colon: what follows names the single row.
             reasons = Counter(row.reason.split(":")[0] for row in output.rejected)
             output.more |= {
                 "linker": {"name": self.linker, "settings": fingerprint}, "coverage": coverage.to_json(),
@@ -181,6 +183,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         else:
             from abstraction.datasets.spark_tiers import ladders_on_spark
 
+            # None lets spark-submit decide.
             master = None if self.spark == "default" else self.spark
             ladders = ladders_on_spark(questions, self.snapshot, master=master, **how)
         return self.apply_review(ladders, store, decisions, self.language)

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NEEDED = f"figures need matplotlib: {install_hint('report')}"
-FORMATS = ("svg", "png", "pdf")
+FORMATS = ("svg", "png", "pdf")  # those for pages, slides and papers
 WIDTH = 4.7  # inches: on a phone's 340 pixels the letters stay readable
 # Okabe and Ito's colours, which colour-blind readers can distinguish, from dark to light for printing in grey.
 COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", "h")  # with the colours, 63 systems look different
-DASHES = ("-", "--", "-.", ":")
+DASHES = ("-", "--", "-.", ":")  # distinguish lines in grey print
 LEVELS = ("#12594a", "#2a7d6a", "#4f9c89", "#84bcae", "#b3d7cd", "#d6eae4")
 _NARROWEST = 0.1  # least range of an axis of shares: a smaller one would exaggerate small differences
 _SAME = 1e-9  # ticks equal the ends up to the rounding of binary fractions
@@ -84,6 +84,7 @@ def figure_of(height: float = 3.0) -> Iterator[Figure]:
 
 def figure_bytes(figure: Figure, format: str = "svg", **more: Any) -> bytes:
     """The figure as bytes in one of FORMATS; the same bytes for the same figure, as the time of day is left out."""
+    # Dates and versions would change the bytes of equal figures.
     metadata = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
     out = io.BytesIO()
     figure.savefig(out, format=format, dpi=200 if format == "png" else "figure", metadata=metadata[format], **more)
@@ -100,6 +101,7 @@ def inline_svg(svg: str, *, name: str, title: str) -> str:
     body = svg[svg.index(">", svg.index("<svg")) + 1 :]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", body, flags=re.DOTALL)
     body = re.sub(r"<[^>]+>", _round_coordinates, re.sub(r"\s+", " ", body))
+    # Ids that nothing refers to are dropped, the others are made unique on the page.
     used = set(re.findall(r"(?:url\(|href=\")#([\w-]+)", body))
     body = re.sub(r' id="([^"]*)"', lambda one: f' id="{name}-{one[1]}"' if one[1] in used else "", body)
     body = re.sub(r'(url\(|href=")#', rf"\1#{name}-", body)
@@ -116,6 +118,7 @@ def _round_coordinates(tag: re.Match[str]) -> str:
 
 
 def _with_variables(style: re.Match[str]) -> str:
+    # White letters on dark bars stay white on a dark page.
     if "font" in style[1] and "fill: #ffffff" in style[1]:
         return style[0]
     return re.sub(
@@ -136,6 +139,7 @@ def legend(figure: Figure) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
+    # Estimated width of a column: 34 points for the mark, 4.8 for a letter.
     columns = max(1, int(WIDTH * 72 / (34 + 4.8 * max(map(len, handles)))))  # 8 point letters
     rows = -(-len(handles) // columns)
     columns = -(-len(handles) // rows)  # as even as they can be
@@ -162,10 +166,12 @@ def set_share_axes(
             continue
         low, high = shown or axis.get_view_interval()
         low, high = max(0.0, low), min(1.0, high)
+        # At least _NARROWEST wide, so that small differences do not look large.
         low = min(low, max(0.0, high - _NARROWEST))
         high = max(high, min(1.0, low + _NARROWEST))
         limit(low - margin * (high - low), high + margin * (high - low))
         axis.set_ticks([tick for tick in axis.get_majorticklocs() if low - _SAME <= tick <= high + _SAME])
+    # Marks at 0 and 1 would be cut in half by the axes.
     for line in axes.lines:
         if line.get_marker() not in (None, "", "None"):
             line.set_clip_on(False)

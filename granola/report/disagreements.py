@@ -13,7 +13,7 @@ from granola.scoring.items import ItemScore, names_of
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
 
-EXAMPLES = 8
+EXAMPLES = 8  # rows of the table for each system
 
 
 def coarse_answers(
@@ -52,6 +52,7 @@ def _coarse_rows(
         if item.verdict is not None and (item.verdict.level or 0) > 1:
             gold, tier = _both_f1(row, item, report)
             value = _named_score(file, item, by)
+            # Lowest F1 with the gold answer and highest with the tier first; NaN scores last.
             best.append((gold - tier, math.inf if math.isnan(value) else value, index))
     for _, _, index in nsmallest(EXAMPLES, best):
         row, item = rows[index], report.items[index]

@@ -40,7 +40,7 @@ def evidence_line(evidence: Evidence) -> str:
 # The ladder.
 
 
-SHOWN_ALIASES = 8
+SHOWN_ALIASES = 8  # names of a tier that the page lists; more hide the ladder
 LONGEST = 90  # characters of a prediction shown with its level
 
 

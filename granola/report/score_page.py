@@ -78,6 +78,7 @@ def _showing_rank(row: TieredRow, reports: Sequence[ScoreReport], index: int) ->
     """Rank of a row as an example, higher is better: systems at different levels, none wrong, several levels, few
     words.
     """
+    # Too flat or too deep a ladder, or a long question, is a poor example.
     if not 2 <= len(row.levels) <= _DEEPEST or len(row.question) > LONGEST:
         return (-1, 0, 0, 0, -len(row.question))
     items = [report.items[index] for report in reports]
@@ -85,6 +86,7 @@ def _showing_rank(row: TieredRow, reports: Sequence[ScoreReport], index: int) ->
     matched = sum(item.status == "matched" for item in items)
     brief = sum(len(item.prediction or "") <= LONGEST for item in items)
     alone = sum(len(level.tiers) == 1 for level in row.levels)
+    # In order of importance; the finest level counts twice.
     return (len(levels) + (1 in levels), matched, brief, alone, -len(row.question))
 
 

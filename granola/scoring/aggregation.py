@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NO_RELATION = "none"
+NO_RELATION = "none"  # the name of the group of rows that name no relation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,12 +78,15 @@ def aggregate(
         if outcome is None:
             unscored[relation] += 1
             continue
+        # Items with equal outcomes share a cell: the resampling then draws counts instead of items.
         place = (relation, outcome.level, outcome.abstained, outcome.other)
         if (cell := cells.get(place)) is None:
             cell = cells[place] = _Cell(relation, outcome.plain)
         cell.add(outcome)
+    # A fixed order of cells gives the same random draws whatever the order of items.
     ordered = sorted(cells.values(), key=lambda cell: (_relation_order(cell.relation), cell.outcome.order))
     names = sorted({cell.relation for cell in ordered} | unscored.keys(), key=_relation_order)
+    # Without any relation there is nothing to break down.
     if names == [NO_RELATION]:
         names = []
     places = {name: _cells_of_relation(ordered, name) for name in names}
@@ -150,6 +153,7 @@ def _resample_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resample
     """
     import numpy as np
 
+    # Two streams: drawing bits must not shift the draws of other metrics.
     outcomes, values = generator(seed), generator(seed, "values")
     values_of_cells = [cell.values() for cell in cells]
     numbers = [cell.n for cell in cells]
@@ -237,6 +241,7 @@ def _mean_of_field(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tu
 
 def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int]:
     """Numbers of items by level, from 1 to the coarsest that occurs, then wrong, idk and unscored; zeros included."""
+    # Levels without items are listed too, up to the coarsest that occurs.
     deepest = max((outcome.level or 1 for outcome in counts), default=1)
     names = [*(str(level) for level in range(1, deepest + 1)), "wrong", "idk"]
     count_of = dict.fromkeys(names, 0)
@@ -257,6 +262,7 @@ def _mean_over_relations(
     for metric in chosen:
         values = [e.value for group in relations.values() if (e := group.estimates[metric.name]).n]
         scores = np.stack([np.concatenate(by_metric[metric.name] or [np.empty(0)]) for by_metric in drawn.values()])
+        # A relation without counted items in a resample is left out of its mean.
         there = ~np.isnan(scores)
         means = divide_or_nan(np.where(there, scores, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
         known = [value for value in values if not math.isnan(value)]
@@ -270,5 +276,6 @@ def _json_number(value: float) -> float | None:
 
 
 def _relation_order(name: str) -> tuple[bool, int, str]:
+    # P19 before P112, and names that are no property ids last.
     number = name[1:]
     return (not number.isdigit(), int(number) if number.isdigit() else 0, name)

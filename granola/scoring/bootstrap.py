@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CONFIDENCE = 0.95
-RESAMPLES = 1000
+CONFIDENCE = 0.95  # of every interval that is printed
+RESAMPLES = 1000  # the usual number for percentile intervals
+# Below 10 no percentile means anything; above 100,000 only time is lost.
 LEAST_RESAMPLES, MOST_RESAMPLES = 10, 100_000
 AT_ONCE = 4_000_000  # numbers in memory at a time: 32 MB
 T = TypeVar("T", bound=Hashable)
@@ -46,6 +47,7 @@ def generator(*key: object) -> np.random.Generator:
     """An independent random stream for each key; a key is a seed and the name of the quantity drawn."""
     import numpy as np
 
+    # A hash of the key, since `hash` of texts differs between processes.
     digest = hashlib.sha256(repr(key).encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest)))
 
@@ -92,6 +94,7 @@ def bootstrap_estimate(
     import numpy as np
 
     counted = Counter(items)
+    # Sorted, so that the order of the items does not change the draws.
     different = sorted(counted, key=order)
     counts = [counted[item] for item in different]
     value = float(statistic(different, np.array([counts], dtype=np.int64))[0]) if counts else math.nan
@@ -143,6 +146,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     there = sorted((p, index) for index, p in enumerate(p_values) if not math.isnan(p))
     adjusted = [math.nan] * len(p_values)
+    # Adjusted values must not fall as p rises (step-down).
     least = 0.0
     for rank, (p, index) in enumerate(there):
         least = max(least, min(1.0, p * (len(there) - rank)))

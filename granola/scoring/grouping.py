@@ -15,8 +15,8 @@ from granola.errors import MatcherError
 from granola.scoring.aggregation import GroupScore, aggregate
 from granola.scoring.scores import ScoreReport
 
-NONE = "none"
-BINS = 5
+NONE = "none"  # the group of rows without the field
+BINS = 5  # quintiles
 GROUPS = 500  # groups allowed for one field: a table of more cannot be read
 
 
@@ -29,6 +29,7 @@ def column_of(rows: Sequence[TieredRow], name: str) -> list[Any]:
     column = [_field_value(row, name) for row in rows]
     if all(value is None for value in column):
         known = sorted({key for row in rows for key in row.extra} | _FIELDS_OF_ROWS)
+        # Most unknown fields are typing errors.
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known)}"
         raise MatcherError(f"no row has a field {name!r}{hint}")
@@ -78,6 +79,7 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
     if bins < 1:
         raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --popularity sitelinks:5")
     numbers = [finite(value) for value in column_of(rows, name)]
+    # Ties are broken by a hash of the id, not by the order of rows.
     there = sorted(
         (number, hashlib.sha256(row.id.encode("utf-8", "replace")).digest(), index)
         for index, (row, number) in enumerate(zip(rows, numbers, strict=True))
@@ -130,6 +132,7 @@ class Grouping:
     @classmethod
     def in_bins(cls, text: str) -> Grouping:
         """The grouping for `FIELD` or `FIELD:BINS`, by default with BINS bins."""
+        # A field name may itself contain a colon.
         field, colon, number = text.rpartition(":")
         by_number = bool(colon) and number.isdecimal()
         return cls(field=field, bins=int(number)) if by_number else cls(field=text, bins=BINS)

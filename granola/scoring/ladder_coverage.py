@@ -12,7 +12,7 @@ from abstraction.rows import TieredRow
 from granola.terminal_lines import TextTable
 from kg.model import entity_number
 
-NO_RELATION = "(none)"
+NO_RELATION = "(none)"  # in parentheses: no name of a relation looks so
 
 
 @dataclass(kw_only=True, slots=True)

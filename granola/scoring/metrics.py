@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 from granola.errors import MatcherError
 
-LAMBDA = 0.5
+LAMBDA = 0.5  # weighs levels; level 2 then counts 0.61, level 3 0.37
 Standard = Literal["aliases", "gold"]
 STANDARDS: tuple[Standard, ...] = get_args(Standard)
 Over = Literal["all", "answered", "matched"]
@@ -163,7 +163,7 @@ class Metric:
 
 
 _PRINTED = re.compile(r"(\w+)(?:\(lambda=([0-9.e+-]+)\))?")
-_LONGEST = 100
+_LONGEST = 100  # characters of a metric that is parsed: a bound on the work for hostile texts
 
 
 def informativeness_weight(level: int, lambda_: float = LAMBDA) -> float:

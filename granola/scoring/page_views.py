@@ -17,7 +17,7 @@ from abstraction.files.row_names import QUESTION_SITELINKS
 from abstraction.rows import TieredRow
 from granola.errors import UsageError
 
-FIELD = "question_entity_page_views"
+FIELD = "question_entity_page_views"  # the field that rows get
 SITELINKS = QUESTION_SITELINKS
 TITLES = {FIELD: "page views of the entity asked about", SITELINKS: "sitelinks of the entity asked about"}
 _LINE = re.compile(r"""(?P<title>.+)[\t,;]"?(?P<views>\d{1,18})"?""")

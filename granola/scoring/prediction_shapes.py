@@ -51,6 +51,7 @@ class PredictionShape:
             if not paths:
                 continue
             texts = _texts(record.data, paths)
+            # A named question path must exist; presets list several, of which a row may have none.
             is_needed = name == "prediction" or (name == "question" and len(paths) == 1)  # named in a setting
             if not texts and is_needed:
                 raise RowError(f"nothing stands under {' or '.join(paths)}; the row has {record.names}")
@@ -59,6 +60,7 @@ class PredictionShape:
                 if name == "prediction" and len(texts) > 1:
                     data["samples"] = texts
             elif name == "id":
+                # An id at the usual place is not the one that was asked for.
                 data.pop("id", None)
         return replace(record, data=data)
 

@@ -44,7 +44,7 @@ from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.signature import SHORT, Signature
 from granola.scoring.tiered_file import TieredFile, read_tiered_file
 
-SHOWN_IDS = 3
+SHOWN_IDS = 3  # ids that an error names: enough to recognise their form
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -169,6 +169,7 @@ def _iterate_items(
     """Yield (item, whether it is scored and its answer has bits) for all rows; `on_row` takes each row with all its
     names.
     """
+    # Rows whose verdict has not come yet; worker processes take cases ahead of the verdicts.
     waiting: deque[tuple[TieredRow, Prediction | None]] = deque()
 
     def cases() -> Iterator[MatchCase]:
@@ -187,6 +188,7 @@ def _iterate_items(
         while waiting and waiting[0][1] is None:
             yield _item(waiting.popleft()[0], None, None, lambda_), False
 
+    # Without `on_reject` an error of the program ends the scoring.
     matched: Callable[..., Iterator[Verdict | Fault]] = match_each if on_reject else match_many
     for verdict in matched(matcher, cases(), workers=workers):
         yield from unscored()
@@ -245,8 +247,10 @@ def _other_names(
     A judge is asked once, for both standards. Fewer names match no finer level, and more names no coarser one, so that
     most verdicts need no second matching.
     """
+    # More names cannot change a match at level 1, fewer names cannot change another verdict.
     if (verdict.level == 1) == (standard == "gold") or isinstance(matcher, JudgeMatcher):
         return None
+    # The match was with a gold answer itself, which both standards accept.
     if standard == "aliases" and verdict.compared and verdict.compared.tier in row.answers:
         return None
     aliases = [name for name in row.levels[0].names() if name not in row.answers]
@@ -277,6 +281,7 @@ def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | Non
     if number is None:
         bits, share = level_bits(levels, 1)
         return (None, None) if bits is None else (0.0, None if share is None else 0.0)
+    # Conditional and unconditional bits are never compared with each other.
     of = _bits_asked if all(_bits_asked(level) is not None for level in levels) else _bits
     bits, finest_bits = of(levels[number - 1]), of(levels[0])
     if bits is None or finest_bits is None or bits > finest_bits:
@@ -339,6 +344,7 @@ def score(
             file.rows, predictions.predictions, matcher, settings.lambda_, standard, settings.workers, on_reject,
             seen.row,
         )  # fmt: skip
+        # Items are written before aggregation, which needs only their outcomes.
         for item, has_bits in scored:
             seen.item(item, has_bits=has_bits)
             if on_item is not None:
@@ -399,6 +405,7 @@ class _SignatureCounts:
         """Count a row, given all its names."""
         self.one_level += len(names) == 1
         self.foreign += sum(tier.language is not None for level in row.levels for tier in level.tiers)
+        # A sum, unlike a hash of the concatenation, does not depend on the order of rows.
         self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical_row(row, names)).digest())) % (1 << 256)
 
     def item(self, item: ItemScore, *, has_bits: bool) -> None:
@@ -411,6 +418,7 @@ def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
     """The fields of a row that can change a score, as a line of JSON; independent of file, format and caller."""
     bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
     content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
+    # Appended only where present, so that files without them keep their signature.
     asked = [_bits_asked(level) for level in row.levels]
     if any(bits_asked is not None for bits_asked in asked):
         content.append([None if bits_asked is None else float(bits_asked) for bits_asked in asked])
@@ -428,6 +436,7 @@ def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSet
     known = set(ids)
     missing = [id_ for id_ in ids if id_ not in predictions.predictions]
     unknown = [id_ for id_ in predictions.predictions if id_ not in known]
+    # Damaged lines explain as many missing ids: by their own id, or one each where it is unreadable.
     lost = [id_ for id_ in missing if id_ not in predictions.rejected_ids]
     nameless = len(predictions.rejected) - len(predictions.rejected_ids)
     faults = []
@@ -436,12 +445,14 @@ def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSet
             f"{len(lost)} of {len(ids)} questions have no prediction ({_first_ids(lost)}); "
             "predict them, or give --allow-missing (in Python allow_missing=True) to leave them unscored"
         )
+    # Predictions for rejected rows of the tiered file are expected to be unknown.
     if len(unknown) > len(file.rejected) and not settings.allow_missing:
         faults.append(
             f"{len(unknown)} of {len(predictions.predictions)} predictions are for unknown ids "
             f"({_first_ids(unknown)}); score them against their own tiered file, or give --allow-missing (in Python "
             "allow_missing=True) to leave them out"
         )
+    # No id fits at all: the ids probably come from another field.
     if faults and len(missing) == len(ids):
         faults.append("--id-field names the field with the questions' ids, --join question joins by their words")
     if faults:

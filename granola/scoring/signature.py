@@ -10,7 +10,7 @@ from granola import __version__
 from granola.run_record import record_of
 from granola.scoring.metrics import Standard
 
-SHORT = 8
+SHORT = 8  # hex digits of a hash: a chance collision of two files is one in four billion
 PROMPTS = re.compile(r"(?:[a-z+]{1,40}-)?[0-9a-f]{8,64}")  # "paper-1a2b3c4d": the set and the hash of prompts
 
 

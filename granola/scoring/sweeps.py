@@ -16,8 +16,8 @@ from granola.scoring.metrics import LAMBDA, Standard, informativeness_weight
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import ScoreReport
 
-TAUS = tuple(number / 20 for number in range(20))
-LAMBDAS = tuple(number / 10 for number in range(21))
+TAUS = tuple(number / 20 for number in range(20))  # 0 to 0.95: at 1 no F1 could exceed the threshold
+LAMBDAS = tuple(number / 10 for number in range(21))  # 0 to 2, around the default of 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

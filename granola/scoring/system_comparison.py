@@ -119,6 +119,7 @@ def compare(
 
 def with_holm(tests: Sequence[Difference]) -> list[Difference]:
     """The tests with p adjusted for their number; all are of one metric."""
+    # Holm within one metric: metrics are separate questions.
     adjusted = holm([test.p for test in tests])
     return [replace(test, adjusted=p) for test, p in zip(tests, adjusted, strict=True)]
 
@@ -142,6 +143,7 @@ def paired_difference(
 
     counts = Counter(pairs)
     ordered = _sorted_counts(counts)
+    # The pair in both orders; the smaller by text is drawn, whichever system is first.
     mirrored = _sorted_counts(Counter({(b, a): n for (a, b), n in counts.items()}))
     turned = repr(mirrored) < repr(ordered)  # drawn in one order only, so that exchanged systems get the same digits
     adds, numbers = zip(*(mirrored if turned else ordered), strict=True) if counts else ((), ())
@@ -171,6 +173,7 @@ def paired_difference(
 
 def _outcome_pairs(first: ItemScores, second: ItemScores) -> Iterator[tuple[Outcome | None, Outcome | None]]:
     """The outcomes of both systems for every question of the first, in its order."""
+    # The usual case, without a dictionary of a million ids.
     if first.ids == second.ids:
         return zip(first.outcomes(), second.outcomes(), strict=True)
     theirs = dict(zip(second.ids, second.outcomes(), strict=True))
@@ -200,8 +203,9 @@ def _permutation_p_value(
         return math.nan
     difference = _difference_of_means([*adds, *((b, a) for a, b in adds)])
     numbers = np.array(counts, dtype=np.int64)
+    # A swap of equal values changes nothing, so only the others are drawn.
     swappable = np.where([a != b for a, b in adds], numbers, 0)
-    reached = 1
+    reached = 1  # the real order is one of the permutations, so that p is never 0
     for some in resamples_per_chunk(2 * len(counts), resamples):
         swapped = random.binomial(swappable, 0.5, size=(some, len(counts)))
         drawn = difference(np.concatenate([numbers - swapped, swapped], axis=1))
