@@ -51,6 +51,7 @@ def record_of(out: Path | str) -> Mapping[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(record, dict):
             raise ValueError("it is no JSON object")
+    # A damaged record must not stop the command that reads its file.
     except (ValueError, RecursionError, PermissionError) as error:
         _ignore(path, str(error))
         return {}

@@ -78,6 +78,7 @@ def fit(settings: object) -> None:
     allowed.
     """
     for declared in settings_of(type(settings)):
+        # The dataclasses are frozen; this runs in __post_init__ alone.
         object.__setattr__(settings, declared.field, _fit_value(declared, getattr(settings, declared.field)))
 
 
@@ -114,6 +115,7 @@ def _argument(value: Any, *, folders: bool) -> str:
         if not _MODEL_AT.match(text):
             return without_secrets(address)
         place, _, query = address.partition("?")  # "openai:URL?SETTINGS#NAME" names a model
+        # Sampling affects the answers and is shown; other settings may contain a secret.
         told: dict[bool, list[str]] = {True: [], False: []}
         for part in query.split("&") if query else []:
             if not part.startswith("batch_"):  # files of a batch do not affect the result
@@ -121,6 +123,7 @@ def _argument(value: Any, *, folders: bool) -> str:
         shown = without_secrets(f"{place}?{'&'.join(told[False])}" if told[False] else place)
         more = f"{'&' if told[False] else '?'}{'&'.join(told[True])}" if told[True] else ""
         return f"{shown}{more}#{name}"
+    # Some settings are a file or a name, such as that of a model.
     is_file = isinstance(value, str) and (Path(text).is_absolute() or Path(text).is_file())
     is_place = isinstance(value, Path) or is_file
     return Path(text).name if is_place and not folders else text

@@ -196,8 +196,10 @@ def ladders(
         return rows
     made = {_row_index(row): row for row in rows}  # only the rows of the split, where one is named
     reasons = {_row_index(row): row.reason for row in rejected}
+    # In the order of the frame, rejected rows included.
     places = sorted([*made, *reasons])
     columns = _columns([made.get(place) for place in places])
+    # The frame has these columns already.
     if shape is None:
         named = [str(name) for name in frame.columns]
         columns = {name: values for name, values in columns.items() if name not in ("id", *ASKED) or name not in named}
@@ -286,6 +288,7 @@ def score(
         tiered = replace(tiered, snapshot=snapshot)
     by_question = QuestionIds.of(tiered.rows) if join == "question" else None
     given = _predictions(predictions, by_question)
+    # In memory a rejected row is an error of the caller, in a file one of its writer.
     if given.rejected and not isinstance(predictions, Path | str) and not settings.get("allow_missing"):
         row = given.rejected[0]
         instead = "an empty text declines, allow_missing=True leaves it unscored"
@@ -374,6 +377,7 @@ def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool =
     """The rows as records; where `is_flat` None is an empty cell, as in a DataFrame."""
     from abstraction.files.records import Record
 
+    # A mapping would be iterated by its keys.
     if isinstance(rows, Mapping):
         expected = "expected a list of rows: put a single row into a list, and choose one of several splits"
         raise UsageError(f"the {what}s are one {type(rows).__name__}; {expected}")
@@ -389,6 +393,7 @@ def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool =
 def _cell(value: Any) -> Any:
     """A value as in a file: pandas turns a column of whole numbers into floats where one is missing."""
     value = _as_list(value)
+    # Beyond EXACT a float is no certain whole number.
     if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
         return int(value)
     return value
@@ -396,6 +401,7 @@ def _cell(value: Any) -> Any:
 
 def _is_missing(value: Any) -> bool:
     """Whether a value is a missing one of pandas or NumPy: NaN, NaT, pandas.NA."""
+    # Not imported here: values of pandas exist only where it is loaded.
     pandas = sys.modules.get("pandas")
     if pandas is not None and (value is pandas.NA or value is pandas.NaT):
         return True

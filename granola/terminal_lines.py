@@ -23,7 +23,7 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), *ran
 
 
 def visible(text: str) -> str:
-    """A text with control characters as `\x1b`: those in rows and file names must not control a terminal."""
+    """A text with control characters as `\\x1b`: those in rows and file names must not control a terminal."""
     return text if text.isprintable() else text.translate(_CONTROLS)
 
 

@@ -84,6 +84,7 @@ class Command(ABC, Generic[Result]):
         """
         try:
             result = self.run()
+        # Writing the requests of a batch is what the user asked for, not a failure.
         except BatchWritten as told:
             note(str(told))
             return 0

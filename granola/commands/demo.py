@@ -22,8 +22,8 @@ from granola.terminal_lines import Verbatim, show_lines
 if TYPE_CHECKING:
     from granola.scoring.scored_systems import Systems
 
-SYSTEMS = ("specific", "cautious")
-PAGE = "report.html"
+SYSTEMS = ("specific", "cautious")  # the two bundled prediction files
+PAGE = "report.html"  # its run record marks the folder as a demo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,7 @@ class Demo(Command["Systems"]):
             raise UsageError("--out is empty; name a folder, as in --out demo-output")
         if self.out.exists() and not self.out.is_dir():
             raise GranolaError(f"--out {self.out} is a file; name a folder, as in --out demo-output")
+        # Only a folder that a demo made is overwritten.
         if not self.force and self.out.exists() and any(self.out.iterdir()) and made_by(self.out / PAGE) != "demo":
             raise UsageError(f"{self.out} is not an earlier demo's; name another folder, or give --force")
         with lock_output(self.out):
@@ -83,6 +84,7 @@ class Demo(Command["Systems"]):
         """Print the tables, the signature, and the path of the page."""
         from granola.report.score_tables import score_tables
 
+        # Systems scored alike have one signature.
         signatures = dict.fromkeys(f"signature: {report.signature}" for report in result.reports)
         show_lines(*score_tables(result.reports), "", *map(Verbatim, signatures), Verbatim(f"page: {self.out / PAGE}"))
 

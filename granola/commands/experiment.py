@@ -50,7 +50,7 @@ ASKING = (
     "aggregator", "prompts", "snapshot", "language",
 )  # fmt: skip
 SAMPLING = ("temperature", "top_p", "max_tokens", "seed")  # parameters of a model, written into its name
-SCORING = ("matcher", "standard", "lambda", "resamples")
+SCORING = ("matcher", "standard", "lambda", "resamples")  # keys of [scoring], which are settings of `granola compare`
 GUESS = "guess"  # the baseline system that knows only a question's relation and the name of its subject
 _LETTERS = {"temperature": "t", "samples": "n", "support": "s"}  # before a number in a system's name
 

@@ -55,6 +55,7 @@ class ReviewSettings:
         """Remove the ladders of refused or uncertain links; write doubtful links to the sheet."""
         from abstraction.linking.review import Reviewer, without_refused_links, without_uncertain_links, write_sheet
 
+        # Decisions first: decided links need not be reviewed again.
         ladders = (without_refused_links(row, decisions) for row in ladders)
         if self.review is not None:
             ladders = write_sheet(ladders, Reviewer(store, language=language), self.review)

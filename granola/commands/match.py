@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from granola.matching.model_judge import JudgedItem, JudgeMatcher
     from granola.matching.verdict import Verdict
 
-ADDED = ("level", "rule", "abstained")
+ADDED = ("level", "rule", "abstained")  # fields that each row gets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +132,7 @@ def _matched_lines(
                 tally.languages[row.language] += 1
             yield MatchCase(prediction=row.prediction, levels=row.levels, question=row.question, language=row.language)
 
+    # Verdicts come in the order of the cases, which run ahead in worker processes.
     for verdict in match_each(matcher, cases(), workers=None):
         record = waiting.popleft()
         if isinstance(verdict, Fault):
@@ -162,6 +163,7 @@ def _lines_by_judge(
             waiting.append(record)
             yield matcher.item(row.prediction, row.levels, row.question)
 
+    # A judge is asked for many items at a time.
     for item, outcome in matcher.judge(items()):
         record = waiting.popleft()
         if outcome.fault is not None:
@@ -175,6 +177,7 @@ def _lines_by_judge(
 
 def _line_with_verdict(record: Record, verdict: Verdict, tally: MatchCounts) -> dict[str, Any]:
     data = record.data
+    # Fields of the row with these names are overwritten, which is reported.
     tally.replaced += not data.keys().isdisjoint(ADDED)
     judged = {"answer": verdict.answer, "cuts": list(verdict.cuts)} if verdict.cuts else {}
     return {**data, "level": verdict.level, "rule": verdict.rule, "abstained": verdict.abstained, **judged}

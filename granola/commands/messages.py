@@ -63,6 +63,7 @@ def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path |
 def _files_of(rejected: Sequence[RejectedRow], name: str) -> str:
     """The names of the files with rejected rows; `name` where it is one of them or none is known."""
     files = dict.fromkeys(_PLACE.sub("", row.source) for row in rejected)
+    # Rejected rows may be in other files than the one that was named.
     others = [file for file in files if Path(file).name != Path(name).name]
     named = others if others and len(others) == len(files) else [name, *others]
     more = [f"{len(named) - SHOWN:,} more files"] if len(named) > SHOWN else []
@@ -107,6 +108,7 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
         unread.update(name for name in row.extra if meant_by(name) is not None)
         twice += ANSWERS[1] in row.extra
         yield row
+    # A few answers may end in a question mark; most of them only by mistake.
     if 2 * exchanged > rows_read:
         note(f"{count(exchanged, 'row')} of {rows_read:,} have a question as their answer; are the columns exchanged?")
     if without_row:
@@ -116,6 +118,7 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
         first, second = map(repr, ANSWERS)
         told = f"{count(twice, 'row')} with both {first} and {second}: {first} is read, {second} is left as it is"
         note(f"{told}; --answer-field {ANSWERS[1]} reads it")
+    # Five at most: a file with many unknown fields needs no longer list.
     for name, number in unread.most_common(5):
         note(f"{count(number, 'row')} with the field {name!r}, which is not read; is {meant_by(name)!r} meant?")
     for code, number in sorted(others.items())[:5]:
@@ -164,7 +167,9 @@ def print_json(data: Any, *, file: TextIO | None = None) -> None:
     import json
 
     stream = file or sys.stdout
+    # An ASCII stream gets escapes, which JSON readers decode.
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
+    # NaN is not valid JSON; json_of has replaced it by null.
     shown = json.dumps(
         {"schema_version": 1, **json_of(data)}, ensure_ascii=encoding != "utf8", indent=1, allow_nan=False
     )
@@ -180,8 +185,10 @@ def json_of(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): json_of(part) for name, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
+        # Sets are sorted, so that equal results print equal texts.
         return [json_of(part) for part in (sorted(value) if isinstance(value, set | frozenset) else value)]
     if isinstance(value, float):
+        # JSON has no NaN and no infinity.
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
@@ -206,6 +213,7 @@ def with_progress(rows: Iterable[_Row], *, total: int | None = None) -> Iterator
 @contextmanager
 def phase_progress(first: str) -> Iterator[Callable[[str, int, int | None, str], None] | None]:
     """A function that shows the phase, the number done, the total and the unit; None where stderr is no terminal."""
+    # Progress bars would fill log files.
     if not sys.stderr.isatty():
         yield None
         return

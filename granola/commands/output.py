@@ -26,8 +26,8 @@ from granola.terminal_lines import Part, show_lines
 from kg.errors import ForeseenError
 from kg.files import writable
 
-STANDARD = "-"
-REJECTS_SUFFIX = ".rejects.jsonl"
+STANDARD = "-"  # standard input or output in the place of a file
+REJECTS_SUFFIX = ".rejects.jsonl"  # the side file with rejected rows
 CSV_RAW = "GRANOLA_CSV_RAW"  # environment variable; 1: no ' before texts that a spreadsheet takes for formulas
 
 
@@ -57,15 +57,17 @@ def check_outputs(
         if any(_is_same_file(place, one) for one in given):
             beside = "" if path == Path(out) else f", which {asked} {out} would write,"
             raise UsageError(f"{path}{beside} is also an input and would be lost; give another {asked}")
+        # A failed run leaves its list of rejected rows, which must not block the next run.
         is_left = path != Path(out) and not Path(out).exists() and _is_list_of_rejects(place)  # left by a failed run
         if place.exists() and not force and not is_left:
+            # A wrong input is the likelier mistake than an output that exists.
             if missing := [one for one in given if "://" not in str(one) and not one.exists()]:
                 raise UsageError(f"no such file: {missing[0]}")
             raise UsageError(f"{path} exists; give --force to replace it, or another {asked}")
 
 
 def _is_list_of_rejects(place: Path) -> bool:
-    """Whether a file was written by `RejectsFile`."""
+    """Whether a file is a list of rejected rows."""
     if not place.name.endswith(REJECTS_SUFFIX) or not place.is_file():
         return False
     with place.open("rb") as stream:
@@ -115,6 +117,7 @@ def lock_output(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
     `out` will then report the reason.
     """
     final = Path(os.path.realpath(out))
+    # A hash keeps the name of the lock short and distinct for long file names.
     name = sha256(final.name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     lock = final.parent / f".{final.name[:40]}.{name}.lock"
     is_new = not final.parent.exists()
@@ -131,6 +134,7 @@ def lock_output(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
     finally:
         lock.unlink(missing_ok=True)
         os.close(handle)
+        # A folder that was created for the output alone is removed when the output is not written.
         if is_new and any(final.parent.iterdir()):
             note(f"the folder {final.parent} was not there and is made")
         elif is_new:
@@ -140,6 +144,7 @@ def lock_output(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
 def _open_locked(lock: Path) -> int:
     """Lock a file and return its handle. Raises BlockingIOError where another process has the lock."""
     while True:
+        # The lock file may be removed between opening and locking, so its identity is compared.
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -160,6 +165,7 @@ def _remove_on_error(out: Path | str) -> Iterator[None]:
     try:
         yield
     except (OSError, BatchWritten):
+        # A file that the block has not written is the user's and stays.
         if _stamp(out) != before:
             writable(out).unlink(missing_ok=True)
         raise
@@ -169,7 +175,7 @@ def _stamp(out: Path | str) -> tuple[int, int] | None:
     if not Path(out).exists():
         return None
     found = Path(out).stat()
-    return found.st_ino, found.st_mtime_ns
+    return found.st_ino, found.st_mtime_ns  # a replaced or changed file differs in one of them
 
 
 def check_standard_input(inputs: Iterable[Path | str]) -> None:

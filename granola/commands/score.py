@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from granola.scoring.metrics import Standard
     from granola.scoring.predictions import PredictionFile
 
-BY_ID, BY_QUESTION = "id", "question"
+BY_ID, BY_QUESTION = "id", "question"  # values of --join; any other is the path of the question in predictions
 SystemFiles = Annotated[
     tuple[str, ...],
     Setting(
@@ -107,6 +107,7 @@ class ScoringSettings:
         from granola.scoring.metrics import usual_standard
 
         settings = recorded_settings(self, ScoringSettings)
+        # Defaults that depend on the matcher are recorded with the values they had.
         settings["standard"] = self.first_level or usual_standard(self.matcher_name)
         if self.matcher == "f1":
             settings["matcher"] = f"f1:{F1Matcher().tau}"
@@ -148,12 +149,14 @@ def score_systems(
     check_standard_input([tiered, *predictions])
     read = read_tiered_file(tiered)
     report_rejects(tiered, read.rejected)
+    # Anything but the id joins by the words of the question.
     by_question = QuestionIds.of(read.rows) if settings.join != BY_ID else None
     asked_at = None if settings.join in (BY_ID, BY_QUESTION) else settings.join
     shape = prediction_shape(
         settings.preset, prediction=settings.prediction_field, id=settings.id_field, question=asked_at
     )
     files = [read_predictions(path, by_question=by_question, shape=shape) for path in predictions]
+    # Where questions join, they agree by definition.
     for file in files if by_question is None else ():
         warn_of_questions(file, read.rows)
     how = scores.ScoreSettings(
@@ -165,11 +168,14 @@ def score_systems(
     with open_matcher(
         settings.matcher, out=out, inputs=[tiered, *predictions], raw=settings.raw,
     ) as chosen:  # fmt: skip
+        # A judge reads any language.
         if settings.matcher_name != "judge":
             warn_of_answer_languages(read.languages)
         for name, file in zip(names_of_systems(predictions), files, strict=True):
             report_rejects(file.name, file.rejected)
+            # All requests at once: a judge is slow when asked one by one.
             judge_ahead(chosen, read.rows, file, settings.first_level or "aliases")
+            # `faults` collects those of all systems; each file reports its own.
             before = len(faults)
             reports.append(
                 scores.score(
@@ -216,6 +222,7 @@ class Score(Command[Systems], ScoringSettings):
 
         inputs = [self.tiered, self.predictions]
         if self.out is None:
+            # Tables need outcomes alone; items are kept only where they are written.
             return score_systems(self.tiered, [self.predictions], self, keep_items=False)
         if str(self.out) in (STANDARD, "."):
             raise UsageError("--out takes a file; the tables or --json go to standard output")
@@ -335,6 +342,7 @@ def with_popularity(
             lines = f"; {count(unread, 'line')} of the file could not be read" if unread else ""
             note(f"{word}: page views of {found:,} of {len(rows):,} entities asked about{lines}")
             fields[at] = FIELD
+    # Fewer rows would make bins of a question or two.
     if not fields and sum(isinstance(row.extra.get(SITELINKS), int) for row in rows) >= 2 * BINS:
         fields.append(SITELINKS)
     elif not fields:

@@ -39,7 +39,7 @@ COUNTED = (
     *("entities", "items", "properties", "statements", "preferred", "normal", "deprecated", "qualifiers"),
     *("labels", "aliases", "descriptions"),
 )
-PACKED = (".bz2", ".zst", ".xz", ".zip")
+PACKED = (".bz2", ".zst", ".xz", ".zip")  # compressions that dumps have and exports do not write
 AnySnapshot = Annotated[str, Setting("A snapshot file, or bolt://HOST:PORT of a mirror.", positional=True)]
 
 
@@ -57,6 +57,7 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
         with open_store(self.snapshot) as store:
             manifest = dict(store.manifest())
         counts = manifest["counts"]
+        # A manifest without them was written by no build.
         if lacking := [name for name in COUNTED if not isinstance(counts.get(name), int)]:
             raise DamagedSnapshotError(f"{self.snapshot} is damaged: its manifest does not count {', '.join(lacking)}")
         size = None if is_address(self.snapshot) else Path(self.snapshot).stat().st_size
@@ -138,6 +139,7 @@ class SnapshotVerify(Command["Verification"]):
         from kg.export.verification import verify
         from kg.store import is_address
 
+        # A file is checked by itself, a mirror against its file.
         if not is_address(self.snapshot):
             if self.against is not None:
                 raise UsageError("--against is for mirrors; 'granola snapshot diff' compares files")
@@ -267,6 +269,7 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
 
 def _check_name(out: str, format: ExportFormat) -> None:
     """Raise ExportError where the name of the output implies another format than `format`."""
+    # The name tells readers the format, so that a wrong one is an error.
     ending = Path(out.lower().removesuffix(".gz")).suffix
     if ending in PACKED:
         raise ExportError(f"{out}: {ending} is no way of packing that exports know; allowed are .gz and none")
@@ -329,7 +332,7 @@ def _row(name: str, counts: Mapping[str, int]) -> tuple[str, ...]:
     return name, *(f"{counts[kind]:,}" for kind in _KINDS)
 
 
-_KINDS = ("added", "removed", "changed")
+_KINDS = ("added", "removed", "changed")  # columns of the table of differences
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -89,6 +89,7 @@ def gap(study: Study, figure: Figure) -> bool:
     axes = figure.add_subplot()
     if not _draw_marks(study, axes, "selective_standard_accuracy", "selective_accuracy"):
         return False
+    # Lines of equal gap: 0, 5 and 20 points, as in Figure 5 of the paper.
     for points, colour, dash in ((0, "#000000", "-"), (5, "#777777", ":"), (20, "#c03030", ":")):
         axes.plot([0, 1 - points / 100], [points / 100, 1], linewidth=0.9, zorder=0, color=colour, linestyle=dash)
         if points:
@@ -150,6 +151,7 @@ def distribution(study: Study, figure: Figure) -> bool:
             label=name, height=0.62,
         )  # fmt: skip
         for place, part in enumerate(shares):
+            # A narrower bar has no room for its number.
             if part > 0.07:
                 axes.text(
                     left[place] + part / 2, place, f"{100 * part:.0f}", ha="center", va="center", fontsize=8,
@@ -158,6 +160,7 @@ def distribution(study: Study, figure: Figure) -> bool:
                 )  # fmt: skip
             left[place] += part
     axes.set_yticks(range(len(study.names)), shortened_names(study.names))
+    # The first system is on top.
     axes.set_ylim(len(study.names) - 0.5, -0.5)
     axes.set_xlim(0, 1)
     axes.set_xlabel("share of the questions; figures in per cent")
@@ -179,6 +182,7 @@ def f1(study: Study, figure: Figure) -> bool:
     down = -(-len(panels) // across)
     figure.set_size_inches(WIDTH, 0.9 + 2.3 * down if across == 2 else 3.6)
     means = [mean for _, points in panels for _, mean in points.values()]
+    # One colour scale for all panels; of a single value a scale of width 1.
     scale = matplotlib.colors.Normalize(min(means), max(means) if max(means) > min(means) else min(means) + 1)
     most = max(n for _, points in panels for n, _ in points.values())
     axes_list: list[Axes] = []
@@ -209,6 +213,7 @@ def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int,
     sums: Counter[tuple[float, float]] = Counter()
     for item in study.f1[index]:
         if not item.abstained and item.id in colour and item.id in matched:
+            # To two decimals, so that equal pairs form one larger point.
             place = (round(item.standard, 2), round(item.with_level(matched[item.id]), 2))
             counts[place] += 1
             sums[place] += colour[item.id]  # type: ignore[assignment]  # a Counter takes floats as well

@@ -98,6 +98,7 @@ class Study:
     def f1_warning(self) -> str:
         """A warning about token-F1 where answers are longer than the names that they are compared with."""
         words = sorted(len(p.text.split()) for file in self.files for p in file.predictions.values())
+        # The median: a few long answers do not matter.
         median = words[len(words) // 2] if words else 0
         if median <= SHORT_ANSWER:
             return ""
@@ -111,6 +112,7 @@ class Study:
         if self.coloured is not None:
             scores_of = {id_: p.scores for id_, p in self.files[index].predictions.items()}
             return {id_: scores[self.coloured] for id_, scores in scores_of.items() if self.coloured in scores}
+        # Without a score in the predictions, points are coloured by informativeness.
         levels = self.matched(index)
         return {id_: informativeness_weight(level, self.lambda_) if level else 0.0 for id_, level in levels.items()}
 

@@ -30,6 +30,7 @@ _DARK = (
 def study_page(study: Study, drawn: Sequence[DrawnFigure], manifest: Mapping[str, Any] | None = None) -> str:
     """The page: a ladder, scores, figures, tables and every question; it needs no other file and no network."""
     tables = study.tables()
+    # The other tables are linked as files: the figures show their numbers.
     shown = {"differences", "coarse-answers", *(figure.name for figure in study.figures if figure.is_shown)}
     figures = [PageFigure(title=one.title, caption=one.caption, svg=Markup(one.inline)) for one in drawn]
     return render(
@@ -90,6 +91,7 @@ def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), cs
         written[f"{FIGURES}/{drawing.name}.png"] = drawing.png
     for table in study.tables():
         written[f"{TABLES}/{table.name}.csv"] = table.to_csv(raw=csv_raw)
+    # Last, since the page links the other files.
     written[PAGE] = study_page(study, drawn)
     for name in (FIGURES, TABLES):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -97,6 +99,7 @@ def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), cs
         with atomic_path(folder / name) as temporary:
             temporary.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
     for name in earlier:
+        # Only in these two folders, whatever the earlier record lists.
         if name not in written and Path(name).parts[:-1] in ((FIGURES,), (TABLES,)):
             (folder / name).unlink(missing_ok=True)
     return list(written)

@@ -111,6 +111,7 @@ class ItemScores(Sequence[ItemScore]):
 
     def __init__(self) -> None:
         self.ids: list[str] = []
+        # Arrays, since an object for each of a million items takes a gigabyte.
         self._levels = array("l")
         self._others = array("i")
         self._bits = array("d")
@@ -133,6 +134,7 @@ class ItemScores(Sequence[ItemScore]):
     def outcomes(self) -> Iterator[Outcome | None]:
         """The outcome of every item, in order; None for an unscored item."""
         pairs = zip(self._levels, self._others, strict=True)
+        # Outcomes without bits are few; one object serves all items that have them.
         plain = {pair: _outcome(*pair) for pair in set(pairs)}
         rows = zip(self._levels, self._others, self._bits, self._shares, strict=True)
         for level, other, bits, share in rows:

@@ -37,6 +37,7 @@ class LadderCounts:
         coarser = row.levels[1:]
         texts = sum(len(level.tiers) for level in coarser)
         self.questions += 1
+        # Dates and amounts have coarser tiers but no item.
         self.linked += texts > 0 or any(tier.qid for tier in row.levels[0].tiers)
         self.at_least_one += texts >= 1
         self.at_least_two += texts >= 2

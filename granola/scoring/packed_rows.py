@@ -34,6 +34,7 @@ class PackedRows(Sequence[TieredRow]):
         self._last.append(row)
         self.ids.append(row.id)
         if len(self._last) == BLOCK:
+            # Tuples, since dataclasses pickle with the names of their fields.
             plain = pickle.dumps([_plain(row) for row in self._last], protocol=pickle.HIGHEST_PROTOCOL)
             self._blocks.append(zstandard.ZstdCompressor(level=1).compress(plain))
             self._last = []
@@ -49,6 +50,7 @@ class PackedRows(Sequence[TieredRow]):
         if isinstance(index, slice):
             return [self[one] for one in range(*index.indices(len(self)))]
         number, offset = divmod(range(len(self))[index], BLOCK)
+        # The last block read is kept for access in order.
         if self._read[0] != number:
             self._read = number, self._block(number)
         return self._read[1][offset]
@@ -79,6 +81,7 @@ def _row(plain: tuple[Any, ...]) -> TieredRow:
         id=id_,
         question=question,
         answers=answers,
+        # Level 1 is different in almost every row and would only fill the cache.
         levels=(_level(first), *map(_shared, coarser)),
         relation=relation,
         question_entity=entity,

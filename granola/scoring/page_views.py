@@ -32,6 +32,7 @@ def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[T
     """
     asked = [row.question_entity or {} for row in rows]
     keys = [[_title(str(entity[key])) for key in ("qid", "text") if entity.get(key)] for entity in asked]
+    # Files of page views have millions of lines; only the pages of the rows are kept.
     wanted = {key for names in keys for key in names}
     views: Counter[str] = Counter()
     unread = 0

@@ -116,6 +116,7 @@ def read_with_shape(path: Path | str, shape: PredictionShape) -> Iterator[Record
         if isinstance(record, RejectedRow):
             yield record
             continue
+        # lm-eval repeats each response for every filter; the first filter is read.
         if shape.variant and (variant := record.data.get(shape.variant)) is not None:
             first_variant = variant if first_variant is None else first_variant
             if variant != first_variant:
@@ -145,6 +146,7 @@ ZSTANDARD = 93  # the zip method number of inspect_ai's archives, which zipfile 
 def _samples_of_archive(path: Path) -> Iterator[Record]:
     """The samples of a log in inspect_ai's format .eval: an archive with a JSON file for each sample."""
     with zipfile.ZipFile(path) as archive:
+        # Other entries of the archive are its header and summaries.
         infos = [one for one in archive.infolist() if re.fullmatch(r"samples/.+\.json", one.filename)]
         for info in sorted(infos, key=lambda one: one.filename):
             data = json.loads(_content(archive, path, info))
@@ -159,6 +161,7 @@ def _content(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> byt
     if info.compress_type != ZSTANDARD:
         return archive.read(info)
     with path.open("rb") as stream:
+        # zipfile knows where the entry begins but not how to decompress it.
         stream.seek(info.header_offset)
         name, extra = struct.unpack("<26xHH", stream.read(30))  # the lengths of two fields that follow the local header
         stream.seek(name + extra, 1)
@@ -168,6 +171,7 @@ def _content(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> byt
 def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
     """The samples of a log of inspect_ai in JSON; None for any other file."""
     with opened_to_read(path) as stream:
+        # The first 2,000 bytes show whether it is a log: parsing every large file as JSON is slow.
         head = stream.read(2_000).lstrip()
         if not head.startswith(b"{") or b'"eval"' not in head:
             return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from abstraction.rows import TieredRow
 
 LONGEST = 10_000  # characters of a question that are compared
-EXPECTED = (
+EXPECTED = (  # the end of errors on files and rows
     'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction; on the '
     "command line --id-field and --prediction-field name other fields, and --preset lm-eval, inspect or openai-batch "
     "reads what these programs wrote"
@@ -117,6 +117,7 @@ class QuestionIds:
         words = question_words(question)
         if words in self.shared:
             raise PredictionError("several rows ask this question; join on ids")
+        # An unknown question is kept as id, so that it is counted as unknown.
         return self.ids.get(words, question)
 
 
@@ -166,6 +167,7 @@ def predictions_of(
     def read(record: Record) -> Prediction:
         try:
             return _prediction(record, by_question)
+        # The id of a damaged line explains why its question has no prediction.
         except Exception:
             rejected_ids.add(_id(record.data.get("id")))
             raise
@@ -173,6 +175,7 @@ def predictions_of(
     for row in read_each(records, read):
         if isinstance(row, RejectedRow):
             rejected.append(row)
+        # Two systems in one file look like repeated ids; the first line counts.
         elif (first := predictions.setdefault(row.id, row)) is not row:
             reason = f"id {row.id!r} stands already at {first.source} (several systems? give each a file of its own)"
             rejected.append(RejectedRow(source=row.source, reason=reason, excerpt=excerpt(row.text)))
@@ -210,6 +213,7 @@ class PredictedModel(RowModel):
     @classmethod
     def of(cls, record: Record) -> Self:
         """The validated row of a record. Raises RowError with the reason where it is invalid."""
+        # An empty cell of CSV is an abstention, a missing column is an error.
         if record.columns and "prediction" in record.columns and "prediction" not in record.data:
             record = replace(record, data={**record.data, "prediction": ""})
         return super().of(record)
@@ -252,6 +256,7 @@ def _system_answers(systems: object) -> Iterator[SystemAnswer]:
     """The answers of systems in a row of `granola aggregate`; none where the field has another form."""
     for said in systems if isinstance(systems, list) else ():
         match said:
+            # Other forms belong to other programs and are ignored.
             case {"system": str(system), "response": str(response), "agrees": bool(agrees)}:
                 yield SystemAnswer(system=system, response=response, agrees=agrees)
 
@@ -265,6 +270,7 @@ _NONE: Mapping[str, float] = MappingProxyType({})  # shared by the many predicti
 
 
 def _id(value: object) -> str | None:
+    # True would otherwise become the id "True".
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     return str(value).strip() or None

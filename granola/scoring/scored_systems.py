@@ -52,6 +52,7 @@ def names_of_systems(paths: Sequence[str]) -> list[str]:
     """The file names as given, without endings; with folders, or numbers, where two are equal."""
     stems = ["stdin" if path == "-" else _ENDING.sub("", Path(path).name) or path for path in paths]
     if len(set(stems)) < len(stems):
+        # Runs are often kept as FOLDER/predictions.jsonl.
         placed = [f"{Path(path).parent.name}/{stem}" for path, stem in zip(paths, stems, strict=True)]
         stems = [
             place if stems.count(stem) > 1 and Path(path).parent.name else stem
@@ -115,6 +116,7 @@ def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFi
     from granola.matching.model_judge import JudgeMatcher
     from granola.scoring.items import names_of
 
+    # Other matchers need no requests.
     if not isinstance(matcher, JudgeMatcher):
         return
     failed = matcher.prepare(

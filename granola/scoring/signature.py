@@ -87,4 +87,4 @@ def asked_of(predictions: Path | str) -> str:
 
 
 def _prompts(found: object) -> str:
-    return found if isinstance(found, str) and PROMPTS.fullmatch(found) else ""
+    return found if isinstance(found, str) and PROMPTS.fullmatch(found) else ""  # a run record may come from anywhere

@@ -25,6 +25,7 @@ def wilson(count: int, n: int) -> Interval:
     p, square = count / n, Z_95 * Z_95
     centre = (p + square / (2 * n)) / (1 + square / n)
     half = Z_95 * math.sqrt(p * (1 - p) / n + square / (4 * n * n)) / (1 + square / n)
+    # Exact ends where rounding would leave 1e-17.
     return Interval(low=0.0 if count == 0 else centre - half, high=1.0 if count == n else centre + half)
 
 
@@ -53,6 +54,7 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float:
         return math.nan
     first, second = (Counter(pair[i] for pair in pairs) for i in (0, 1))
     observed = sum(a == b for a, b in pairs) / n
+    # Agreement expected from the frequencies of labels of each annotator.
     chance = sum(first[label] * second[label] for label in first) / (n * n)
     return math.nan if chance == 1.0 else (observed - chance) / (1.0 - chance)
 
@@ -76,6 +78,7 @@ def fleiss_kappa(items: Sequence[Sequence[str]]) -> float:
         total.update(counts)
         observed += (sum(c * c for c in counts.values()) - raters) / (raters * (raters - 1))
     observed /= n
+    # Agreement expected from the frequencies of labels over all annotators.
     chance = sum((c / (n * raters)) ** 2 for c in total.values())
     return math.nan if chance == 1.0 else (observed - chance) / (1.0 - chance)
 

@@ -83,6 +83,7 @@ def tau_sweep(items: Sequence[ItemF1], taus: Sequence[float] = TAUS, lambda_: fl
     points = []
     for tau in taus:
         levels = Counter(next((k for k, f1 in enumerate(item.levels, start=1) if f1 > tau), 0) for item in items)
+        # As the matcher does: an abstention that matches nevertheless counts as an answer.
         answered = n - sum(item.abstained and max(item.levels) <= tau for item in items)
         weights = math.fsum(informativeness_weight(k, lambda_) * count for k, count in levels.items() if k)
         points.append(
@@ -145,6 +146,7 @@ def risk_coverage(report: ScoreReport, predictions: Mapping[str, Prediction]) ->
     sure: dict[float, list[int]] = {}
     unsure = 0
     for id_, outcome in zip(report.items.ids, report.items.outcomes(), strict=True):
+        # An abstention answers nothing, so it has no risk.
         if outcome is None or outcome.abstained:
             continue
         prediction = predictions.get(id_)
@@ -159,6 +161,7 @@ def risk_coverage(report: ScoreReport, predictions: Mapping[str, Prediction]) ->
     points: list[tuple[float, float]] = []
     answered = wrong = 0
     area = 0.0
+    # Equal confidences enter together: their order would be arbitrary.
     for confidence in sorted(sure, reverse=True):
         answers, wrong_answers = sure[confidence]
         answered += answers

@@ -37,6 +37,7 @@ def read_tiered_file(path: Path | str) -> TieredFile:
     rejected: list[RejectedRow] = []
     rows = PackedRows()
     spoken = Counter[str]()
+    # Evidence is most of a file, and no metric needs it.
     for row in read_tiered(path, on_reject=rejected.append, evidence=False):
         rows.append(row)
         if (code := language_of(row)) is not None:
