@@ -16,7 +16,7 @@ from typing import Any
 
 from measuring import arguments, rows_of
 
-from granola.grounding.citation_markers import cited_passages, deflects
+from granola.grounding.citation_markers import cited_passages, deflecting_rule
 from granola.matching import in_language, matcher
 from granola.replies import read_reply, read_verdict
 
@@ -40,7 +40,7 @@ def outcome(case: Case) -> dict[str, Any] | str | None:
         return "no verdict" if word is None else f"level {word}" if word.isdigit() else word
     if "passages" in case:
         ids = [passage["id"] for passage in case["passages"]]
-        return {"deflects": deflects(case["answer"], ids, language=case["language"]) is not None}
+        return {"deflects": deflecting_rule(case["answer"], ids, language=case["language"]) is not None}
     if "passage_ids" in case:
         return {"cited": list(cited_passages(case["answer"], case["passage_ids"])[0])}
     if "prediction" not in case or "levels" not in case:

@@ -14,7 +14,7 @@ from typing import Any
 from granola.attribution.simple_evaluators import WordEvaluator
 from granola.grounding.grounded_samples import Relevance
 from granola.grounding.grounding_items import AnsweredSentence, AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.grounding.sentence_judges import EvaluatorSentences
+from granola.grounding.sentence_judges import EvaluatorSentenceJudge
 
 LABELS = {"A": "ANSWER-THE-QUESTION", "R": "RELATED-INFORMATION", "O": "OUTDATED", "U": "UNKNOWN"}
 ASKED = "2024-11-20"
@@ -262,6 +262,6 @@ def judged_item(
     return GroundingItem(**{**given, **more})
 
 
-def word_judge(share: float = 0.6) -> EvaluatorSentences:
+def word_judge(share: float = 0.6) -> EvaluatorSentenceJudge:
     """The baseline that judges sentences by the words that they share with a passage."""
-    return EvaluatorSentences(evaluator=WordEvaluator(share=share), apart=True)
+    return EvaluatorSentenceJudge(evaluator=WordEvaluator(share=share), apart=True)

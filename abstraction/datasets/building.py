@@ -37,7 +37,7 @@ from abstraction.linking.review import (
     writing_sheet,
 )
 from abstraction.models.chat_model import Failure
-from abstraction.phrasing.decisions import DecisionCounts, log_lines, shortened
+from abstraction.phrasing.decisions import DecisionCounts, log_lines, without_decisions
 from abstraction.pipeline import LadderMakers
 from abstraction.rows import QARow, RejectedRow, TieredRow, UnansweredRow
 from kg import __version__
@@ -326,7 +326,7 @@ def _make(
                 made = _each("phrasing", partial(_phrased, phraser=phraser), made, faulty)
                 counts = DecisionCounts()
                 for row in made:
-                    counts.see(row)
+                    counts.add(row)
                 lacking = counts.unanswered
             if scorer is not None:
                 scored = _each("scoring", partial(_scored, scorer=scorer), made, faulty)
@@ -408,10 +408,10 @@ def _assemble(
     def keep(row: TieredRow) -> bytes:
         """The row's line where it stays; else nothing."""
         if phrased:  # else a field of that name is the questions' own
-            phrasing.see(row)
+            phrasing.add(row)
             for one in log_lines(row):
                 sides.decided.add(one)
-            row = shortened(row)
+            row = without_decisions(row)
         clean = cleaner.clean(row)
         if isinstance(clean, Dropped):
             sides.dropped.add({**row.to_json(), "step": clean.step, "reason": clean.reason})

@@ -164,7 +164,7 @@ their row, for want of a label in it: `language` of the tier names it."
             for name, by in sorted(counts.findings.items())
         ]
         stay = "; ".join(f"{n:,} {name}" for name, n in sorted(counts.fallbacks.items()))
-        stayed = f" {sum(counts.fallbacks.values()):,} rows {counts.left_with}: {stay}." if stay else ""
+        stayed = f" {sum(counts.fallbacks.values()):,} rows {counts.fallback_in_words}: {stay}." if stay else ""
         return (
             f"{counts.asked:,} of {counts.rows:,} rows were asked for, before cleaning.{stayed} What checking found of "
             "the model's words, and what was done with them; each decision stands in `phrasing.jsonl`:\n\n"

@@ -9,7 +9,7 @@ from typing import Literal
 
 from abstraction.evidence import completed
 from abstraction.language.comparable_words import bare, content
-from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, finding_of
+from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, check_result
 from abstraction.rows import TieredRow
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
 from abstraction.verifying.tier_verdicts import Judge
@@ -19,21 +19,22 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 
 Unproven = Literal["keep", "drop"]
-HELD = 20_000  # entities in memory, some 10 kB each with conclusions, before the judge is renewed
+MOST_ENTITIES = 20_000  # entities in memory, some 10 kB each with conclusions, before the judge is renewed
 _OVER_CAP = "the ladder has as many levels as it may"
 _FULL = "its level is full"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Checked:
+class CheckedLadder:
     """A checked ladder: `levels` from the answer on, and the decision on each text.
 
-    `left`: whether a text of the model is in it; otherwise the levels beyond the answer are those of the graph.
+    `has_model_texts`: whether it contains a text of the model; otherwise the levels beyond the answer are those of the
+    graph.
     """
 
     levels: tuple[Level, ...]
     decisions: tuple[TextDecision, ...]
-    left: bool = True
+    has_model_texts: bool = True
 
 
 @dataclass(slots=True)
@@ -73,8 +74,8 @@ class LadderCheck:
     """
 
     def __init__(self, store: Store, *, unproven: Unproven = "keep", language: str = "en") -> None:
-        self._fresh = partial(Judge, store, language=language)
-        self._judge = self._fresh()
+        self._new_judge = partial(Judge, store, language=language)
+        self._judge = self._new_judge()
         self._keeps_unproven = unproven == "keep"
 
     @property
@@ -82,19 +83,19 @@ class LadderCheck:
         """The graph that rows are checked against."""
         return self._judge.graph
 
-    def check(self, row: TieredRow, texts: Sequence[str], *, call: str) -> Checked:
+    def check(self, row: TieredRow, texts: Sequence[str], *, call: str) -> CheckedLadder:
         """The ladder from `texts`, finest first, for a row that has the graph's own ladder.
 
         A tier that the graph's ladder has too takes over its entity, aliases, bits and evidence.
         """
-        if self._judge.graph.held > HELD:
-            self._judge = self._fresh()
-        drafts = self._settled(row, texts)
-        rungs = self._rungs(row, drafts)
+        if self._judge.graph.held > MOST_ENTITIES:
+            self._judge = self._new_judge()
+        drafts = self._reorder(row, texts)
+        rungs = self._build_levels(row, drafts)
         first = row.levels[0]
         for draft in drafts:
             if draft.finding is CheckResult.ALIAS:
-                first = _joined(first, draft.text)
+                first = _add_answer_alias(first, draft.text)
                 draft.action = Action.JOINED
         graph = {
             bare(name): tier for level in row.levels[1:] for tier in level.tiers for name in reversed(tier.names())
@@ -106,10 +107,10 @@ class LadderCheck:
         decisions = [self._decision(draft, rungs) for draft in sorted(drafts, key=lambda draft: draft.line)]
         steps = [step for level in row.levels[1:] for tier in level.tiers for step in tier.evidence]
         beyond = completed(Ladder(levels=(first, *beyond)), more=steps).levels[1:]
-        levels = tidied((first, *(beyond or row.levels[1:])))
-        return Checked(levels=levels, decisions=tuple(decisions), left=bool(beyond))
+        levels = drop_repeated_names((first, *(beyond or row.levels[1:])))
+        return CheckedLadder(levels=levels, decisions=tuple(decisions), has_model_texts=bool(beyond))
 
-    def _settled(self, row: TieredRow, texts: Sequence[str]) -> list[_Draft]:
+    def _reorder(self, row: TieredRow, texts: Sequence[str]) -> list[_Draft]:
         """The texts with their results, reordered so that as few as possible are finer than one before them.
 
         A text that is finer is moved before the last entailed text that precedes it, until no text is, or an order
@@ -119,8 +120,9 @@ class LadderCheck:
         seen = {tuple(order)}
         while True:
             verdicts = self._verdicts(row, *([texts[at]] for at in order))
-            finer = next((at for at, verdict in enumerate(verdicts) if finding_of(verdict) is CheckResult.FINER), None)
-            good = [at for at, verdict in enumerate(verdicts[:finer]) if finding_of(verdict) is CheckResult.ENTAILED]
+            results = list(map(check_result, verdicts))
+            finer = next((at for at, result in enumerate(results) if result is CheckResult.FINER), None)
+            good = [at for at, result in enumerate(results[:finer]) if result is CheckResult.ENTAILED]
             if finer is None or not good:
                 break
             changed = list(order)
@@ -132,7 +134,7 @@ class LadderCheck:
             order = changed
         return [
             _Draft(
-                line=at + 1, text=texts[at], finding=finding_of(verdict), entities=verdict.entities, why=verdict.why,
+                line=at + 1, text=texts[at], finding=check_result(verdict), entities=verdict.entities, why=verdict.why,
                 moved=at in moved,
             )
             for at, verdict in zip(order, verdicts, strict=True)
@@ -145,17 +147,17 @@ class LadderCheck:
         beyond = (Level(tiers=tuple(Tier(text=text) for text in texts)) for texts in levels)
         return self._judge.judge(replace(row, levels=(row.levels[0], *beyond), abstained=None)).tiers
 
-    def _rungs(self, row: TieredRow, drafts: Sequence[_Draft]) -> list[_CheckedRung]:
+    def _build_levels(self, row: TieredRow, drafts: Sequence[_Draft]) -> list[_CheckedRung]:
         """The levels beyond the answer; sets the action on each text."""
-        self._hold_against_graph(row, drafts)
+        self._mark_tiers_of_graph(row, drafts)
         rungs: list[_CheckedRung] = []
         for draft in drafts:
             proven = [rung for rung in rungs if rung.proven]
             entailed = draft.finding is CheckResult.ENTAILED
-            if entailed and (beside := self._beside(row, draft, proven)) is not None:
+            if entailed and (beside := self._level_of_sibling(row, draft, proven)) is not None:
                 draft.finding, draft.why = CheckResult.SIBLING, "follows from a finer level, not from the one before it"
                 draft.merge_into(beside)
-            elif self._stays(draft):
+            elif self._is_kept(draft):
                 draft.action, draft.rung = Action.KEPT, _CheckedRung(texts=[draft], proven=entailed)
                 rungs.append(draft.rung)
             elif draft.finding is CheckResult.SIBLING and proven and not draft.merge_into(proven[-1]):
@@ -165,7 +167,7 @@ class LadderCheck:
                 draft.action, draft.rung, draft.why = Action.DROPPED, None, _OVER_CAP
         return rungs
 
-    def _hold_against_graph(self, row: TieredRow, drafts: Sequence[_Draft]) -> None:
+    def _mark_tiers_of_graph(self, row: TieredRow, drafts: Sequence[_Draft]) -> None:
         """Mark texts of the graph's own ladder as entailed, whatever their verdict; a repeated text is a duplicate."""
         tiers = {bare(name): tier.text for level in row.levels[1:] for tier in level.tiers for name in tier.names()}
         used: set[str | None] = {None}
@@ -175,21 +177,21 @@ class LadderCheck:
             if draft.finding in (CheckResult.UNPROVEN, CheckResult.DUPLICATE) and tiers.get(key) not in used:
                 draft.finding, draft.why = CheckResult.ENTAILED, "stands in the graph's own ladder"
             used.add(tiers.get(key))
-            if key in known and self._stays(draft):
+            if key in known and self._is_kept(draft):
                 draft.finding = CheckResult.DUPLICATE
             known.add(key)
 
-    def _stays(self, draft: _Draft) -> bool:
+    def _is_kept(self, draft: _Draft) -> bool:
         return draft.finding is CheckResult.ENTAILED or (draft.finding is CheckResult.UNPROVEN and self._keeps_unproven)
 
-    def _beside(self, row: TieredRow, draft: _Draft, proven: Sequence[_CheckedRung]) -> _CheckedRung | None:
+    def _level_of_sibling(self, row: TieredRow, draft: _Draft, proven: Sequence[_CheckedRung]) -> _CheckedRung | None:
         """The finer level that a phrase belongs to, where it does not follow from the last one; None where it does."""
         if draft.entities:
             return None  # names may follow from any finer level, whatever lies between
         beside = None
         for rung in reversed(proven):
             *_, verdict = self._verdicts(row, [other.text for other in rung.texts], [draft.text])
-            if finding_of(verdict) is not CheckResult.SIBLING:
+            if check_result(verdict) is not CheckResult.SIBLING:
                 break
             beside = rung
         return beside
@@ -215,7 +217,7 @@ class LadderCheck:
         )  # fmt: skip
 
 
-def tidied(levels: Sequence[Level]) -> tuple[Level, ...]:
+def drop_repeated_names(levels: Sequence[Level]) -> tuple[Level, ...]:
     """The levels with each name once: an alias that is the text of any tier, or that an earlier tier has, is removed.
     """
     texts = {normalise(tier.text) for level in levels for tier in level.tiers}
@@ -235,7 +237,7 @@ def tidied(levels: Sequence[Level]) -> tuple[Level, ...]:
     return tuple(out)
 
 
-def _joined(first: Level, name: str) -> Level:
+def _add_answer_alias(first: Level, name: str) -> Level:
     """Level 1 with one more alias, for the answer that shares most words with it."""
     nearest = max(first.tiers, key=lambda tier: len(content(tier.text) & content(name)))
     return replace(

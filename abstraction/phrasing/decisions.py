@@ -54,7 +54,7 @@ _FINDING_OF = {
 }
 
 
-def finding_of(verdict: TierVerdict) -> CheckResult:
+def check_result(verdict: TierVerdict) -> CheckResult:
     """The result of checking that corresponds to a verdict."""
     if verdict.beside_answer:
         return CheckResult.BESIDE_ANSWER
@@ -113,7 +113,7 @@ def log_lines(row: TieredRow) -> Iterator[dict[str, Any]]:
         yield {**about, "fallback": note["fallback"], "why": note.get("why", "")}
 
 
-def shortened(row: TieredRow) -> TieredRow:
+def without_decisions(row: TieredRow) -> TieredRow:
     """The row as it is written out: its note without the decisions, which the log contains."""
     note = _note(row)
     if not note:
@@ -131,7 +131,7 @@ class DecisionCounts:
         self.moved = 0
         self.as_paper = False  # the paper's procedure, in which a failed row keeps its answer only
 
-    def see(self, row: TieredRow) -> None:
+    def add(self, row: TieredRow) -> None:
         """Count a row with its whole note; a row without a note is ignored."""
         note = _note(row)
         if not note:
@@ -149,7 +149,7 @@ class DecisionCounts:
             self.moved += bool(decision.get("moved"))
 
     @property
-    def left_with(self) -> str:
+    def fallback_in_words(self) -> str:
         """The fallback of rows without a ladder by the model, in words."""
         return "have their answer alone" if self.as_paper else "keep the graph's ladder"
 
@@ -176,5 +176,5 @@ class DecisionCounts:
             actions = ", ".join(f"{n:,} {action}" for action, n in sorted(by.items(), key=lambda pair: -pair[1]))
             out.append(f"  {sum(by.values()):>6}  {finding}: {actions}")
         for name, number in sorted(self.fallbacks.items(), key=lambda pair: (-pair[1], pair[0])):
-            out.append(f"  {number:>6}  rows {self.left_with}: {name}")
+            out.append(f"  {number:>6}  rows {self.fallback_in_words}: {name}")
         return out

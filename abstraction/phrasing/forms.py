@@ -13,7 +13,7 @@ from abstraction.language.template_marks import own_turn, without_thoughts
 # The forms of replies; anything else raises ReplyError, so that no guess about a reply enters a ladder.
 
 
-def tagged(reply: str, name: str) -> str:
+def read_tagged(reply: str, name: str) -> str:
     """The text between <name> and </name>, of which there must be one pair. Raises ReplyError.
 
     Text from data has no angle brackets once it is in a prompt (`prompt_files.harmless`), so the pair is by the model
@@ -30,12 +30,12 @@ def tagged(reply: str, name: str) -> str:
     return behind.partition(closed)[0].strip()
 
 
-def listed(reply: str, name: str) -> list[str]:
+def read_list(reply: str, name: str) -> list[str]:
     """The items between <name> and </name>, one per line, all with a dash or all numbered from 1.
 
     Raises ReplyError for another line, and where there is no item.
     """
-    lines = [line.strip() for line in tagged(reply, name).splitlines() if line.strip()]
+    lines = [line.strip() for line in read_tagged(reply, name).splitlines() if line.strip()]
     dashed = [re.fullmatch(r"[-*•]\s+(\S.*)", line) for line in lines]
     numbered = [re.fullmatch(rf"{at}[.)]\s+(\S.*)", line) for at, line in enumerate(lines, start=1)]
     for matches in (dashed, numbered):
@@ -45,7 +45,7 @@ def listed(reply: str, name: str) -> list[str]:
     raise ReplyError(f"<{name}> must hold lines of '- item', or '1. item', '2. item' and so on")
 
 
-def counted(reply: str) -> list[str]:
+def read_numbered_lines(reply: str) -> list[str]:
     """The items of lines such as `1:: item`, numbered from 1 without a gap.
 
     Lines without `::` may precede and follow them, but not interrupt them. Raises ReplyError.
@@ -63,7 +63,7 @@ def counted(reply: str) -> list[str]:
     return items
 
 
-def yes_or_no(reply: str) -> bool:
+def read_yes_or_no(reply: str) -> bool:
     """Whether the reply's first word is yes rather than no. Raises ReplyError for another word."""
     match = re.match(r"\W*(yes|no)\b", reply, re.IGNORECASE)
     if not match:
@@ -75,12 +75,12 @@ def yes_or_no(reply: str) -> bool:
 
 
 TAG = "answers"
-MOST = 14  # most answers of a reply: the number of answer columns in GRANOLA-EQ
-LONGEST = 200  # characters of one answer
+MOST_ANSWERS = 14  # most answers of a reply: the number of answer columns in GRANOLA-EQ
+LONGEST_ANSWER = 200  # characters of one answer
 _QUOTED = re.compile(r"\A(?:\"(.+)\"|“(.+)”|\*\*(.+)\*\*|'(.+)')\Z")
 
 
-def answer_of(reply: str) -> str:
+def final_text(reply: str) -> str:
     """A reply without thoughts and without tokens that mark turns. Raises ReplyError for an unfinished thought."""
     text, unfinished = without_thoughts(reply)
     if unfinished and not text.strip():
@@ -95,18 +95,18 @@ def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool =
     without. The first of such lines is left out where it is one of the `names` of the given answer; some models begin
     with a coarser one. With `answer_first` it is always left out.
     """
-    text = answer_of(reply)
-    inner = tagged(text, TAG) if f"<{TAG}>" in text else text
+    text = final_text(reply)
+    inner = read_tagged(text, TAG) if f"<{TAG}>" in text else text
     if re.search(r"^\s{0,8}`?\d{1,3}\s{0,3}::", inner, re.MULTILINE) or (inner is text and "::" in text):
-        items = [_plain(item) for item in counted(inner)]
+        items = [_clean_answer(item) for item in read_numbered_lines(inner)]
         if answer_first or _is_given(items[0], names):
             items = items[1:]
     else:
-        items = [_plain(item) for item in listed(text, TAG)]
+        items = [_clean_answer(item) for item in read_list(text, TAG)]
     if [item.casefold().rstrip(".") for item in items] == ["none"]:
         return []
-    if len(items) > MOST:
-        raise ReplyError(f"{len(items)} answers are too many: {MOST} at most")
+    if len(items) > MOST_ANSWERS:
+        raise ReplyError(f"{len(items)} answers are too many: {MOST_ANSWERS} at most")
     return items
 
 
@@ -118,15 +118,15 @@ def _is_given(item: str, names: Collection[str]) -> bool:
 
 def read_vote(reply: str) -> bool:
     """Whether a reply is yes. Raises ReplyError where it is neither yes nor no."""
-    return yes_or_no(answer_of(reply))
+    return read_yes_or_no(final_text(reply))
 
 
-def _plain(item: str) -> str:
+def _clean_answer(item: str) -> str:
     """One answer without quotation marks around it. Raises ReplyError for anything but a short text on one line."""
     match = _QUOTED.match(item.strip())
     text = (next(part for part in match.groups() if part) if match else item).strip()
-    if len(text) > LONGEST:
-        raise ReplyError(f"an answer of {len(text)} characters is too long: {LONGEST} at most")
+    if len(text) > LONGEST_ANSWER:
+        raise ReplyError(f"an answer of {len(text)} characters is too long: {LONGEST_ANSWER} at most")
     if re.search(r"[<>{}`]|\\n", text) or any(
         unicodedata.category(letter) in ("Cc", "Cs", "Cf", "Co") for letter in text
     ):

@@ -16,8 +16,8 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 UNREADABLE = "unreadable-reply"
-_KEPT = 4000  # characters of an unreadable reply that the second request repeats
-_WAITING = 4096  # most items that wait for an earlier one, before no more are requested: bounds memory
+_MOST_REPEATED = 4000  # characters of an unreadable reply that the second request repeats
+_MOST_WAITING = 4096  # most items that wait for an earlier one, before no more are requested: bounds memory
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +80,7 @@ class RequestForm(Generic[T, V]):
             while True:
                 if retries:
                     slot = retries.popleft()
-                elif over or len(waiting) >= _WAITING:
+                elif over or len(waiting) >= _MOST_WAITING:
                     return
                 else:
                     try:
@@ -88,7 +88,7 @@ class RequestForm(Generic[T, V]):
                     except StopIteration:
                         over = True
                         return
-                    slot = self._slot(item)
+                    slot = self._new_slot(item)
                     waiting.append(slot)
                 if slot.outcome is not None:
                     continue
@@ -102,25 +102,25 @@ class RequestForm(Generic[T, V]):
         while True:
             for result in self.model.generate(requests()):
                 slot = asked.popleft()
-                self._take(slot, result)
+                self._store_result(slot, result)
                 if slot.outcome is None:
                     retries.append(slot)
-                yield from self._ready()
-            yield from self._ready()
+                yield from self._finished_items()
+            yield from self._finished_items()
             if over and not retries:
                 return
 
-    def _slot(self, item: T) -> _Slot[T, V]:
+    def _new_slot(self, item: T) -> _Slot[T, V]:
         try:
             return _Slot(item, self.ask(item))
         except Exception as error:
             return _Slot(item, None, outcome=RequestOutcome.of_fault(error))
 
-    def _ready(self) -> Iterator[tuple[T, RequestOutcome[V]]]:
+    def _finished_items(self) -> Iterator[tuple[T, RequestOutcome[V]]]:
         while self._waiting and (outcome := self._waiting[0].outcome) is not None:
             yield self._waiting.popleft().item, outcome
 
-    def _take(self, slot: _Slot[T, V], result: Result) -> None:
+    def _store_result(self, slot: _Slot[T, V], result: Result) -> None:
         """Set the slot's outcome, or its second request."""
         if isinstance(result, Failure):
             slot.outcome = RequestOutcome(value=None, calls=slot.calls, failed=str(result.reason), why=result.message)
@@ -132,12 +132,12 @@ class RequestForm(Generic[T, V]):
             if len(slot.calls) > 1:
                 slot.outcome = RequestOutcome(value=None, calls=slot.calls, failed=UNREADABLE, why=why)
             else:
-                slot.request = self._second(result, why)
+                slot.request = self._second_request(result, why)
         except Exception as error:
             slot.outcome = RequestOutcome.of_fault(error, slot.calls)
 
-    def _second(self, reply: Reply, why: str) -> Request:
-        text = reply.text.strip()[:_KEPT] or "(nothing)"
+    def _second_request(self, reply: Reply, why: str) -> Request:
+        text = reply.text.strip()[:_MOST_REPEATED] or "(nothing)"
         slots: dict[str, str | Sequence[str]] = {"problem": why}
         messages = (*reply.request.messages, Message(role="assistant", content=text), *self.again.fill(slots))
         return replace(reply.request, messages=messages)

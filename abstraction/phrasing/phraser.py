@@ -102,7 +102,7 @@ class ModelPhraser:
             model=self.model, ask=self._request, read=self._read_ladder, again=self._prompts[AGAIN.name]
         )
         for row, outcome in asking.run(rows):
-            phrased = attempt("phrasing", self._phrased, row, outcome) if outcome.fault is None else outcome.fault
+            phrased = attempt("phrasing", self._phrase_row, row, outcome) if outcome.fault is None else outcome.fault
             if not isinstance(phrased, Fault):
                 yield phrased
             elif on_reject is not None:
@@ -111,22 +111,22 @@ class ModelPhraser:
                 raise phrased.cause
 
     def _read_ladder(self, row: TieredRow, text: str) -> list[str]:
-        return read_ladder(text, _names(row), answer_first=self.mode == "paper")
+        return read_ladder(text, _answer_names(row), answer_first=self.mode == "paper")
 
     def _request(self, row: TieredRow) -> Request:
         slots = slots_of(described(row, self._check.graph))
         return Request(id=row.id, messages=self._prompts[LADDER.name].fill(slots), sampling=self._sampling)
 
-    def _phrased(self, row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
+    def _phrase_row(self, row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
         calls, texts = outcome.calls, outcome.value
         if self.mode == "paper":
-            return _as_written(row, outcome)
+            return _unchecked_row(row, outcome)
         if texts is None:
             return with_note(row, mode=self.mode, calls=calls, fallback=outcome.failed, why=outcome.why)
         if not texts:
             return with_note(row, mode=self.mode, calls=calls, fallback=NONE_GIVEN)
         checked = self._check.check(row, texts, call=calls[-1])
-        if checked.left:
+        if checked.has_model_texts:
             phrased = replace(row, levels=checked.levels, abstained=None)
             return with_note(phrased, mode=self.mode, calls=calls, decisions=checked.decisions)
         why = f"of {len(texts)} answers none stood the checks"
@@ -136,7 +136,7 @@ class ModelPhraser:
         )
 
 
-def _as_written(row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
+def _unchecked_row(row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
     """The row with the answers as the model wrote them, one level each; without a reply only the answer."""
     calls, texts = outcome.calls, outcome.value or []
     evidence = (Evidence(kind="model", call=calls[-1], check=str(CheckResult.UNCHECKED)),) if calls else ()
@@ -152,6 +152,6 @@ def _as_written(row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow
     return with_note(written, mode="paper", calls=calls, fallback=left, why=outcome.why, decisions=decisions)
 
 
-def _names(row: TieredRow) -> set[str]:
+def _answer_names(row: TieredRow) -> set[str]:
     """Names of the given answer: the gold answers, singly and as the prompt joins them, and their aliases."""
     return {*row.answers, "; ".join(row.answers), *row.levels[0].names()}

@@ -77,7 +77,7 @@ class Prompt:
         unknown = sorted(values.keys() - self.kind.required - self.kind.optional)
         if unknown:
             raise PromptError(f"prompt {self.kind.name} has no slot {', '.join(unknown)}")
-        ready = {name: _rendered(value) for name, value in values.items()}
+        ready = {name: _slot_text(value) for name, value in values.items()}
 
         def value_of(match: re.Match[str]) -> str:
             name = match[1].strip()
@@ -121,7 +121,7 @@ def _is_shown(letter: str) -> bool:
     return category not in ("Cc", "Cs", "Co", "Cn") and (category != "Cf" or letter in "\u200c\u200d")
 
 
-def _rendered(value: str | Sequence[str]) -> str:
+def _slot_text(value: str | Sequence[str]) -> str:
     if isinstance(value, str):
         return harmless(value)
     return "\n".join(f"- {harmless(item)}" for item in value)
@@ -166,7 +166,7 @@ def _check_slots(line: str, kind: PromptKind, where: str) -> None:
         raise PromptError(f"{where}: a slot that is not closed; a slot is {{{{name}}}}, on one line")
 
 
-OWN = "own"  # the origin of prompts from a folder of the user
+OWN_ORIGIN = "own"  # the origin of prompts from a folder of the user
 
 
 def load_prompts(
@@ -184,7 +184,7 @@ def load_prompts(
     if chosen is not None and str(chosen) in sets:
         folders.sort(key=lambda folder: folder[0] != str(chosen))
     elif chosen is not None:
-        folders.insert(0, (OWN, _own_folder(Path(chosen), kind_of, sets)))
+        folders.insert(0, (OWN_ORIGIN, _own_folder(Path(chosen), kind_of, sets)))
     return {name: _load(kind, folders) for name, kind in kind_of.items()}
 
 

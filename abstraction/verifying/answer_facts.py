@@ -56,7 +56,7 @@ class AnswerFacts:
     true: list[Tier] = field(default_factory=list)  # good tiers, and those that are true but uninformative
 
 
-class CaseReader:
+class AnswerFactsReader:
     """Reads the facts on answers of rows, with one ladder maker and its snapshot."""
 
     def __init__(self, maker: LadderMaker) -> None:

@@ -50,7 +50,7 @@ NATIONAL = with_role("national")
 DATING = with_role("dating")
 STATES = frozenset({"Q3624078", "Q6256", "Q15634554"})
 # Words that every answer of a kind supports without evidence.
-ASKED = {
+WORDS_OF_KIND = {
     "position": {"position"}, "person": {"person"}, "performer": {"person", "performer"}, "agent": {"person"},
     "owner": {"person"}, "country": {"country"}, "school": {"school"}, "genre": {"genre"}, "language": {"language"},
     "award": {"award"}, "place": {"place"},
@@ -62,7 +62,7 @@ _UNIT = re.compile(
 )
 
 
-def _asked(row: TieredRow, language: str) -> str:
+def _asked_kind(row: TieredRow, language: str) -> str:
     """The kind of entity that the relation asks for, else the one that the wording of the question asks for."""
     if row.relation:
         return relation(row.relation).asks
@@ -123,7 +123,8 @@ class EntailmentChecker:
     def check(self, row: TieredRow) -> list[TierCheck]:
         """One outcome per tier beyond the answer, in the order of the row."""
         facts = _RowFacts(
-            row=row, answers=answers_of(row), dates=tuple(self._dates(row)), asked=_asked(row, self.graph.shown_in),
+            row=row, answers=answer_candidates(row), dates=tuple(self._question_dates(row)),
+            asked=_asked_kind(row, self.graph.shown_in),
             values=AnswerValues(row.levels[0], str(row.extra.get("language") or "en")),
         )  # fmt: skip
         rising = set(rises(row.levels))
@@ -131,7 +132,7 @@ class EntailmentChecker:
         known = set(facts.answers)  # and the entities of finer tiers
         for number, level in enumerate(row.levels[1:], 2):
             for position, tier in enumerate(level.tiers, 1):
-                status, findings = self._outcome(facts, tier, known)
+                status, findings = self._check_tier(facts, tier, known)
                 if (number, position) in rising:
                     status = "flawed"
                     findings = [*findings, Finding(flaw=Flaw.BITS_RISE, detail=f"{tier.bits:.3f} bits")]
@@ -143,24 +144,24 @@ class EntailmentChecker:
             known |= {tier.qid for tier in level.tiers if tier.qid}
         return out
 
-    def _outcome(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> tuple[Status, list[Finding]]:
+    def _check_tier(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> tuple[Status, list[Finding]]:
         if tier.evidence and all(e.kind == "model" for e in tier.evidence):
             return "unchecked", []  # nothing to replay: written by a model, or part of a dataset
         if facts.asked in ("date", "quantity") or _is_value(tier):
-            return self._value(facts, tier)
+            return self._check_value(facts, tier)
         if not facts.answers:
             return "unchecked", []
-        findings = self._tier(facts, tier, known)
+        findings = self._tier_flaws(facts, tier, known)
         return ("flawed" if findings else "entailed"), findings
 
-    def _dates(self, row: TieredRow) -> list[TimeValue]:
+    def _question_dates(self, row: TieredRow) -> list[TimeValue]:
         subject = (row.question_entity or {}).get("qid")
         if not subject or not row.relation:
             return []
         values = (s.value for p in relation(row.relation).dated_by for s in self.graph.statements(subject, p))
         return [value for value in values if isinstance(value, TimeValue)]
 
-    def _value(self, facts: _RowFacts, tier: Tier) -> tuple[Status, list[Finding]]:
+    def _check_value(self, facts: _RowFacts, tier: Tier) -> tuple[Status, list[Finding]]:
         """Check a date or an amount: replay the statement, recompute the rules."""
         row = facts.row
         subject = (row.question_entity or {}).get("qid")
@@ -172,14 +173,14 @@ class EntailmentChecker:
                 findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"{step.subject} is not what is asked about"))
         if not tier.evidence:
             findings.append(Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text))
-        ruling = facts.values.held_by(tier)
+        ruling = facts.values.check_tier(tier)
         if ruling.wrong:
             findings.append(Finding(flaw=Flaw.RULE_WRONG, detail=ruling.wrong))
         if findings:
             return "flawed", findings
         return ("entailed" if ruling.holds else "unchecked"), []
 
-    def _tier(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> list[Finding]:
+    def _tier_flaws(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> list[Finding]:
         if not tier.evidence:
             return [Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text)]
         findings: list[Finding] = []
@@ -198,7 +199,7 @@ class EntailmentChecker:
             for answer in facts.answers:
                 reached = self._follow(replayed, {answer}, ends)
                 if reached.used:
-                    findings += self._concluded(tier, reached, facts.asked)
+                    findings += self._conclusion_flaws(tier, reached, facts.asked)
                 else:
                     findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {answer}"))
             return findings
@@ -208,7 +209,7 @@ class EntailmentChecker:
         findings += [Finding(flaw=Flaw.DISCONNECTED, detail=detail) for detail in details]
         if not reached.used:
             return [*findings, Finding(flaw=Flaw.DISCONNECTED, detail="no step starts at the answer")]
-        return [*findings, *self._concluded(tier, reached, facts.asked)]
+        return [*findings, *self._conclusion_flaws(tier, reached, facts.asked)]
 
     def _follow(self, steps: Sequence[ReplayedStep], known: Set[str], ends: Set[str]) -> _Reached:
         """The steps that can be followed one after the other from known entities, and from the tier's own entity."""
@@ -235,16 +236,16 @@ class EntailmentChecker:
         texts = dict.fromkeys((step.words, *proper_names(step.description))) if step.description else ()
         return any(self._names_entity(text, qid) for text in texts)
 
-    def _concluded(self, tier: Tier, reached: _Reached, asked: str) -> Iterator[Finding]:
+    def _conclusion_flaws(self, tier: Tier, reached: _Reached, asked: str) -> Iterator[Finding]:
         """The flaws of the tier as the conclusion of its steps, at least one of which was followed."""
         if tier.qid is not None:
-            yield from self._entity(tier, tier.qid, reached)
+            yield from self._entity_flaws(tier, tier.qid, reached)
         else:
             rules = [e.text or "" for e in tier.evidence if e.kind == "rule"]
-            yield from self._unsupported(tier, reached, self._words_of_steps(reached, rules, asked))
-            yield from self._misread(tier, reached)
+            yield from self._unsupported_words(tier, reached, self._words_of_steps(reached, rules, asked))
+            yield from self._dropped_qualifiers(tier, reached)
 
-    def _entity(self, tier: Tier, qid: str, reached: _Reached) -> Iterator[Finding]:
+    def _entity_flaws(self, tier: Tier, qid: str, reached: _Reached) -> Iterator[Finding]:
         """The flaws of a tier that is an entity: the last step must lead to it, by containment, belonging or class."""
         last = {
             s: None
@@ -256,7 +257,7 @@ class EntailmentChecker:
             yield Finding(flaw=Flaw.OTHER_CONCLUSION, detail=f"{path} is not {tier.text} ({qid})")
         classing = any(s.property in CLASSING for s in last)
         for step in reached.used:
-            yield from _astray(step, classing=classing, last=step in last)
+            yield from _step_flaws(step, classing=classing, last=step in last)
         written = {bare(s.words) for s in last if s.description}
         for name in tier.names():
             if not self._is_name(name, qid) and bare(name) not in written and not self._is_as_large(name, qid):
@@ -264,7 +265,7 @@ class EntailmentChecker:
 
     def _words_of_steps(self, reached: _Reached, rules: Sequence[str], asked: str) -> set[str]:
         """The words that steps, rules or the question support."""
-        known = set(ASKED.get(asked, ())).union(*map(self._said_by, reached.used), *map(content, rules))
+        known = set(WORDS_OF_KIND.get(asked, ())).union(*map(self._words_of_step, reached.used), *map(content, rules))
         if any(s.target in STATES for s in reached.used):
             known.add("country")
         years = [s.words.lstrip("+")[:4] for s in reached.used if s.property in DATING]
@@ -272,19 +273,19 @@ class EntailmentChecker:
             known.add(f"{years[0][:3]}0")  # the decade that contains all of them
         return known
 
-    def _unsupported(self, tier: Tier, reached: _Reached, known: set[str]) -> Iterator[Finding]:
+    def _unsupported_words(self, tier: Tier, reached: _Reached, known: set[str]) -> Iterator[Finding]:
         """Words of a phrase, or of its aliases, that nothing supports, nor an entity that a description names."""
         missing_of = {name: content(name) - known for name in dict.fromkeys(tier.names())}
         if not any(missing_of.values()):
             return
-        meant = self._meant_by(reached.used)
+        meant = self._words_of_described_entities(reached.used)
         for name, missing in missing_of.items():
             if left := missing - meant:
                 where = "" if name == tier.text else f" (alias of {tier.text!r})"
                 detail = f"{', '.join(sorted(left))} of {name!r}{where}"
                 yield Finding(flaw=Flaw.WORDS_UNSUPPORTED, detail=detail)
 
-    def _misread(self, tier: Tier, reached: _Reached) -> Iterator[Finding]:
+    def _dropped_qualifiers(self, tier: Tier, reached: _Reached) -> Iterator[Finding]:
         """Words before the span of a description that change its meaning, but that the phrase leaves out."""
         words, written = content(tier.text), normalise(tier.text)
         says_in = re.search(r"\b(?:in|from)\b", tier.text) is not None
@@ -305,7 +306,7 @@ class EntailmentChecker:
             if ((shared and says_in) or tier.text[:1].isupper()) and says_outside(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
 
-    def _said_by(self, step: ReplayedStep) -> set[str]:
+    def _words_of_step(self, step: ReplayedStep) -> set[str]:
         out = set(content(step.words))
         if step.target is not None:
             out |= self._entity_words(step.target)
@@ -313,7 +314,7 @@ class EntailmentChecker:
                 out |= self._names_of(step.target).demonyms
         return out
 
-    def _meant_by(self, steps: Iterable[ReplayedStep]) -> set[str]:
+    def _words_of_described_entities(self, steps: Iterable[ReplayedStep]) -> set[str]:
         """Words of the names of entities in descriptions: "United States" for "U.S.", "actor" for "actress"."""
         out: set[str] = set()
         for step in steps:
@@ -391,7 +392,7 @@ class EntailmentChecker:
         return frozenset({w for word in words for w in content(word)} | {normalise(w) for w in words if w})
 
 
-def answers_of(row: TieredRow) -> tuple[str, ...]:
+def answer_candidates(row: TieredRow) -> tuple[str, ...]:
     """The entities that the answers of the row may mean: those of level 1, and all candidates of an answer without
     one.
     """
@@ -401,7 +402,7 @@ def answers_of(row: TieredRow) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*ids_of_tiers, *candidates)))
 
 
-def _astray(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[Finding]:
+def _step_flaws(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[Finding]:
     """The flaws of a step towards an entity: a wrong property, containment mixed with class, "outside", or words that
     take it back.
     """

@@ -54,7 +54,7 @@ class Neighbourhoods:
         layer = list(dict.fromkeys(start))
         seen: dict[str, None] = dict.fromkeys(layer)
         self.graph.fetch(layer)
-        loose = dict.fromkeys(i for qid in layer for i in self._loosely_around(qid))
+        loose = dict.fromkeys(i for qid in layer for i in self._regions_around(qid))
         names: set[str] = set()
         for depth in range(DEPTH):
             self.graph.fetch(layer)
@@ -87,7 +87,7 @@ class Neighbourhoods:
             upward += [place.qid for place in described if place.qid]
         return upward
 
-    def _loosely_around(self, qid: str) -> list[str]:
+    def _regions_around(self, qid: str) -> list[str]:
         """The regions and waters that the entity is part of; none for a continent."""
         around = [] if self._is_continent(qid) else [i for prop in LOOSE for i in self.graph.targets(qid, prop)]
         return [i for i in around if not self._is_organised(i)]

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from abstraction.language.comparable_words import all_words, bare, content, proper_names
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.tiers import Tier
-from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
+from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
 from abstraction.verifying.step_replay import titles
 from abstraction.verifying.verdicts import VerdictKind
 from kg.terms import normalise
 
-_BEHIND = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")
+_AFTER_NOUN = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")
 LONGEST = 20  # most words of a name at the end of a phrase
 KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})
 
@@ -21,10 +21,10 @@ KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})
 class Phrases:
     """Judges tiers that are phrases, word by word."""
 
-    def __init__(self, cases: CaseReader) -> None:
-        self.cases = cases
-        self.graph = cases.graph
-        self.near = cases.near
+    def __init__(self, facts_reader: AnswerFactsReader) -> None:
+        self.facts_reader = facts_reader
+        self.graph = facts_reader.graph
+        self.near = facts_reader.near
 
     def is_phrase(self, text: str, linked: Sequence[str]) -> bool:
         """Whether the text is a phrase rather than a name; `linked` are entities with that name."""
@@ -35,50 +35,50 @@ class Phrases:
         national = not bundled_demonyms().countries.keys().isdisjoint((first, first.split("-")[0]))
         return not linked and (national or (bool(further) and all(w[:1].islower() for w in further)))
 
-    def verdict(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
+    def verdict(self, facts: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
         """The verdict on a phrase and its reason."""
         words = content(tier.text)
-        if missing := self._unsaid(case, words):
+        if missing := self._unsupported_words(facts, words):
             countries = bundled_demonyms().countries
-            nations = case.nations | case.above.states
+            nations = facts.nations | facts.above.states
             foreign = [w for w in missing if w in countries and nations and nations.isdisjoint(countries[w])]
-            if foreign and case.certain:
+            if foreign and facts.certain:
                 why = f"nothing says {foreign[0]} of the answer, and its country is known"
                 return VerdictKind.CONTRADICTED, why
             return VerdictKind.UNKNOWN, f"nothing says {', '.join(missing)} of the answer"
-        true = [t for t in case.true if self.is_phrase(t.text, ())]
+        true = [t for t in facts.true if self.is_phrase(t.text, ())]
         if any(words == content(t.text) for t in true):
             return VerdictKind.DUPLICATE, "says what a finer tier says"
-        return self._among(case, tier, true)
+        return self._compare_with_finer(facts, tier, true)
 
-    def _among(self, case: AnswerFacts, tier: Tier, true: Sequence[Tier]) -> tuple[VerdictKind, str]:
+    def _compare_with_finer(self, facts: AnswerFacts, tier: Tier, true: Sequence[Tier]) -> tuple[VerdictKind, str]:
         """The verdict on a phrase that is true of the answer, compared with the tiers before it; `true` are the
         phrases among those.
         """
         words = content(tier.text)
-        earlier = [t for t in case.earlier if t in true]
-        entailing = [t for t in case.earlier if (t in earlier or t.qid) and words <= self._widened(case, t)]
+        earlier = [t for t in facts.earlier if t in true]
+        entailing = [t for t in facts.earlier if (t in earlier or t.qid) and words <= self._entailed_words(facts, t)]
         if entailing:
-            if not tier.evidence and all(self._told_apart(case, tier, t) for t in entailing):
+            if not tier.evidence and all(self._are_listed_apart(facts, tier, t) for t in entailing):
                 return VerdictKind.SIBLING, "the description tells it beside the tier before it"
             return VerdictKind.ENTAILED, "follows from a tier before it"
-        if true and content(true[-1].text) <= self._widened(case, tier):
+        if true and content(true[-1].text) <= self._entailed_words(facts, tier):
             return VerdictKind.FINER_THAN_PREVIOUS, "says more than the tier before it"
         if not earlier:
             return VerdictKind.ENTAILED, "each word is said of the answer"
         return VerdictKind.SIBLING, "neither follows from the tier before it nor the reverse"
 
-    def _unsaid(self, case: AnswerFacts, words: Iterable[str]) -> list[str]:
+    def _unsupported_words(self, facts: AnswerFacts, words: Iterable[str]) -> list[str]:
         """The words that no source says of the answer, neither whole nor by their hyphenated parts, sorted."""
-        known = case.words | {"person", "man", "woman"} if case.person else case.words
+        known = facts.words | {"person", "man", "woman"} if facts.person else facts.words
         return sorted(w for w in words if w not in known and not known.issuperset(w.split("-")))
 
-    def _told_apart(self, case: AnswerFacts, tier: Tier, before: Tier) -> bool:
+    def _are_listed_apart(self, facts: AnswerFacts, tier: Tier, before: Tier) -> bool:
         """Whether the description lists the two tiers as different things: "comedian, actor and composer"."""
-        items = [content(part) for part in re.split(r"[,;]|\band\b", case.description)]
+        items = [content(part) for part in re.split(r"[,;]|\band\b", facts.description)]
 
         def among(text: str) -> set[int]:
-            head = all_words(_BEHIND.split(text)[0])[-1:]
+            head = all_words(_AFTER_NOUN.split(text)[0])[-1:]
             return {at for at, words in enumerate(items) if head and head[0] in words}
 
         if any(re.search(r",|\band\b", text) for text in (tier.text, before.text)):
@@ -86,7 +86,7 @@ class Phrases:
         items_of_tier, items_before = among(tier.text), among(before.text)
         return bool(items_of_tier and items_before) and not items_of_tier & items_before
 
-    def _named_last(self, words: Sequence[str]) -> list[str]:
+    def _entities_of_last_words(self, words: Sequence[str]) -> list[str]:
         """The ids with the longest name at the end of `words`: two by label, else one by alias ("actress")."""
         for start in range(max(0, len(words) - LONGEST), len(words)):
             matches = [m for m in self.graph.find(" ".join(words[start:])) if m.id.startswith("Q")]
@@ -94,27 +94,31 @@ class Phrases:
                 return [m.id for m in matches if m.kind == "label"][:2] or [m.id for m in matches][:1]
         return []
 
-    def _widened(self, case: AnswerFacts, tier: Tier) -> frozenset[str]:
+    def _entailed_words(self, facts: AnswerFacts, tier: Tier) -> frozenset[str]:
         """The words of a phrase, of the broader classes of its noun, and of the wider nationality: all that it
         entails.
         """
         words = all_words(tier.text)
-        head = all_words(_BEHIND.split(tier.text)[0])  # also "a baseball team" of "a baseball team in ..."
-        kinds = [i for text in dict.fromkeys((words, head)) for i in self.near.superclasses(self._named_last(text))]
+        head = all_words(_AFTER_NOUN.split(tier.text)[0])  # also "a baseball team" of "a baseball team in ..."
+        kinds = [
+            i
+            for text in dict.fromkeys((words, head))
+            for i in self.near.superclasses(self._entities_of_last_words(text))
+        ]
         stated = [e.value for e in tier.evidence if e.value and e.property in KINDS and e.value[:1] == "Q"]
         out = content(tier.text) | self.near.words([*kinds, *self.near.superclasses(stated)]) | {"person"}
         text = f" {normalise(tier.text)} "
         lifts = [lift for title, lift in titles().items() if f" {title} " in text]
         return out.union(
             *map(content, lifts),
-            *map(self.cases.nation_names, set(words)),
-            *(self._said_of_place(case, bare(name)) for name in proper_names(tier.text)),
+            *map(self.facts_reader.nation_names, set(words)),
+            *(self._words_around_place(facts, bare(name)) for name in proper_names(tier.text)),
         )
 
-    def _said_of_place(self, case: AnswerFacts, name: str) -> set[str]:
+    def _words_around_place(self, facts: AnswerFacts, name: str) -> set[str]:
         """The words of names and demonyms around the places of the answer with this name."""
         out: set[str] = set()
-        for qid in [i for i in (*case.above.ids, *sorted(case.nations)) if self.cases.is_called(i, name)][:3]:
+        for qid in [i for i in (*facts.above.ids, *sorted(facts.nations)) if self.facts_reader.is_called(i, name)][:3]:
             above = self.near.above(qid)
-            out.update(*map(content, above.names), *map(self.cases.demonyms, (qid, *above.states)))
+            out.update(*map(content, above.names), *map(self.facts_reader.demonyms, (qid, *above.states)))
         return out

@@ -11,7 +11,7 @@ from itertools import product
 from abstraction.language.comparable_words import bare, content, says_outside
 from abstraction.linking.gazetteer import PLACES, WORLD
 from abstraction.tiers import Tier
-from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
+from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
 from abstraction.verifying.neighbourhood import CONTINENT
 from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 
@@ -19,87 +19,87 @@ from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 class PlaceRelation:
     """Judges tiers that are names, by containment and classes in the snapshot."""
 
-    def __init__(self, cases: CaseReader) -> None:
-        self.cases = cases
-        self.maker = cases.maker
-        self.graph = cases.graph
-        self.near = cases.near
+    def __init__(self, facts_reader: AnswerFactsReader) -> None:
+        self.facts_reader = facts_reader
+        self.maker = facts_reader.maker
+        self.graph = facts_reader.graph
+        self.near = facts_reader.near
 
-    def meant(self, case: AnswerFacts, tier: Tier) -> frozenset[str]:
+    def entities_meant(self, facts: AnswerFacts, tier: Tier) -> frozenset[str]:
         """The entities above the answer that the tier names, or "text:NAME" where only a description names it."""
         key = bare(tier.text)
         if tier.qid is not None:
-            known = tier.qid in case.above.ids or tier.qid in case.above_classes
+            known = tier.qid in facts.above.ids or tier.qid in facts.above_classes
             return frozenset({tier.qid}) if known else frozenset()
-        ids = {i for i in case.above.ids if key in {bare(n) for n in self.graph.names(i)}}
-        if ids or key in case.above.names or self._is_described(case, tier.text):
+        ids = {i for i in facts.above.ids if key in {bare(n) for n in self.graph.names(i)}}
+        if ids or key in facts.above.names or self._is_described(facts, tier.text):
             return frozenset(ids or {f"text:{key}"})
-        return frozenset(c for c in case.above_classes if self.cases.is_called(c, key))
+        return frozenset(c for c in facts.above_classes if self.facts_reader.is_called(c, key))
 
-    def _is_described(self, case: AnswerFacts, text: str) -> bool:
+    def _is_described(self, facts: AnswerFacts, text: str) -> bool:
         """Whether the answer's description names the text as a place or owner of the answer: "in X", ", X", "of X"."""
-        if not text[:1].isupper() or case.person:
+        if not text[:1].isupper() or facts.person:
             return False
-        for match in re.finditer(re.escape(text), case.description):
-            before, after = case.description[: match.start()], case.description[match.end() :]
+        for match in re.finditer(re.escape(text), facts.description):
+            before, after = facts.description[: match.start()], facts.description[match.end() :]
             opened = re.search(r"(?:\b(?:in|of|within|by|at|on|the)\s+|,\s*|\band\s+)$", before)
             closed = re.match(r"$|[,;.)]|\s+(?:and|in|of|on)\b|\s*\(", after)
-            if opened and closed and not says_outside(case.description, match.start()):
+            if opened and closed and not says_outside(facts.description, match.start()):
                 return True
         return False
 
-    def ordered(self, case: AnswerFacts, meant: frozenset[str]) -> tuple[VerdictKind, str]:
+    def order_verdict(self, facts: AnswerFacts, meant: frozenset[str]) -> tuple[VerdictKind, str]:
         """The verdict on entities above the answer, compared with the good tiers before this one."""
-        before = self._names_before(case, meant)
+        before = self._entities_before(facts, meant)
         if not before or _is_text(meant):
             return VerdictKind.ENTAILED, "lies above the answer"
         finer = [i for ids in before for i in ids]
         if not meant.isdisjoint(finer):
             return VerdictKind.DUPLICATE, "another name of a finer tier"
-        if any(meant & self._over(case, i) for i in finer):
+        if any(meant & self._ids_above(facts, i) for i in finer):
             return VerdictKind.ENTAILED, "lies above the tier before it"
-        if all(any(ids & self._over(case, m) for m in meant) for ids in before):
+        if all(any(ids & self._ids_above(facts, m) for m in meant) for ids in before):
             return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         label = self.graph.label
         pairs = list(product(finer, meant))
         if any(content(label(m) or "-") < content(label(i) or "") for i, m in pairs):
             return VerdictKind.ENTAILED, "its name is in the name of the tier before it"  # Western Europe, Europe
-        shared = [c for i, m in pairs for c in self._same_class(i, m)]
-        if shared and case.certain:
+        shared = [c for i, m in pairs for c in self._shared_class_labels(i, m)]
+        if shared and facts.certain:
             return VerdictKind.SIBLING, f"a {shared[0]} like the tier before it"
         return VerdictKind.ENTAILED, "lies above the answer"
 
-    def _names_before(self, case: AnswerFacts, meant: frozenset[str]) -> list[frozenset[str]]:
+    def _entities_before(self, facts: AnswerFacts, meant: frozenset[str]) -> list[frozenset[str]]:
         """The entities of each good name on the level before; where the row has several answers, only of those under a
         shared answer.
         """
-        before = [ids for _, ids in case.good if ids and not _is_text(ids)]
-        if len(case.answers) <= 1:
+        before = [ids for _, ids in facts.good if ids and not _is_text(ids)]
+        if len(facts.answers) <= 1:
             return before
-        over = [above for a in case.answers if meant & (above := self._over(case, a))]
+        over = [above for a in facts.answers if meant & (above := self._ids_above(facts, a))]
         return [ids for ids in before if any(ids & above for above in over)]
 
-    def _over(self, case: AnswerFacts, qid: str) -> frozenset[str]:
+    def _ids_above(self, facts: AnswerFacts, qid: str) -> frozenset[str]:
         above = frozenset(self.near.above(qid).ids)
-        return above | self.near.classes_above(qid) if case.above_classes else above
+        return above | self.near.classes_above(qid) if facts.above_classes else above
 
-    def _same_class(self, first: str, second: str) -> list[str]:
+    def _shared_class_labels(self, first: str, second: str) -> list[str]:
         kinds = set(self.graph.classes(first)) & set(self.graph.classes(second))
         return [label for k in sorted(kinds) if (label := self.graph.label(k))]
 
-    def elsewhere(self, case: AnswerFacts, linked: Sequence[str]) -> str | None:
+    def location_conflict(self, facts: AnswerFacts, linked: Sequence[str]) -> str | None:
         """The reason why no place of that name can contain the answer: another state, or another first-level division;
         None where one can.
         """
-        if not case.place or not case.answers:
+        if not facts.place or not facts.answers:
             return None
         places = [i for i in linked if not PLACES.isdisjoint(self.maker.classes(i)) and not self.graph.is_historical(i)]
-        reasons = [reason for i in places if (reason := self._conflict(case, i)) is not None]
+        reasons = [reason for i in places if (reason := self._place_conflict(facts, i)) is not None]
         return reasons[0] if places and len(reasons) == len(places) else None
 
-    def _conflict(self, case: AnswerFacts, place: str) -> str | None:
+    def _place_conflict(self, facts: AnswerFacts, place: str) -> str | None:
         """The reason why a place cannot contain the answer, or None."""
-        above = case.above
+        above = facts.above
         label = self.graph.label(place) or ""
         is_continent = CONTINENT in self.graph.classes(place)
         if WORLD.search(label) and not is_continent:
@@ -111,7 +111,11 @@ class PlaceRelation:
         around = self.near.above(place)
         if around.states and above.states and around.states.isdisjoint(above.states):
             # A chain that ends in the right state means another place, which the snapshot lacks.
-            return None if self._is_told(case, above.states) else f"{label} lies in {self._list(around.states)}"
+            return (
+                None
+                if self._is_named_in_row(facts, above.states)
+                else f"{label} lies in {self._labels_of(around.states)}"
+            )
         divisions = {place} if self.near.is_division(place) else around.divisions
         if divisions.isdisjoint(above.divisions):
             classes = {c for d in divisions for c in self.graph.classes(d)}
@@ -120,22 +124,22 @@ class PlaceRelation:
         return None
 
     def _answer_lies_in(self, places: Collection[str]) -> str | None:
-        return f"the answer lies in {self._list(places)}" if places else None
+        return f"the answer lies in {self._labels_of(places)}" if places else None
 
-    def _list(self, places: Iterable[str]) -> str:
+    def _labels_of(self, places: Iterable[str]) -> str:
         return " and ".join(sorted(filter(None, map(self.graph.label, places))))
 
-    def _is_told(self, case: AnswerFacts, places: Iterable[str]) -> bool:
+    def _is_named_in_row(self, facts: AnswerFacts, places: Iterable[str]) -> bool:
         """Whether a tier of the row is a name of one of the places."""
-        texts = {bare(tier.text) for level in case.row.levels[1:] for tier in level.tiers}
-        return any(self.cases.is_called(place, text) for place in places for text in texts)
+        texts = {bare(tier.text) for level in facts.row.levels[1:] for tier in level.tiers}
+        return any(self.facts_reader.is_called(place, text) for place in places for text in texts)
 
-    def namesake(self, case: AnswerFacts, tiers: Sequence[TierVerdict]) -> str | None:
+    def namesake(self, facts: AnswerFacts, tiers: Sequence[TierVerdict]) -> str | None:
         """The namesake of the answer that lies in the contradicted places of a chain; see RowVerdict."""
-        wrong = [bare(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + case.doubtful
-        if not case.place or not wrong:
+        wrong = [bare(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + facts.doubtful
+        if not facts.place or not wrong:
             return None
-        others = (m.id for m in self.graph.find(case.gold) if m.id not in case.answers)
+        others = (m.id for m in self.graph.find(facts.gold) if m.id not in facts.answers)
         places = (i for i in others if not PLACES.isdisjoint(self.maker.classes(i)))
         return next((i for i in places if self.near.above(i).names.issuperset(wrong)), "")
 

@@ -14,8 +14,7 @@ from abstraction.language.comparable_words import bare
 from abstraction.package_data import package_data
 from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying.findings import Finding, Flaw
-from abstraction.verifying.value_ranges import holds as range_holds
-from abstraction.verifying.value_ranges import range_of_words, span_of_words
+from abstraction.verifying.value_ranges import range_contains, range_of_words, span_of_words
 from kg.model import Entity, Rank, SnakKind, Statement, TimeValue
 from kg.terms import normalise
 from kg.walks.graph import Graph
@@ -54,15 +53,15 @@ def replay(
     if subject is None or (entity is None and own_words is None):
         return None, [Finding(flaw=Flaw.ENTITY_GONE, detail=str(subject))]
     if evidence.kind == "description":
-        return _described(graph, evidence, subject, own_words)
-    return _stated(graph, evidence, subject, entity, dates)
+        return _replay_description(graph, evidence, subject, own_words)
+    return _replay_statement(graph, evidence, subject, entity, dates)
 
 
-def _stated(
+def _replay_statement(
     graph: Graph, evidence: Evidence, subject: str, entity: Entity | None, dates: Sequence[TimeValue]
 ) -> tuple[ReplayedStep | None, list[Finding]]:
     in_words = f"{subject} {evidence.property} {evidence.value}"
-    statement = _statement(entity, evidence) if entity is not None else None
+    statement = _find_statement(entity, evidence) if entity is not None else None
     if statement is None:
         return None, [Finding(flaw=Flaw.STATEMENT_GONE, detail=f"{in_words} ({evidence.statement})")]
     if value_of(statement) != evidence.value:
@@ -74,10 +73,10 @@ def _stated(
         target=statement.target,
         words="" if statement.target else evidence.value or "",
     )
-    return step, [Finding(flaw=flaw, detail=in_words) for flaw in _unusable(graph, statement, dates)]
+    return step, [Finding(flaw=flaw, detail=in_words) for flaw in _statement_flaws(graph, statement, dates)]
 
 
-def _statement(entity: Entity, evidence: Evidence) -> Statement | None:
+def _find_statement(entity: Entity, evidence: Evidence) -> Statement | None:
     """The statement that the evidence names; for evidence without a statement id, the one with its value."""
     held = [s for s in entity.statements if s.property == evidence.property]
     by_id = next((s for s in held if s.id == evidence.statement), None)
@@ -86,7 +85,7 @@ def _statement(entity: Entity, evidence: Evidence) -> Statement | None:
     return next((s for s in held if value_of(s) == evidence.value), None)
 
 
-def _unusable(graph: Graph, statement: Statement, dates: Sequence[TimeValue]) -> list[Flaw]:
+def _statement_flaws(graph: Graph, statement: Statement, dates: Sequence[TimeValue]) -> list[Flaw]:
     if statement.rank is Rank.DEPRECATED:
         return [Flaw.STATEMENT_DEPRECATED]
     if any(valid_at(statement, at) for at in dates):
@@ -101,7 +100,7 @@ def _unusable(graph: Graph, statement: Statement, dates: Sequence[TimeValue]) ->
     return []
 
 
-def _described(
+def _replay_description(
     graph: Graph, evidence: Evidence, subject: str, own_words: str | None
 ) -> tuple[ReplayedStep | None, list[Finding]]:
     text = evidence.text or ""
@@ -120,7 +119,7 @@ def _described(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ruling:
+class RuleOutcome:
     """The outcome of a rule: `holds` is False where undecided too; `wrong` is the contradiction in words, else ""."""
 
     holds: bool
@@ -149,7 +148,7 @@ class AnswerValues:
         self._spans = tuple(dict.fromkeys(span for name in names if (span := span_of_words(name, code))))
         self._ranges = tuple(dict.fromkeys(found for name in names if (found := range_of_words(name, code))))
 
-    def held_by(self, tier: Tier) -> Ruling:
+    def check_tier(self, tier: Tier) -> RuleOutcome:
         """Whether a date or an amount contains the answer: each name of the tier must contain one of the answer's
         names.
 
@@ -165,18 +164,18 @@ class AnswerValues:
             readings = []
             outer, about = span_of_words(name, self._code), range_of_words(name, self._code)
             if outer is not None and self._spans:
-                readings.append(any(outer.holds(inner) for inner in self._spans))
+                readings.append(any(outer.contains(inner) for inner in self._spans))
             if about is not None and self._ranges:
-                readings.append(any(range_holds(about, inner) for inner in self._ranges))
+                readings.append(any(range_contains(about, inner) for inner in self._ranges))
             if readings and not any(readings):
-                return Ruling(holds=False, wrong=f"{name!r} does not hold {self._first!r}")
+                return RuleOutcome(holds=False, wrong=f"{name!r} does not hold {self._first!r}")
             read |= bool(readings)
-        return Ruling(holds=read)
+        return RuleOutcome(holds=read)
 
 
-def value_tier_holds(answer: Level, tier: Tier) -> Ruling:
-    """See `AnswerValues.held_by`; for one tier."""
-    return AnswerValues(answer).held_by(tier)
+def value_tier_contains(answer: Level, tier: Tier) -> RuleOutcome:
+    """See `AnswerValues.check_tier`; for one tier."""
+    return AnswerValues(answer).check_tier(tier)
 
 
 _NAMES = 64  # most names of an answer that are read; no day or amount has as many

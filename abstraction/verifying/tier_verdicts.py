@@ -17,10 +17,10 @@ from abstraction.linking.gazetteer import CAPITAL, PLACES
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
 from abstraction.tiers import Level, Tier
-from abstraction.verifying.answer_facts import AnswerFacts, CaseReader
+from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
 from abstraction.verifying.phrase_checks import Phrases
 from abstraction.verifying.placing import PlaceRelation
-from abstraction.verifying.step_replay import value_tier_holds
+from abstraction.verifying.step_replay import value_tier_contains
 from abstraction.verifying.value_ranges import is_value
 from abstraction.verifying.verdicts import (
     A_PERSON,
@@ -45,31 +45,31 @@ ANOTHER = "the name of another"
 class Peers:
     """Recognises names of the same level as the answer, which cannot be coarser tiers."""
 
-    def __init__(self, cases: CaseReader) -> None:
-        self.maker: LadderMaker = cases.maker
-        self.graph = cases.graph
-        self.near = cases.near
+    def __init__(self, facts_reader: AnswerFactsReader) -> None:
+        self.maker: LadderMaker = facts_reader.maker
+        self.graph = facts_reader.graph
+        self.near = facts_reader.near
 
-    def beside(self, case: AnswerFacts, linked: Sequence[str]) -> str | None:
+    def sibling_reason(self, facts: AnswerFacts, linked: Sequence[str]) -> str | None:
         """The reason why a name is a sibling of the answer: another answer to the question, a member of a group that
         is the answer, or a person where the answer is none; None otherwise.
         """
-        others = set(self.graph.targets(case.subject, case.asked.id)) if case.subject else set()
-        if others & set(linked) - set(case.answers):
+        others = set(self.graph.targets(facts.subject, facts.asked.id)) if facts.subject else set()
+        if others & set(linked) - set(facts.answers):
             return ANOTHER_ANSWER
-        members = {t for a in case.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
-        members |= {i for i in linked if set(self.graph.targets(i, "P463")) & set(case.answers)}
+        members = {t for a in facts.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
+        members |= {i for i in linked if set(self.graph.targets(i, "P463")) & set(facts.answers)}
         if members & set(linked):
             return MEMBER
         persons = bool(linked) and all("person" in self.maker.classes(i) for i in linked)
-        return A_PERSON if persons and case.kinds and not case.person and not case.place else None
+        return A_PERSON if persons and facts.kinds and not facts.person and not facts.place else None
 
-    def is_another(self, case: AnswerFacts, linked: Sequence[str]) -> bool:
+    def is_other_entity(self, facts: AnswerFacts, linked: Sequence[str]) -> bool:
         """Whether the text names an entity of the answer's own kind, unrelated to it."""
-        if case.place or not case.kinds:
+        if facts.place or not facts.kinds:
             return False
         kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
-        telling_kinds = case.kinds - {"organisation"} or case.kinds
+        telling_kinds = facts.kinds - {"organisation"} or facts.kinds
         return bool(kinds & telling_kinds) and not kinds & PLACES
 
 
@@ -88,7 +88,7 @@ _PARTICLES = frozenset(_SMALL.split())
 _AND = re.compile(r"\s(?:and|&|feat\.?|featuring|with)\s")
 
 
-class Naming(StrEnum):
+class NameRelation(StrEnum):
     """How a text relates to the names of the answer."""
 
     ALIAS = "alias"
@@ -98,7 +98,7 @@ class Naming(StrEnum):
     NONE = "none"
 
 
-def naming(text: str, names: Sequence[str], *, person: bool, attested: Collection[str] = ()) -> Naming:
+def compare_names(text: str, names: Sequence[str], *, person: bool, attested: Collection[str] = ()) -> NameRelation:
     """How `text` relates to `names`; `attested` are further words that sources use of the answer (description, places,
     years).
 
@@ -110,31 +110,31 @@ def naming(text: str, names: Sequence[str], *, person: bool, attested: Collectio
     for name in names:
         theirs = _plain_words(name)
         if theirs and stands_in(theirs, words):
-            added = [w for w in _without(words, theirs) if w not in FUNCTION]
+            added = [w for w in _words_outside(words, theirs) if w not in FUNCTION]
             tail = normalise(text).partition(normalise(name))[2]
             if _AND.search(f" {tail} ") and not set(added) <= attested_words:
-                return Naming.MORE
+                return NameRelation.MORE
             if any(w in SUFFIXES and w not in attested_words for w in added):
-                return Naming.INVENTED
+                return NameRelation.INVENTED
             if person or all(w in LEGAL or w in attested_words or w.isdigit() for w in added):
-                return Naming.ALIAS
+                return NameRelation.ALIAS
     if person:
-        return _of_person(text, words, names)
-    return Naming.NONE
+        return _compare_person_name(text, words, names)
+    return NameRelation.NONE
 
 
-def _of_person(text: str, words: list[str], names: Sequence[str]) -> Naming:
+def _compare_person_name(text: str, words: list[str], names: Sequence[str]) -> NameRelation:
     if text[:1].islower() or re.match(r"(?:an?|the)\s", text, re.I):
-        return Naming.NONE
+        return NameRelation.NONE
     called = [_plain_words(name) for name in names]
     every = frozenset().union(*called)
     for theirs in called:
         if len(theirs) > 1 and theirs[0] in words and theirs[-1] in words:
-            return Naming.ALIAS if SUFFIXES.isdisjoint(set(words) - every) else Naming.INVENTED
+            return NameRelation.ALIAS if SUFFIXES.isdisjoint(set(words) - every) else NameRelation.INVENTED
         if words and all(_stands_for_part(w, theirs) for w in words):
-            return Naming.ALIAS
+            return NameRelation.ALIAS
     shared = every.intersection(words) - _PARTICLES
-    return Naming.OTHER if shared and _looks_like_a_name(text) else Naming.NONE
+    return NameRelation.OTHER if shared and _looks_like_a_name(text) else NameRelation.NONE
 
 
 def _stands_for_part(word: str, name: Sequence[str]) -> bool:
@@ -152,7 +152,7 @@ def _looks_like_a_name(text: str) -> bool:
     return len(parts) <= 8 and all(p[:1].isupper() or p.casefold() in _PARTICLES for p in parts)
 
 
-def _without(words: Sequence[str], part: Sequence[str]) -> list[str]:
+def _words_outside(words: Sequence[str], part: Sequence[str]) -> list[str]:
     before, middle, behind = f" {' '.join(words)} ".partition(f" {' '.join(part)} ")
     return [*before.split(), *behind.split()] if middle else list(words)
 
@@ -162,7 +162,7 @@ def _without(words: Sequence[str], part: Sequence[str]) -> list[str]:
 
 MOST_ANSWERS = 40  # most answers of a row that are judged singly; more are judged together
 # Where the answers of a row give different verdicts on one tier, the first of these counts.
-_KINDEST = (
+_PRECEDENCE = (
     VerdictKind.ENTAILED,
     VerdictKind.UNKNOWN,
     VerdictKind.ALIAS,
@@ -175,7 +175,7 @@ _KINDEST = (
 )
 
 
-_Opinion = tuple[VerdictKind, str, frozenset[str]]  # the verdict, its reason, and the entities that the tier names
+_ReasonedVerdict = tuple[VerdictKind, str, frozenset[str]]  # the verdict, its reason, the entities named
 _TRUE = (VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE)
 _NOTHING: frozenset[str] = frozenset()
 _PHRASE = re.compile(r"(?:an?|A) |the [a-z]")
@@ -186,22 +186,22 @@ class Judge:
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self.maker = LadderMaker(store, language=language)
-        self._begin()
+        self._set_up()
 
     def start_afresh(self) -> None:
         """Forget conclusions so far, as after an error in the middle of a row; entities read from the snapshot are
         kept.
         """
         self.maker.start_afresh()
-        self._begin()
+        self._set_up()
 
-    def _begin(self) -> None:
+    def _set_up(self) -> None:
         self.graph = self.maker.graph
-        self.cases = CaseReader(self.maker)
-        self.near = self.cases.near
-        self.placing = PlaceRelation(self.cases)
-        self.phrases = Phrases(self.cases)
-        self.peers = Peers(self.cases)
+        self.facts_reader = AnswerFactsReader(self.maker)
+        self.near = self.facts_reader.near
+        self.placing = PlaceRelation(self.facts_reader)
+        self.phrases = Phrases(self.facts_reader)
+        self.peers = Peers(self.facts_reader)
 
     def judge(self, row: TieredRow) -> RowVerdict:
         """The verdicts on every tier beyond level 1, in the order of the row."""
@@ -209,7 +209,7 @@ class Judge:
             ids = [tier.qid for tier in row.levels[0].tiers if tier.qid]
             kinds = self.maker.classes(ids[0]) if ids else ()
             return RowVerdict(row=row.id, answer=ids[0] if ids else None, classes=tuple(sorted(kinds)), tiers=())
-        by_answer = [self._judged(of_answer, row) for of_answer in _by_answer(row)]
+        by_answer = [self._judge_by_answers(of_answer, row) for of_answer in _split_by_answer(row)]
         if len(by_answer) == 1:
             return by_answer[0]
         tiers = [tier for level in row.levels[1:] for tier in level.tiers]
@@ -218,23 +218,23 @@ class Judge:
             row=row.id,
             answer=next((verdict.answer for verdict in by_answer if verdict.answer), None),
             classes=tuple(sorted({kind for verdict in by_answer for kind in verdict.classes})),
-            tiers=tuple(_together(tier, verdicts, row) for tier, *verdicts in by_tier),
+            tiers=tuple(_combine_answers(tier, verdicts, row) for tier, *verdicts in by_tier),
             certain=all(verdict.certain for verdict in by_answer),
         )
 
-    def _judged(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
+    def _judge_by_answers(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
         """The verdicts by the answers of `row`, which are all or some of those of `whole`."""
-        case = self.cases.read(row)
+        facts = self.facts_reader.read(row)
         seen: dict[str, str] = {bare(tier.text): "level 1" for tier in whole.levels[0].tiers}
         out: list[TierVerdict] = []
         for number, level in enumerate(row.levels[1:], 2):
-            opinions: list[tuple[Tier, _Opinion]] = []
+            opinions: list[tuple[Tier, _ReasonedVerdict]] = []
             for position, tier in enumerate(level.tiers, 1):
                 key = bare(tier.text)
                 if key in seen:
-                    opinion: _Opinion = VerdictKind.DUPLICATE, f"stands at {seen[key]} already", _NOTHING
+                    opinion: _ReasonedVerdict = VerdictKind.DUPLICATE, f"stands at {seen[key]} already", _NOTHING
                 else:
-                    opinion = self._as_asked(case, tier)
+                    opinion = self._verdict_given_question(facts, tier)
                     seen[key] = f"level {number}"
                 opinions.append((tier, opinion))
                 verdict, why, meant = opinion
@@ -243,144 +243,151 @@ class Judge:
                     entities=tuple(sorted(i for i in meant if not i.startswith("text:"))),
                 )  # fmt: skip
                 out.append(tier_verdict)
-                case.astray = (
+                facts.astray = (
                     tier_verdict.beside_answer
                     or why == ANOTHER
-                    or (case.astray and verdict is VerdictKind.CONTRADICTED)
+                    or (facts.astray and verdict is VerdictKind.CONTRADICTED)
                 )
             good = [(tier, meant) for tier, (verdict, _, meant) in opinions if verdict is VerdictKind.ENTAILED]
-            case.good = good or case.good
-            case.earlier += [tier for tier, _ in good]
-            case.true += [tier for tier, (verdict, *_) in opinions if verdict in _TRUE]
+            facts.good = good or facts.good
+            facts.earlier += [tier for tier, _ in good]
+            facts.true += [tier for tier, (verdict, *_) in opinions if verdict in _TRUE]
         return RowVerdict(
             row=row.id,
-            answer=case.answers[0] if case.answers else None,
-            classes=tuple(sorted(case.kinds)),
+            answer=facts.answers[0] if facts.answers else None,
+            classes=tuple(sorted(facts.kinds)),
             tiers=tuple(out),
-            namesake=self.placing.namesake(case, out),
-            certain=case.certain,
+            namesake=self.placing.namesake(facts, out),
+            certain=facts.certain,
         )
 
-    def _as_asked(self, case: AnswerFacts, tier: Tier) -> _Opinion:
+    def _verdict_given_question(self, facts: AnswerFacts, tier: Tier) -> _ReasonedVerdict:
         """The verdict on a tier, taking into account what the question already states."""
-        verdict, why, meant = self._tier(case, tier)
-        if verdict is VerdictKind.ENTAILED and not case.nothing_new.isdisjoint(
+        verdict, why, meant = self._tier_verdict(facts, tier)
+        if verdict is VerdictKind.ENTAILED and not facts.nothing_new.isdisjoint(
             (*meant, normalise(tier.text), tier.qid or "?")
         ):
             verdict, why = VerdictKind.UNINFORMATIVE, NOTHING_NEW
         return verdict, why, meant
 
-    def _tier(self, case: AnswerFacts, tier: Tier) -> _Opinion:
+    def _tier_verdict(self, facts: AnswerFacts, tier: Tier) -> _ReasonedVerdict:
         """The verdict on a tier: as a value, as a name of the answer, as a name above it, else by the entities with
         its name.
         """
-        open_value = not case.asked.id and is_value(tier.text) and any(is_value(t.text) for t in case.gold_level.tiers)
-        if case.asked.asks in ("date", "quantity") or open_value:
-            return (*self._value(case, tier), _NOTHING)
-        meant = self.placing.meant(case, tier)
-        if (by_own_name := self._by_own_name(case, tier, meant)) is not None:
+        golds = facts.gold_level.tiers
+        open_value = not facts.asked.id and is_value(tier.text) and any(is_value(gold.text) for gold in golds)
+        if facts.asked.asks in ("date", "quantity") or open_value:
+            return (*self._value_verdict(facts, tier), _NOTHING)
+        meant = self.placing.entities_meant(facts, tier)
+        if (by_own_name := self._verdict_as_answer_name(facts, tier, meant)) is not None:
             return (*by_own_name, _NOTHING)
         if meant:
-            verdict, why = self.placing.ordered(case, meant)
-            if verdict is VerdictKind.ENTAILED and meant <= case.doubted and not tier.evidence:
+            verdict, why = self.placing.order_verdict(facts, meant)
+            if verdict is VerdictKind.ENTAILED and meant <= facts.doubted and not tier.evidence:
                 verdict, why = VerdictKind.SIBLING, NOT_ALL
-            if verdict is VerdictKind.ENTAILED and case.asked.id == CAPITAL:
+            if verdict is VerdictKind.ENTAILED and facts.asked.id == CAPITAL:
                 verdict, why = VerdictKind.CONTRADICTED, "what holds the capital is no capital"
             return verdict, why, meant
-        how = Naming.NONE
+        how = NameRelation.NONE
         if not _PHRASE.match(tier.text):
-            how = naming(tier.text, case.names, person=case.person, attested=self._attested(case, tier.text))
-        if how is Naming.MORE:
+            attested = self._attested_words(facts, tier.text)
+            how = compare_names(tier.text, facts.names, person=facts.person, attested=attested)
+        if how is NameRelation.MORE:
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "the answer and something beside it", _NOTHING
-        return (*self._by_carriers(case, tier, how), _NOTHING)
+        return (*self._verdict_by_entities(facts, tier, how), _NOTHING)
 
-    def _by_own_name(self, case: AnswerFacts, tier: Tier, meant: frozenset[str]) -> tuple[VerdictKind, str] | None:
+    def _verdict_as_answer_name(
+        self, facts: AnswerFacts, tier: Tier, meant: frozenset[str]
+    ) -> tuple[VerdictKind, str] | None:
         """The verdict on a tier that names the answer itself, or says no more than the question; None for others."""
         key = bare(tier.text)
-        if key == bare(case.gold):
+        if key == bare(facts.gold):
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "is the answer itself"
-        if tier.qid is not None and tier.qid in case.answers:
+        if tier.qid is not None and tier.qid in facts.answers:
             return VerdictKind.ALIAS, f"is {tier.qid}, the answer"
-        if key in {bare(n) for n in case.names} and not meant:
+        if key in {bare(n) for n in facts.names} and not meant:
             return VerdictKind.ALIAS, "is a name of the answer"
-        if key in case.asked.trivial or key in GENERIC:
+        if key in facts.asked.trivial or key in GENERIC:
             return VerdictKind.UNINFORMATIVE, "says no more than the question asks for"
         within = bool(meant) and all(not PLACES.isdisjoint(self.maker.classes(i)) for i in meant)
-        if self._leaks(case, tier.text) and not (within and key != bare(self.cases.asked_about(case.row) or "")):
+        subject = bare(self.facts_reader.asked_about(facts.row) or "")
+        if self._leaks(facts, tier.text) and not (within and key != subject):
             return VerdictKind.UNINFORMATIVE, LEAKS
         return None
 
-    def _by_carriers(self, case: AnswerFacts, tier: Tier, how: Naming) -> tuple[VerdictKind, str]:
+    def _verdict_by_entities(self, facts: AnswerFacts, tier: Tier, how: NameRelation) -> tuple[VerdictKind, str]:
         """The verdict by the entities with the name of the tier, or as a phrase where it is no name."""
-        linked = self._carriers(case, tier)
-        if beside := self.peers.beside(case, linked):
+        linked = self._entities_with_name(facts, tier)
+        if beside := self.peers.sibling_reason(facts, linked):
             return VerdictKind.SIBLING, beside
-        if any(a in self.near.above(i).ids for i in linked for a in case.answers):
+        if any(a in self.near.above(i).ids for i in linked for a in facts.answers):
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "lies within the answer"
-        if how is Naming.INVENTED:
+        if how is NameRelation.INVENTED:
             return VerdictKind.CONTRADICTED, "the answer's name with an addition that nothing attests"
-        if how is Naming.ALIAS and (case.person or not linked):
+        if how is NameRelation.ALIAS and (facts.person or not linked):
             return VerdictKind.ALIAS, "another way to write the answer's name"
         if self.phrases.is_phrase(tier.text, linked):
-            return self.phrases.verdict(case, tier)
-        return self._as_name(case, tier, how, linked)
+            return self.phrases.verdict(facts, tier)
+        return self._verdict_on_name(facts, tier, how, linked)
 
-    def _carriers(self, case: AnswerFacts, tier: Tier) -> list[str]:
+    def _entities_with_name(self, facts: AnswerFacts, tier: Tier) -> list[str]:
         """The entities with the name of the tier; only places where the answer is one: the region Lazio, not the club.
         """
         linked = [tier.qid] if tier.qid else [m.id for m in self.graph.find(tier.text) if m.id.startswith("Q")]
         self.graph.fetch(linked)
-        return [i for i in linked if not case.place or not PLACES.isdisjoint(self.maker.classes(i))]
+        return [i for i in linked if not facts.place or not PLACES.isdisjoint(self.maker.classes(i))]
 
-    def _as_name(self, case: AnswerFacts, tier: Tier, how: Naming, linked: list[str]) -> tuple[VerdictKind, str]:
+    def _verdict_on_name(
+        self, facts: AnswerFacts, tier: Tier, how: NameRelation, linked: list[str]
+    ) -> tuple[VerdictKind, str]:
         """The verdict on a name: by the location of its entities, and whether it is the name of another."""
-        if wrong := self.placing.elsewhere(case, linked):
-            if case.certain:
+        if wrong := self.placing.location_conflict(facts, linked):
+            if facts.certain:
                 return VerdictKind.CONTRADICTED, wrong
-            case.doubtful.append(bare(tier.text))
-            return VerdictKind.UNKNOWN, f"{wrong}, if {case.answers[0]} is meant"
-        if how is Naming.OTHER or self.peers.is_another(case, linked):
+            facts.doubtful.append(bare(tier.text))
+            return VerdictKind.UNKNOWN, f"{wrong}, if {facts.answers[0]} is meant"
+        if how is NameRelation.OTHER or self.peers.is_other_entity(facts, linked):
             return VerdictKind.CONTRADICTED, ANOTHER
-        if how is Naming.ALIAS:
+        if how is NameRelation.ALIAS:
             return VerdictKind.ALIAS, "another way to write the answer's name"
-        if case.astray and not case.place and not tier.evidence:
+        if facts.astray and not facts.place and not tier.evidence:
             return VerdictKind.CONTRADICTED, "stands in line with the name of another"
         return VerdictKind.UNKNOWN, "the snapshot does not tell"
 
-    def _leaks(self, case: AnswerFacts, text: str) -> bool:
+    def _leaks(self, facts: AnswerFacts, text: str) -> bool:
         """Whether the text describes the answer by the entity of the question, or has no word beyond the question."""
-        subject = self.cases.asked_about(case.row)
-        if subject and stands_in(all_words(subject), all_words(text)) and not case.place:
-            return all_words(subject) != all_words(case.gold) and not stands_in(all_words(case.gold), all_words(text))
+        subject = self.facts_reader.asked_about(facts.row)
+        if subject and stands_in(all_words(subject), all_words(text)) and not facts.place:
+            return all_words(subject) != all_words(facts.gold) and not stands_in(all_words(facts.gold), all_words(text))
         words = content(text)
-        return bool(words) and words <= content(case.row.question) and not case.place
+        return bool(words) and words <= content(facts.row.question) and not facts.place
 
-    def _attested(self, case: AnswerFacts, text: str) -> set[str]:
+    def _attested_words(self, facts: AnswerFacts, text: str) -> set[str]:
         """Words that may follow the answer's name: of its description, its containers, and places after commas."""
         parts = [part.strip() for part in text.split(",")[1:]]
         places = [part for part in parts if self.maker.gazetteer.places_named(part)]
-        if not case.place and places and places[-1] == parts[-1]:
+        if not facts.place and places and places[-1] == parts[-1]:
             places = parts  # an address: the parts before its last place are places as well
-        sources = (case.description, *case.above.names, *places)
+        sources = (facts.description, *facts.above.names, *places)
         return {word for source in sources for word in all_words(source)}
 
-    def _value(self, case: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
-        ruling = value_tier_holds(case.gold_level, tier)
+    def _value_verdict(self, facts: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
+        ruling = value_tier_contains(facts.gold_level, tier)
         if ruling.wrong:
             return VerdictKind.CONTRADICTED, ruling.wrong
         if not ruling.holds:
             return VerdictKind.UNKNOWN, "no reader knows this wording"
-        before = [finer for finer, _ in case.good]
+        before = [finer for finer, _ in facts.good]
         if not before or any(
-            not value_tier_holds(Level(tiers=(finer,)), Tier(text=tier.text)).wrong for finer in before
+            not value_tier_contains(Level(tiers=(finer,)), Tier(text=tier.text)).wrong for finer in before
         ):
             return VerdictKind.ENTAILED, "holds the answer"
-        if any(value_tier_holds(Level(tiers=(tier,)), Tier(text=finer.text)).holds for finer in before):
+        if any(value_tier_contains(Level(tiers=(tier,)), Tier(text=finer.text)).holds for finer in before):
             return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         return VerdictKind.SIBLING, "overlaps the tier before it"
 
 
-def _by_answer(row: TieredRow) -> list[TieredRow]:
+def _split_by_answer(row: TieredRow) -> list[TieredRow]:
     """One row per tier of level 1, with the gold answers that are its names.
 
     A gold answer that is no name of a tier of level 1 is on a coarser level, as it follows from another answer.
@@ -398,7 +405,7 @@ def _by_answer(row: TieredRow) -> list[TieredRow]:
     ]
 
 
-def _together(tier: Tier, verdicts: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
+def _combine_answers(tier: Tier, verdicts: Sequence[TierVerdict], row: TieredRow) -> TierVerdict:
     """The verdict on one tier by several answers: it must follow from each answer that it is a tier of, else from any.
 
     An answer without an entity is ignored for evidence that starts at another answer.
@@ -414,4 +421,4 @@ def _together(tier: Tier, verdicts: Sequence[TierVerdict], row: TieredRow) -> Ti
     subjects = {e.subject for e in tier.evidence if e.subject}
     if not of_its_answers and any(first.qid in subjects for _, first in pairs):
         of_its_answers = [verdict for verdict, first in pairs if first.qid is not None]
-    return min(of_its_answers or verdicts, key=lambda verdict: _KINDEST.index(verdict.verdict))
+    return min(of_its_answers or verdicts, key=lambda verdict: _PRECEDENCE.index(verdict.verdict))

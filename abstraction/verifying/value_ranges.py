@@ -26,7 +26,7 @@ class Span:
     last: int
     loose: bool = False  # "circa", "late", "early"
 
-    def holds(self, other: Span) -> bool:
+    def contains(self, other: Span) -> bool:
         """Whether the other span lies inside; where either is an estimate, whether they overlap."""
         if self.loose or other.loose:
             return self.first <= other.last and other.first <= self.last
@@ -46,13 +46,13 @@ def span_of_words(text: str, code: str = "en") -> Span | None:
     parsed = parse_date(text, code=code)
     if parsed is None:
         return None
-    first, last = _days(parsed.first), _days(parsed.last or parsed.first)
+    first, last = _first_and_last_day(parsed.first), _first_and_last_day(parsed.last or parsed.first)
     if first is None or last is None:
         return None
     return Span(first=first[0], last=last[1], loose=parsed.circa or bool(parsed.part))
 
 
-def _days(value: TimeValue) -> tuple[int, int] | None:
+def _first_and_last_day(value: TimeValue) -> tuple[int, int] | None:
     """The first and the last day of a value. Centuries begin a year early: most people count 2000 to the 21st century,
     the calendar to the 20th.
     """
@@ -108,7 +108,10 @@ def range_of_words(text: str, code: str = "en") -> Range | None:
         if low is None or high is None:
             return None
         begin = low.amount
-        if _NUMBER.match(match["low"]) and (shared := _in_words_of(match["low"], match["high"], code)) is not None:
+        if (
+            _NUMBER.match(match["low"])
+            and (shared := _with_magnitude_of(match["low"], match["high"], code)) is not None
+        ):
             begin = shared if shared < high.amount else begin
         return Range(low=begin, high=high.amount, unit=high.unit)
     amount = parse_quantity(text, code=code)
@@ -123,7 +126,7 @@ def is_value(text: str) -> bool:
     return span_of_words(text) is not None or range_of_words(text) is not None
 
 
-def _in_words_of(number: str, text: str, code: str) -> Decimal | None:
+def _with_magnitude_of(number: str, text: str, code: str) -> Decimal | None:
     """The number with the magnitude of `text`: 10 with "100 million" is ten million."""
     counted = parse_quantity(re.sub(r"-?\d[\d,.]*", number, text, count=1), code=code)
     return counted.amount if counted else None
@@ -134,7 +137,7 @@ def _last_place(amount: ParsedQuantity) -> Decimal:
     return Decimal(1).scaleb(int(amount.amount.normalize().as_tuple().exponent)) if amount.amount else Decimal(1)
 
 
-def holds(outer: Range, inner: Range) -> bool:
+def range_contains(outer: Range, inner: Range) -> bool:
     """Whether the outer range contains the inner one, in its own unit; conversions may be off by a hundredth."""
     if outer.unit is not None and inner.unit is not None and outer.unit.qid != inner.unit.qid:
         if outer.unit.dimension != inner.unit.dimension:

@@ -100,7 +100,7 @@ class _AuditedRow:
     offences: list[Offence] = field(default_factory=list)
     namesake: dict[str, Any] | None = None
 
-    def object_to(self, tier: TierVerdict | TierCheck | TierAttribution, axis: str, verdict: str, why: str) -> None:
+    def add_offence(self, tier: TierVerdict | TierCheck | TierAttribution, axis: str, verdict: str, why: str) -> None:
         """Add an offence of a tier."""
         self.offences.append(
             Offence(
@@ -127,7 +127,7 @@ def audit(
     goes to `on_reject` and is not counted; without `on_reject` the error is raised.
     """
     judge = Judge(store, language=language)
-    audit_row = _auditor(kind, judge, store, language)
+    audit_row = _row_auditor(kind, judge, store, language)
     for row in rows:
         audited = audit_row(row) if on_reject is None else attempt("an audit", audit_row, row)
         if isinstance(audited, Fault):
@@ -141,11 +141,11 @@ def audit(
         yield from audited.offences
 
 
-def _auditor(kind: AuditKind, judge: Judge, store: Store, language: str) -> Callable[[TieredRow], _AuditedRow]:
+def _row_auditor(kind: AuditKind, judge: Judge, store: Store, language: str) -> Callable[[TieredRow], _AuditedRow]:
     """The function that audits a row, for a kind of audit."""
     checker, attributor = EntailmentChecker(store, language=language), TierAttributor(store, language=language)
 
-    def begun(row: TieredRow, classes: Iterable[str] | None = None) -> _AuditedRow:
+    def new_audited_row(row: TieredRow, classes: Iterable[str] | None = None) -> _AuditedRow:
         if classes is None:  # take the classes of the entity that the row gives for its answer
             own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
             classes = judge.maker.classes(own) if own else ()
@@ -153,14 +153,14 @@ def _auditor(kind: AuditKind, judge: Judge, store: Store, language: str) -> Call
 
     def by_axes(row: TieredRow) -> _AuditedRow:
         verdict = judge.judge(row)
-        audited = begun(row, verdict.classes)
-        proven = _proven(row, verdict, checker)
+        audited = new_audited_row(row, verdict.classes)
+        proven = _tiers_proven_by_evidence(row, verdict, checker)
         for tier in verdict.tiers:
             is_proven = tier.verdict is VerdictKind.UNKNOWN and (tier.level, tier.position) in proven
             outcome = VerdictKind.ENTAILED if is_proven else tier.verdict
             audited.outcomes.append(str(outcome))
             if outcome in AXES:
-                audited.object_to(tier, AXES[outcome], str(outcome), tier.why)
+                audited.add_offence(tier, AXES[outcome], str(outcome), tier.why)
         if verdict.namesake is not None:
             audited.namesake = {
                 "row": row.id, "question": row.question, "answer": row.answers[0], "taken_for": verdict.answer,
@@ -170,19 +170,19 @@ def _auditor(kind: AuditKind, judge: Judge, store: Store, language: str) -> Call
         return audited
 
     def by_evidence(row: TieredRow) -> _AuditedRow:
-        audited = begun(row)
+        audited = new_audited_row(row)
         for check in checker.check(row):
             audited.outcomes.append(str(check.status))
             for finding in check.findings:
-                audited.object_to(check, "evidence", str(finding.flaw), finding.detail)
+                audited.add_offence(check, "evidence", str(finding.flaw), finding.detail)
         return audited
 
     def by_attribution(row: TieredRow) -> _AuditedRow:
-        audited = begun(row)
+        audited = new_audited_row(row)
         for check in attributor.checked(row):
             audited.outcomes.append(UNCHECKED if check.category is None else str(check.category))
             if check.category not in (None, Category.SUPPORTIVE):
-                audited.object_to(check, "attribution", str(check.category), "; ".join(check.flaws))
+                audited.add_offence(check, "attribution", str(check.category), "; ".join(check.flaws))
         return audited
 
     return {AuditKind.AXES: by_axes, AuditKind.EVIDENCE: by_evidence, AuditKind.ATTRIBUTION: by_attribution}[kind]
@@ -199,7 +199,7 @@ def class_of(row: TieredRow, classes: Iterable[str]) -> str:
     return next((name for name in CLASS_ORDER if name in known), next(iter(sorted(known)), NO_CLASS))
 
 
-def _proven(row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker) -> set[tuple[int, int]]:
+def _tiers_proven_by_evidence(row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker) -> set[tuple[int, int]]:
     """The (level, position) of tiers that follow from their own evidence; replayed only where a verdict is unknown."""
     is_doubted = any(tier.verdict is VerdictKind.UNKNOWN for tier in verdict.tiers)
     if not is_doubted or not any(tier.evidence for level in row.levels[1:] for tier in level.tiers):

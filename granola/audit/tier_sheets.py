@@ -62,7 +62,7 @@ def _template(row: TieredRow) -> str:
     return f"{row.question[:at]}[X]{row.question[at + len(name) :]}"
 
 
-def _lines(item: Row) -> Iterator[SheetLine]:
+def _sheet_lines(item: Row) -> Iterator[SheetLine]:
     yield SheetLine(cells={name: str(item.get(name) or "") for name in SHOWN})
 
 
@@ -76,7 +76,7 @@ TIERS = SheetForm(
         JudgedQuestion(field=field, labels={YES: meaning, NO: "not so"}, against=(NO,))
         for field, meaning in MEANINGS.items()
     ),
-    lines=_lines,
+    lines=_sheet_lines,
     verdict=_verdict,
 )
 

@@ -28,7 +28,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Audited:
+class AuditResult:
     """The result of an audit."""
 
     findings: Sequence[Offence]
@@ -58,7 +58,7 @@ class Audited:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audit(Command[Audited]):
+class Audit(Command[AuditResult]):
     """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
 
     Prints the tiers against each axis per relation and answer class, and lists them; the exit status is 1 if there are
@@ -84,7 +84,7 @@ class Audit(Command[Audited]):
     language: Language = "en"
     force: Force = False
 
-    def run(self) -> Audited:
+    def run(self) -> AuditResult:
         """Run the audit. Raises UsageError for settings that exclude each other, and for a file without rows."""
         if self.entailment and self.attribution:
             raise UsageError("--entailment names flaws, --attribution categories: give one of them")
@@ -100,7 +100,7 @@ class Audit(Command[Audited]):
             return AuditKind.EVIDENCE
         return AuditKind.ATTRIBUTION if self.attribution else AuditKind.AXES
 
-    def _audit(self, path: str, snapshot: str) -> Audited:
+    def _audit(self, path: str, snapshot: str) -> AuditResult:
         rejected: list[RejectedRow] = []
         tally = FindingTally()
         with closing(open_store(snapshot)) as store:
@@ -113,28 +113,28 @@ class Audit(Command[Audited]):
             report_rejects(path, rejected)
             raise UsageError(f"{path}: no row to audit")
         if self.out is not None:
-            _write(findings, tally, self.out, about)
-        return Audited(findings=findings, tally=tally, snapshot=about, rejected=rejected)
+            _write_findings(findings, tally, self.out, about)
+        return AuditResult(findings=findings, tally=tally, snapshot=about, rejected=rejected)
 
-    def failed(self, result: Audited) -> bool:
+    def failed(self, result: AuditResult) -> bool:
         """Whether there is a finding or a rejected row."""
         return bool(result.findings or result.rejected)
 
-    def show(self, result: Audited) -> None:
+    def show(self, result: AuditResult) -> None:
         """Print the tables and the findings."""
         verdicts = ", ".join(f"{name} {number:,}" for name, number in result.by_verdict.items())
         show_lines(
             *finding_tables(result.tally, self._kind),
             *([f"findings: {verdicts}"] if verdicts else []),
-            *_listed(result.findings, result.tally, self.out),
+            *_finding_lines(result.findings, result.tally, self.out),
         )
 
-    def report_problems(self, result: Audited) -> None:
+    def report_problems(self, result: AuditResult) -> None:
         """Report the rejected rows."""
         report_rejects(self.file, result.rejected)
 
 
-def _listed(findings: Sequence[Offence], tally: FindingTally, out: Path | None) -> Iterator[str]:
+def _finding_lines(findings: Sequence[Offence], tally: FindingTally, out: Path | None) -> Iterator[str]:
     if tally.namesakes:
         yield from ("", f"{count(len(tally.namesakes), 'chain')} of a namesake of the answer's entity:")
     for namesake in tally.namesakes:
@@ -151,7 +151,7 @@ def _listed(findings: Sequence[Offence], tally: FindingTally, out: Path | None) 
         yield f"  all of them: {out}"
 
 
-def _write(findings: Sequence[Offence], tally: FindingTally, out: Path, snapshot: str) -> None:
+def _write_findings(findings: Sequence[Offence], tally: FindingTally, out: Path, snapshot: str) -> None:
     with atomic_path(out) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
         head = {"schema_version": 1, "snapshot": snapshot, "rows": tally.total.rows, "tiers": tally.total.tiers}
         for record in (

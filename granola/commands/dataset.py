@@ -176,7 +176,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             }
             write_run_record(
                 built.data, command="dataset", inputs=inputs, is_published=True, more=more,
-                arguments=arguments | self.asked_of_models() | {"steps": list(built.cleaner.counts)},
+                arguments=arguments | self.model_settings() | {"steps": list(built.cleaner.counts)},
             )  # fmt: skip
         return built
 

@@ -116,11 +116,11 @@ class Generate(RowsCommand):
     def _texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         from abstraction.faults import RejectedRow
         from abstraction.phrasing.prompt_files import hash_of
-        from granola.knowledge.knowledge_generation import Generated, generated
+        from granola.knowledge.knowledge_generation import TextKind, generate_texts
         from granola.knowledge.knowledge_items import read_items
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts
 
-        what = Generated(self.target)
+        what = TextKind(self.target)
         prompts = read_knowledge_prompts(self.prompts)
         rejected = output.rejected.append
         examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
@@ -130,7 +130,7 @@ class Generate(RowsCommand):
                 "model": dict(model.identity), "prompts": hash_of(prompts, prompts[what].kind),
                 "examples": [item.id for item in examples],
             }  # fmt: skip
-            for item in generated(items, what, model, prompts, sampling, examples):
+            for item in generate_texts(items, what, model, prompts, sampling, examples):
                 if isinstance(item, RejectedRow):
                     output.rejected.append(item)
                     continue

@@ -85,7 +85,7 @@ class GroundingJudge(RowsCommand):
                 output.more |= {"judge": judge.signature()}
 
                 def rows() -> Iterator[dict[str, Any]]:
-                    for item in judge.judged(pairs):
+                    for item in judge.judge(pairs):
                         output.counts["judged" if not item.unjudged else "partly judged"] += 1
                         yield {**item.model_dump(mode="json"), "system": systems[item.id]}
 
@@ -126,7 +126,7 @@ class GroundingJudge(RowsCommand):
             if len(pairs) == self.limit:
                 note(f"--limit: answers behind the first {count(len(pairs), 'answer')} of {self.given} are not judged")
                 break
-            pairs.append((samples[row.id], row.shown))
+            pairs.append((samples[row.id], row.visible_text))
             systems[row.id] = row.system or self.given.stem
         else:
             if lacking := len(samples) - len(pairs):
@@ -144,10 +144,10 @@ class GroundingJudge(RowsCommand):
         from granola.attribution.evaluator_words import EvaluatorWords
         from granola.grounding.answer_judging import AnswerJudge
         from granola.grounding.sentence_judges import (
-            APART,
+            ONE_PASSAGE_KINDS,
             TEMPERATURE,
-            ChatSentences,
-            EvaluatorSentences,
+            ChatSentenceJudge,
+            EvaluatorSentenceJudge,
             SentenceJudge,
             read_grounding_prompts,
         )
@@ -158,14 +158,14 @@ class GroundingJudge(RowsCommand):
             chat = stack.enter_context(open_model(self.model, output.named_path, output.inputs))
         if kind == CHAT:
             assert chat is not None
-            sentences: SentenceJudge = ChatSentences(model=chat, prompts=prompts)
+            sentences: SentenceJudge = ChatSentenceJudge(model=chat, prompts=prompts)
         else:
             words = EvaluatorWords(
                 chat=lambda word: open_model(word, output.named_path, output.inputs), temperature=TEMPERATURE
             )
             words.check([kind])
-            apart = kind.partition("=")[0] in APART
-            sentences = EvaluatorSentences(evaluator=words.open(kind, stack), apart=apart)
+            apart = kind.partition("=")[0] in ONE_PASSAGE_KINDS
+            sentences = EvaluatorSentenceJudge(evaluator=words.open(kind, stack), apart=apart)
         return AnswerJudge(
             sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
             prompts=prompts,

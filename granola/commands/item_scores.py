@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from granola.evidence.paper_tables import FilledTable
     from granola.evidence.verdict_rows import VerdictRows
     from granola.figures.charts import Panel
-    from granola.knowledge.choosing import Association, Chosen
+    from granola.knowledge.choosing import Association, ChosenTexts
     from granola.scoring.aggregation import Estimate
     from granola.scoring.system_comparison import Difference
 
@@ -45,7 +45,7 @@ class VerdictsReport:
     tests: Sequence[Difference] = ()
     table: FilledTable | None = None
     pool: JudgePool | None = None
-    chosen: Chosen | None = None
+    chosen: ChosenTexts | None = None
     associations: Sequence[Association] = ()
     notes: Sequence[str] = ()
     counts: Mapping[str, Any] = field(default_factory=dict)
@@ -253,15 +253,15 @@ class Verdicts(Command[VerdictsReport]):
             raise UsageError(f"{self.judged[0]} has no row of {made_by}, of which --table {self.table} is")
         return table
 
-    def _choose_texts(self, given: VerdictRows) -> Chosen | None:
-        from granola.knowledge.choosing import chosen, coefficients
+    def _choose_texts(self, given: VerdictRows) -> ChosenTexts | None:
+        from granola.knowledge.choosing import choose_texts, parse_coefficients
 
         if self.best is None:
             if self.quality is not None:
                 raise UsageError("--quality goes with --best, which is not given")
             return None
         _check_knowledge(given, "--best")
-        return chosen(given.rows, self.best, coefficients(self.quality), given.forming)
+        return choose_texts(given.rows, self.best, parse_coefficients(self.quality), given.forming)
 
     def _associations(self, given: VerdictRows) -> Sequence[Association]:
         from granola.knowledge.choosing import associations
@@ -361,7 +361,7 @@ def _pool_parts(pool: JudgePool) -> Iterator[Part]:
     yield TextTable(head=("agreement", "n", "all agree", "kappa"), rows=rows)
 
 
-def _chosen_parts(chosen: Chosen) -> Iterator[Part]:
+def _chosen_parts(chosen: ChosenTexts) -> Iterator[Part]:
     gamma = ", ".join(f"{value:.3f}" for value in chosen.gamma)
     yield f"{count(len(chosen.rows), 'text')} chosen; coefficients {gamma}; gain over a random choice"
     yield TextTable(rows=[(name, *_estimate_cells(one)) for name, one in chosen.gains.items()], words=(2, 3), indent=2)

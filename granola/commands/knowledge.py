@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SCORES_SUFFIX = ".scores.sqlite"
 EMBEDDINGS = "embeddings"
 REFERENCE = "reference"
-_TOGETHER = 1024  # texts judged at a time: enough for full batches on a GPU
+_BLOCK = 1024  # texts judged at a time: enough for full batches on a GPU
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +102,7 @@ class KnowledgeJudge(RowsCommand):
         """
         from granola.knowledge.knowledge_items import read_items
 
-        words = self._words()
+        words = self._model_specs()
         if not set(words) - {EMBEDDINGS} and not self.baselines:
             raise UsageError("nothing to score with: give --model PART=MODEL, or --baselines")
         sources = [source for source in self.evidence if source != REFERENCE]
@@ -125,7 +125,7 @@ class KnowledgeJudge(RowsCommand):
                 Verbatim(f"judge {judge.name}"), source=self.items,
             )  # fmt: skip
 
-    def _words(self) -> dict[str, str]:
+    def _model_specs(self) -> dict[str, str]:
         """The model spec of each part. Raises UsageError for an unknown or repeated part."""
         words: dict[str, str] = {}
         for given in self.model:
@@ -138,7 +138,7 @@ class KnowledgeJudge(RowsCommand):
 
     def _rows(self, items: Sequence[KnowledgeItem], judge: Judge) -> Iterator[dict[str, Any]]:
         source = iter(items)
-        while block := list(islice(source, _TOGETHER)):
+        while block := list(islice(source, _BLOCK)):
             yield from (scored.to_json(judge.name) for scored in judge.judge(block))
 
     def _judge(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from abstraction.rows import TieredRow
 
 LOG_SUFFIX = ".phrasing.jsonl"
-ASKED = 10  # replies sampled per row for --consistency, as in Yona et al. 2024, appendix B
+SAMPLES_PER_ROW = 10  # replies sampled per row for --consistency, as in Yona et al. 2024, appendix B
 
 
 class PhrasingMode(StrEnum):
@@ -89,12 +89,12 @@ class PhrasingSettings:
                 )
             return
         parse_model_spec(self.phrase)
-        if self._as_paper and self.phrase_mode is PhrasingMode.STRICT:
+        if self._is_paper_procedure and self.phrase_mode is PhrasingMode.STRICT:
             raise UsageError("--phrase-mode strict says what a check does: --prompts paper checks nothing")
         read_prompts(self.prompts)
 
     @property
-    def _as_paper(self) -> bool:
+    def _is_paper_procedure(self) -> bool:
         """Whether the model's reply is the ladder, unchecked, as in the paper."""
         return str(self.prompts) == "paper"
 
@@ -103,7 +103,7 @@ class PhrasingSettings:
         from abstraction.phrasing.phraser import ModelPhraser
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
-        mode: Mode = "paper" if self._as_paper else "free"
+        mode: Mode = "paper" if self._is_paper_procedure else "free"
         return ModelPhraser(
             model,
             store,
@@ -127,7 +127,7 @@ class DatasetModels(PhrasingSettings):
     ] = None
     samples: Annotated[
         int, Setting("How often --consistency asks about a row, at temperature 1.", least=1, advanced=True)
-    ] = ASKED
+    ] = SAMPLES_PER_ROW
 
     def check_models(self) -> None:
         """Check the settings of both models, see `check_phrasing`."""
@@ -135,13 +135,13 @@ class DatasetModels(PhrasingSettings):
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
         self.check_phrasing(scored=self.consistency is not None)
-        if self.consistency is None and self.samples != ASKED:
+        if self.consistency is None and self.samples != SAMPLES_PER_ROW:
             raise UsageError("--samples goes with --consistency MODEL, which is not given")
         if self.consistency is not None:
             parse_model_spec(self.consistency)
             read_prompts(self.prompts)
 
-    def asked_of_models(self) -> dict[str, Any]:
+    def model_settings(self) -> dict[str, Any]:
         """The settings of the models for the run record, without those of unused models."""
         said = recorded_settings(self, DatasetModels)
         scored = {name: said.pop(name) for name in ("consistency", "samples")}
@@ -178,7 +178,7 @@ class PhrasingRun:
 
     def rows(self, ladders: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """The phrased rows; the log appears when all have been read. `on_reject`: see `ModelPhraser.stream`."""
-        from abstraction.phrasing.decisions import log_lines, shortened
+        from abstraction.phrasing.decisions import log_lines, without_decisions
 
         with ExitStack() as stack:
             stream: BinaryIO | None = None
@@ -186,10 +186,10 @@ class PhrasingRun:
                 stream = stack.enter_context(stack.enter_context(atomic_path(self._log)).open("wb"))
                 self._write(stream, {"schema_version": 1, "kind": "phrasing", **self.phraser.settings})
             for row in self.phraser.stream(ladders, on_reject=on_reject):
-                self.counts.see(row)
+                self.counts.add(row)
                 for line in log_lines(row) if stream is not None else ():
                     self._write(stream, line)
-                yield shortened(row)
+                yield without_decisions(row)
 
     @staticmethod
     def _write(stream: BinaryIO | None, line: Mapping[str, Any]) -> None:
@@ -201,7 +201,8 @@ class PhrasingRun:
         if self.counts.unanswered:
             asked = count(self.counts.unanswered, "row")
             where = f"; {self._log} tells why" if self._log else ""
-            note(f"{asked} without an answer of the model's {self.counts.left_with}{where}; another run asks again")
+            fallback = self.counts.fallback_in_words
+            note(f"{asked} without an answer of the model's {fallback}{where}; another run asks again")
 
     def record(self) -> dict[str, Any]:
         """The entry in the run record: settings, fingerprint and counts."""

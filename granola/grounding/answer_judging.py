@@ -15,7 +15,7 @@ from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.prompt_files import Prompt, prompts_hash
 from granola.evidence.judge_names import model_name
 from granola.grounding.answer_sentences import answer_sentences
-from granola.grounding.citation_markers import cited_passages, deflects, without_markers
+from granola.grounding.citation_markers import cited_passages, deflecting_rule, without_markers
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
 from granola.grounding.grounding_items import AnsweredSentence, AnswerVerdict, CitationCounts, GroundingItem, Verdicts
 from granola.grounding.sentence_judges import (
@@ -24,7 +24,7 @@ from granola.grounding.sentence_judges import (
     ELIGIBILITY,
     TEMPERATURE,
     SentenceJudge,
-    SentencesAsked,
+    SentencesToJudge,
     read_deflection,
     read_grade,
     read_grounding_prompts,
@@ -43,7 +43,7 @@ class GivenAnswer(RowModel):
     system: Annotated[str | None, Field(max_length=300)] = None
 
     @property
-    def shown(self) -> str:
+    def visible_text(self) -> str:
         """The text that a reader sees, without a reasoning model's thoughts."""
         return visible_text(self.answer)
 
@@ -76,7 +76,7 @@ class AnswerJudge:
             parts.append(f"prompts:{prompts_hash(dict(self.prompts))[:8]}")
         return "|".join(parts)
 
-    def judged(self, pairs: Iterable[Pair]) -> Iterator[GroundingItem]:
+    def judge(self, pairs: Iterable[Pair]) -> Iterator[GroundingItem]:
         """One item per pair, in order; a missing verdict is None, its reason in `unjudged`."""
         source = iter(pairs)
         while batch := list(islice(source, _BATCH)):
@@ -86,8 +86,10 @@ class AnswerJudge:
             ]
             readings: tuple[Relevance | None, ...] = (None, *Relevance)
             against = {reading: self._verdicts(batch, parted, reading) for reading in readings}
-            eligible = self._asked(batch, ELIGIBILITY.name)
-            declined = self._asked(batch, DEFLECTION.name) if self.asks_deflection else [(None, "")] * len(batch)
+            eligible = self._chat_verdicts(batch, ELIGIBILITY.name)
+            declined = (
+                self._chat_verdicts(batch, DEFLECTION.name) if self.asks_deflection else [(None, "")] * len(batch)
+            )
             items = [
                 self._item(
                     sample, answer, parted[at], {reading: verdicts[at] for reading, verdicts in against.items()},
@@ -103,16 +105,16 @@ class AnswerJudge:
         asked = []
         for (sample, _), cut in zip(batch, parted, strict=True):
             ids = [passage.id for passage in sample.passages]
-            passages = sample.passages if reading is None else sample.relevant(reading)
+            passages = sample.passages if reading is None else sample.relevant_passages(reading)
             asked.append(
-                SentencesAsked(
+                SentencesToJudge(
                     id=f"{sample.id} {reading or 'all'}", question=sample.question,
-                    sentences=tuple(without_markers(text, ids) for text in cut), passages=_ordered(passages),
+                    sentences=tuple(without_markers(text, ids) for text in cut), passages=_sorted_passages(passages),
                 )
             )  # fmt: skip
         return list(self.sentences.verdicts(asked))
 
-    def _asked(self, batch: Sequence[Pair], kind: str) -> list[tuple[str | None, str]]:
+    def _chat_verdicts(self, batch: Sequence[Pair], kind: str) -> list[tuple[str | None, str]]:
         """For each answer the verdict, or None and the reason; without a model, reference or answer no request is
         made.
         """
@@ -121,12 +123,12 @@ class AnswerJudge:
 
         def ask(pair: Pair) -> Request | None:
             sample, answer = pair
-            shown = _without_names(sample, answer)
+            shown = _without_citations(sample, answer)
             if not shown.strip() or (kind == ELIGIBILITY.name and not sample.reference.strip()):
                 return None
             slots = {"question": sample.question, "answer": shown}
             if kind == ELIGIBILITY.name:
-                slots["reference"] = _without_names(sample, sample.reference)
+                slots["reference"] = _without_citations(sample, sample.reference)
             return Request(id=f"{sample.id} {kind}", messages=self.prompts[kind].fill(slots), sampling=self.sampling)
 
         def read(_: Pair, reply: str) -> str:
@@ -162,7 +164,7 @@ class AnswerJudge:
             id=sample.id,
             answer=answer,
             expected_deflection=sample.deflection,
-            eligibility=self._grade(_without_names(sample, answer), eligible[0]),
+            eligibility=self._grade(_without_citations(sample, answer), eligible[0]),
             sentences=tuple(
                 AnsweredSentence(text=text, **{name: own[at] for name, own in verdicts.items()})
                 for at, text in enumerate(parted)
@@ -184,17 +186,17 @@ class AnswerJudge:
     def _deflecting_rule(self, sample: GroundedSample, answer: str, judged: str | None) -> str | None:
         """The rule by which an answer deflects, or "judge"; "" where it does not deflect, None where the judge failed.
         """
-        if not self.asks_deflection or not _without_names(sample, answer).strip():
-            return deflects(answer, [passage.id for passage in sample.passages], language=self.language) or ""
+        if not self.asks_deflection or not _without_citations(sample, answer).strip():
+            return deflecting_rule(answer, [passage.id for passage in sample.passages], language=self.language) or ""
         return None if judged is None else "judge" if judged == "deflects" else ""
 
 
-def _without_names(sample: GroundedSample, text: str) -> str:
+def _without_citations(sample: GroundedSample, text: str) -> str:
     """The text without its citations, so that the names of passages do not influence its verdict."""
     return without_markers(text, [passage.id for passage in sample.passages])
 
 
-def _ordered(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ...]:
+def _sorted_passages(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ...]:
     """The passages sorted by text, then date, so that their order and names do not influence verdicts."""
     return tuple(sorted(passages, key=lambda one: (one.text, one.date or "", one.age or "", one.provider or "")))
 

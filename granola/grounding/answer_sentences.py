@@ -53,14 +53,14 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
     end, and a heading followed only by citations, state nothing and are left out.
     """
     parts: list[list[str]] = []
-    for piece in _parts(text, ids, language):
+    for piece in _split_lines(text, ids, language):
         sentence = piece.text
         if _lists_sources(sentence, ids):
             continue
         said = without_markers(sentence, ids)
         numbering = parts and not _LETTER.search(said) and _NEXT_NUMBER.search(said.strip()[-_TAIL:])
         if _WORD.search(said) and not numbering:
-            lead = _leading(sentence, ids)
+            lead = _end_of_leading_citations(sentence, ids)
             behind = sentence[lead:].strip()
             if lead and parts and not piece.opens and not behind[:1].islower():
                 # "... in 1999. [3] It then ..." : the citation belongs to the sentence before it.
@@ -86,7 +86,7 @@ def _lists_sources(sentence: str, ids: Sequence[str]) -> bool:
     return ":" in bare and bool(_DIGIT.search(bare)) and _SOURCES.fullmatch(bare) is not None
 
 
-def _leading(sentence: str, ids: Sequence[str]) -> int:
+def _end_of_leading_citations(sentence: str, ids: Sequence[str]) -> int:
     """The offset at which the citations at the beginning of a sentence end; 0 where it begins with none."""
     end = 0
     for marker in markers(sentence, ids):
@@ -96,19 +96,19 @@ def _leading(sentence: str, ids: Sequence[str]) -> int:
     return end
 
 
-def _led(sentences_cut: list[str], ids: Sequence[str]) -> list[str]:
+def _move_leading_citations(sentences_cut: list[str], ids: Sequence[str]) -> list[str]:
     """The sentences, with a citation moved to the one whose subject it is: "It rose. [2]", "says it fell." becomes "It
     rose.", "[2] says it fell.".
     """
     out: list[str] = []
     for sentence in sentences_cut:
-        if out and sentence[:1].islower() and (start := _trailing(out[-1], ids)) is not None:
+        if out and sentence[:1].islower() and (start := _start_of_trailing_citations(out[-1], ids)) is not None:
             out[-1], sentence = out[-1][:start].rstrip(), f"{out[-1][start:]} {sentence}"
         out.append(sentence)
     return out
 
 
-def _trailing(sentence: str, ids: Sequence[str]) -> int | None:
+def _start_of_trailing_citations(sentence: str, ids: Sequence[str]) -> int | None:
     """The offset of the citations after the end of a sentence, separated by a space; None where there are none."""
     end, start, apart = len(sentence), None, True
     for marker in reversed(markers(sentence, ids)):
@@ -120,8 +120,8 @@ def _trailing(sentence: str, ids: Sequence[str]) -> int | None:
     return start if _ENDED.search(sentence[:end]) else None
 
 
-def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart]:
-    for line in _lines(text):
+def _split_lines(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart]:
+    for line in _content_lines(text):
         for piece in _BULLET.split(line):
             if not piece.strip():
                 continue
@@ -129,7 +129,7 @@ def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart
             number = int(item["number"]) if item is not None and item["number"] else None
             bare = piece[item.end() if item else 0 :].lstrip(" \t#").strip()
             opens, has_second = True, _SECOND.search(bare) is not None
-            for sentence in _led(sentences(bare, language), ids):
+            for sentence in _move_leading_citations(sentences(bare, language), ids):
                 following = _NEXT_NUMBER.search(sentence, max(0, len(sentence) - _TAIL))
                 if following is not None and int(following[1]) == (number or 0) + 1:
                     # "Do this: 1. Open it 2. Close it" on one line: the number begins the next item.
@@ -141,7 +141,7 @@ def _parts(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart
                 opens = False
 
 
-def _lines(text: str) -> list[str]:
+def _content_lines(text: str) -> list[str]:
     """The lines that state something; lines that were only broken for their length are joined."""
     kept: list[list[str]] = []
     joins = False

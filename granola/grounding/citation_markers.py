@@ -28,17 +28,23 @@ class PassageNames:
 
     def __init__(self, ids: Iterable[str]) -> None:
         given = list(dict.fromkeys(ids))
-        self._exact = _clear((one.strip("[](){}【】"), one) for one in given) | {one: one for one in given}
-        self._folded = _clear((form.casefold(), one) for form, one in self._exact.items())
-        self._closed = _clear((_closed(form), one) for form, one in self._exact.items())
+        self._exact = _unambiguous_forms((one.strip("[](){}【】"), one) for one in given) | {one: one for one in given}
+        self._folded = _unambiguous_forms((form.casefold(), one) for form, one in self._exact.items())
+        self._by_plain_form = _unambiguous_forms((_without_separator(form), one) for form, one in self._exact.items())
         numbers = ((_LAST_NUMBER.search(form), one) for form, one in self._exact.items())
-        self._by_number = _clear((str(int(number[0])), one) for number, one in numbers if number is not None)
+        self._by_number = _unambiguous_forms(
+            (str(int(number[0])), one) for number, one in numbers if number is not None
+        )
 
     def __getitem__(self, text: str) -> str | None:
         text = text.strip().strip("\"'")
-        return self._exact.get(text) or self._folded.get(text.casefold()) or self._closed.get(_closed(text))
+        return (
+            self._exact.get(text)
+            or self._folded.get(text.casefold())
+            or self._by_plain_form.get(_without_separator(text))
+        )
 
-    def numbered(self, digits: str) -> str | None:
+    def by_number(self, digits: str) -> str | None:
         """The passage of a number: the one with this id, else the only one whose id ends in the number."""
         plain = str(int(digits))
         return self[digits] or self[plain] or self._by_number.get(plain)
@@ -50,7 +56,7 @@ def names_of_passages(ids: tuple[str, ...]) -> PassageNames:
     return PassageNames(ids)
 
 
-def _clear(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _unambiguous_forms(named: Iterable[tuple[str, str]]) -> dict[str, str]:
     """The forms that belong to one id only."""
     ids: dict[str, set[str]] = {}
     for form, passage_id in named:
@@ -58,7 +64,7 @@ def _clear(named: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {form: next(iter(belonging)) for form, belonging in ids.items() if len(belonging) == 1}
 
 
-def _closed(form: str) -> str:
+def _without_separator(form: str) -> str:
     return _BEFORE_NUMBER.sub("", form.casefold())
 
 
@@ -144,20 +150,20 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
     known = names_of_passages(tuple(ids))
     joined = []
     for match in _JOINED.finditer(text):
-        between = (_id_range(f"{match[1]}{match[2]}-{match[3]}", known) if match[1] else None) or _range(
-            int(match[2]), int(match[3]), known
-        )
+        between = (
+            _passages_in_id_range(f"{match[1]}{match[2]}-{match[3]}", known) if match[1] else None
+        ) or _passages_in_range(int(match[2]), int(match[3]), known)
         if between:
             joined.append(Marker(match.start(), match.end(), tuple(between)))
     marked = list(joined)
     inside = _Spans((one.start, one.end) for one in joined)
     for match in _brackets(text):
         inner = next(one for one in match.groups() if one is not None).rstrip("\\").replace("\\_", "_")
-        names = _named(inner, known, strict=match["round"] is not None)
+        names = _names_in_bracket(inner, known, strict=match["round"] is not None)
         if names and not inside.covers(match.start()):
             marked.append(Marker(match.start(), match.end(), names))
     for match in _SUPERSCRIPT.finditer(text):
-        name = known.numbered(match[0].translate(_DIGITS))
+        name = known.by_number(match[0].translate(_DIGITS))
         if name is not None:
             marked.append(Marker(match.start(), match.end(), (name,)))
     return sorted(marked, key=lambda marker: marker.start)
@@ -198,7 +204,7 @@ def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tupl
     return tuple(one for one in names if one in known), tuple(one for one in names if one not in known)
 
 
-def deflects(answer: str, ids: Sequence[str] = (), *, language: str = "en") -> str | None:
+def deflecting_rule(answer: str, ids: Sequence[str] = (), *, language: str = "en") -> str | None:
     """The rule by which an answer deflects (`granola.replies.deflections`), or None.
 
     `ids` are the passages', to recognise citations; without them numbers are taken as citations.
@@ -241,7 +247,7 @@ def without_markers(text: str, ids: Sequence[str]) -> str:
     return _EMPTY.sub("", "".join([*out, text[at:]])).lstrip(" ")
 
 
-def _named(inner: str, known: PassageNames, *, strict: bool) -> tuple[str, ...]:
+def _names_in_bracket(inner: str, known: PassageNames, *, strict: bool) -> tuple[str, ...]:
     whole = inner.strip()
     if (passage_id := known[whole]) is not None:
         # "(2)" is an item of a list, "(a)" too.
@@ -251,7 +257,7 @@ def _named(inner: str, known: PassageNames, *, strict: bool) -> tuple[str, ...]:
     led = False
     names: list[str] = []
     for part in SEPARATORS.split(whole):
-        part_names, led = _of_part(_SEE.sub("", part.strip().strip("\"'").strip()), known, strict, led, not names)
+        part_names, led = _names_in_part(_SEE.sub("", part.strip().strip("\"'").strip()), known, strict, led, not names)
         if part_names is None:
             return ()
         names += part_names
@@ -260,19 +266,19 @@ def _named(inner: str, known: PassageNames, *, strict: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _of_part(
+def _names_in_part(
     part: str, known: PassageNames, strict: bool, led: bool, is_first: bool
 ) -> tuple[Sequence[str] | None, bool]:
     """The passages that a part of a marker names, None where it is no citation; and whether a word such as "source"
     came before it.
     """
-    if (between := _id_range(part, known)) is not None:
+    if (between := _passages_in_id_range(part, known)) is not None:
         return between, led
     passage_id = known[part]
-    if passage_id is None and (after := _behind_lead(part)):
+    if passage_id is None and (after := _text_after_lead(part)):
         led, part = True, after
         if known[part] is None:
-            part = _behind_lead(part) or part  # "source: passage 2"
+            part = _text_after_lead(part) or part  # "source: passage 2"
         passage_id = known[part]
     part = part.strip("#^@ ")
     passage_id = passage_id or (known[part] if part else None)
@@ -280,34 +286,34 @@ def _of_part(
         return (None if part.isdigit() and strict and not led else [passage_id]), led
     if not part or (not is_first and _BESIDE.match(part)):
         return [], led
-    return (None if strict and not led else _numbered(part, known)), led
+    return (None if strict and not led else _passages_by_number(part, known)), led
 
 
-def _behind_lead(part: str) -> str:
+def _text_after_lead(part: str) -> str:
     """The text after a word such as "source"; "" where there is no such word, or no text after it."""
     lead = _LEAD.match(part)
     return part[lead.end() :].strip() if lead is not None and lead.end() < len(part) else ""
 
 
-def _numbered(part: str, known: PassageNames) -> Sequence[str] | None:
+def _passages_by_number(part: str, known: PassageNames) -> Sequence[str] | None:
     """The passages of a number or a range, known or not; None where the text is neither."""
-    if (span := _RANGE.match(part)) is not None and (between := _range(int(span[1]), int(span[2]), known)):
+    if (span := _RANGE.match(part)) is not None and (between := _passages_in_range(int(span[1]), int(span[2]), known)):
         return between
     if (number := _NUMBER.match(part)) is None:
         return None
-    if (passage_id := known.numbered(number[1])) is not None:
+    if (passage_id := known.by_number(number[1])) is not None:
         return [passage_id]
     digits = str(int(number[1]))
     return None if digits == "0" else [digits]  # the interval [0, 1]
 
 
-def _range(low: int, high: int, known: PassageNames) -> list[str]:
-    if not low <= high < low + WIDEST or (low == 0 and known.numbered("0") is None):
+def _passages_in_range(low: int, high: int, known: PassageNames) -> list[str]:
+    if not low <= high < low + WIDEST or (low == 0 and known.by_number("0") is None):
         return []
-    return [known.numbered(str(number)) or str(number) for number in range(low, high + 1)]
+    return [known.by_number(str(number)) or str(number) for number in range(low, high + 1)]
 
 
-def _id_range(part: str, known: PassageNames) -> list[str] | None:
+def _passages_in_id_range(part: str, known: PassageNames) -> list[str] | None:
     """The passages of a range of ids, such as doc_2-doc_4 and cite_1-3; None unless all ids between exist."""
     match = re.fullmatch(rf"(\D{{1,40}})(\d{{1,4}}) {{0,2}}{_DASH} {{0,2}}(?:\1)?(\d{{1,4}})", part)
     if match is None:

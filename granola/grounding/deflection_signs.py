@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from granola.grounding.citation_markers import cited_passages, deflects
+from granola.grounding.citation_markers import cited_passages, deflecting_rule
 from granola.grounding.grounded_samples import GroundingPassage, Relevance
 
-PRINTED = "There is not enough grounding for an answer."
+DEFLECTING_SENTENCE = "There is not enough grounding for an answer."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,10 +46,10 @@ def deflection_signs(
     ids = [passage.id for passage in passages]
     if not answer.strip():
         by = "empty answer"
-    elif " ".join(answer.split()).strip(" .\"'").casefold() == PRINTED.rstrip(".").casefold():
+    elif " ".join(answer.split()).strip(" .\"'").casefold() == DEFLECTING_SENTENCE.rstrip(".").casefold():
         by = "printed sentence"
     else:
-        by = deflects(answer, ids) or ""
+        by = deflecting_rule(answer, ids) or ""
     others = {} if validated is None else {"not validated": not validated}
     labels = [passage.is_relevant(Relevance.WIDE) for passage in passages]
     if any(label is not None for label in labels):

@@ -20,40 +20,42 @@ from abstraction.files.row_models import NeededId, RowModel
 from abstraction.files.row_reading import accepted, each_once
 from granola.errors import SampleError
 from granola.grounding.deflection_signs import deflection_signs
-from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, SecondStep, Told, label_of
+from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, OptionalText, SecondStep, parse_label
 
 KNOWLEDGE_BASES = frozenset({"web", "arxiv", "sec", "devops", "enron"})  # sources that GaRAGe wrote its questions from
 MOST_PASSAGES = 500
 
 
-def _cell(value: object) -> object:
+def _parse_cell(value: object) -> object:
     """A list or an object, parsed from JSON where a CSV cell contains it as text."""
     return parsed(value) if isinstance(value, str) else value
 
 
-def _mark(value: object) -> object:
+def _parse_mark(value: object) -> object:
     """YES or NO, also from true and false."""
-    return label_of("YES" if value is True else "NO" if value is False else value)
+    return parse_label("YES" if value is True else "NO" if value is False else value)
 
 
-FirstStep = Annotated[Literal["YES", "NO", "RELEVANT", "IRRELEVANT"] | None, BeforeValidator(label_of)]
-Mark = Annotated[Literal["YES", "NO"] | None, BeforeValidator(_mark)]
+FirstStep = Annotated[Literal["YES", "NO", "RELEVANT", "IRRELEVANT"] | None, BeforeValidator(parse_label)]
+Mark = Annotated[Literal["YES", "NO"] | None, BeforeValidator(_parse_mark)]
 Passages = Annotated[
-    list[GroundingPassage], BeforeValidator(_cell), Field(min_length=1, max_length=MOST_PASSAGES, description="a list")
+    list[GroundingPassage],
+    BeforeValidator(_parse_cell),
+    Field(min_length=1, max_length=MOST_PASSAGES, description="a list"),
 ]
 
 
 class _Question(RowModel):
     question: Annotated[str, Field(min_length=1, description="a text")]
-    question_date: Told = None
+    question_date: OptionalText = None
 
 
 class _GarageRow(_Question):
     sample_id: Annotated[NeededId, Field(description="a text")]
     grounding: Passages
-    evidence_relevant: Annotated[list[FirstStep] | None, BeforeValidator(_cell)] = None
-    evidence_correct: Annotated[list[SecondStep] | None, BeforeValidator(_cell)] = None
-    evidence_cited: Annotated[list[Mark] | None, BeforeValidator(_cell)] = None
+    evidence_relevant: Annotated[list[FirstStep] | None, BeforeValidator(_parse_cell)] = None
+    evidence_correct: Annotated[list[SecondStep] | None, BeforeValidator(_parse_cell)] = None
+    evidence_cited: Annotated[list[Mark] | None, BeforeValidator(_parse_cell)] = None
     answer_generate: str | None = None
     answer_validate: Mark = None
 
@@ -62,9 +64,9 @@ class _PlainRow(_Question):
     id: Annotated[NeededId, Field(description="a text")]
     passages: Passages
     reference: str | None = None
-    reference_citations: Annotated[list[NeededId] | None, BeforeValidator(_cell)] = None
+    reference_citations: Annotated[list[NeededId] | None, BeforeValidator(_parse_cell)] = None
     deflection: StrictBool = False
-    tags: Annotated[dict[str, Any] | None, BeforeValidator(_cell)] = None
+    tags: Annotated[dict[str, Any] | None, BeforeValidator(_parse_cell)] = None
 
 
 def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[GroundedSample]:
@@ -88,7 +90,7 @@ def _garage_sample(record: Record) -> GroundedSample:
         if labels is not None and len(labels) != n:
             raise SampleError(f'"{name}" has {len(labels)} entries for {n} passages')
     steps = zip(row.grounding, row.evidence_relevant or [None] * n, row.evidence_correct or [None] * n, strict=True)
-    passages = _identified(
+    passages = _with_ids(
         passage.model_copy(
             update={"relevant": None if first is None else first in ("YES", "RELEVANT"), "label": second}
         )
@@ -110,7 +112,7 @@ def _garage_sample(record: Record) -> GroundedSample:
 
 def _plain_sample(record: Record) -> GroundedSample:
     row = _PlainRow.of(record)
-    passages = _identified(row.passages)
+    passages = _with_ids(row.passages)
     known = {one.id for one in passages}
     if len(known) < len(passages):
         raise SampleError("two passages have one id")
@@ -124,7 +126,7 @@ def _plain_sample(record: Record) -> GroundedSample:
     )  # fmt: skip
 
 
-def _identified(passages: Iterator[GroundingPassage] | list[GroundingPassage]) -> tuple[GroundingPassage, ...]:
+def _with_ids(passages: Iterator[GroundingPassage] | list[GroundingPassage]) -> tuple[GroundingPassage, ...]:
     """The passages; those without an id get their number, from 1."""
     return tuple(
         one if one.id else one.model_copy(update={"id": str(number)}) for number, one in enumerate(passages, 1)

@@ -35,27 +35,27 @@ class Relevance(StrEnum):
 
 
 _CITE = re.compile(r"cite_?\d{1,4}", re.IGNORECASE)
-_UNTOLD = re.compile(r"(?:published date:)?\s*(?:not defined|not available|n/a|none|unknown)?\.?", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"(?:published date:)?\s*(?:not defined|not available|n/a|none|unknown)?\.?", re.IGNORECASE)
 
 
-def label_of(value: object) -> object:
+def parse_label(value: object) -> object:
     """A label in capitals with hyphens; None for an empty one."""
     return value.strip().upper().replace("_", "-").replace(" ", "-") or None if isinstance(value, str) else value
 
 
-def _told(value: object) -> object:
+def _text_or_none(value: object) -> object:
     """A text; None for placeholders such as "not defined" and "Published date: N/A"."""
-    return None if isinstance(value, str) and _UNTOLD.fullmatch(value.strip()) else _text(value)
+    return None if isinstance(value, str) and _PLACEHOLDER.fullmatch(value.strip()) else _text(value)
 
 
 def _text(value: object) -> object:
     return str(value) if isinstance(value, int) else value
 
 
-Told = Annotated[str | None, BeforeValidator(_told)]
+OptionalText = Annotated[str | None, BeforeValidator(_text_or_none)]
 SecondStep = Annotated[
     Literal["ANSWER-THE-QUESTION", "RELATED-INFORMATION", "OUTDATED", "UNKNOWN", "IRRELEVANT"] | None,
-    BeforeValidator(label_of),
+    BeforeValidator(parse_label),
 ]
 
 
@@ -68,9 +68,9 @@ class GroundingPassage(BaseModel, frozen=True):
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
     id: Annotated[str, BeforeValidator(_text)] = ""
-    date: Told = None
-    age: Told = None
-    provider: Told = None
+    date: OptionalText = None
+    age: OptionalText = None
+    provider: OptionalText = None
     relevant: StrictBool | None = None
     label: SecondStep = None
     private: StrictBool | None = None
@@ -121,7 +121,7 @@ class GroundedSample:
     signs: DeflectionSigns | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
 
-    def relevant(self, reading: Relevance) -> tuple[GroundingPassage, ...]:
+    def relevant_passages(self, reading: Relevance) -> tuple[GroundingPassage, ...]:
         """The relevant passages, in order."""
         return tuple(one for one in self.passages if one.is_relevant(reading))
 

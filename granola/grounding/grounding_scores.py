@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SHARES = frozenset(reading.share_tag for reading in Relevance)  # tags with a share, which slices cut into bands
+SHARE_TAGS = frozenset(reading.share_tag for reading in Relevance)  # tags with a share, which slices cut into bands
 THIRDS = (1 / 3, 2 / 3)  # upper ends of all bands but the last; the paper's text does not give its own
 
 
@@ -74,7 +74,7 @@ RULES = "over=all|answerable, deflecting=as-judged|fails|left-out, bands=0.3,0.7
 
 
 @lru_cache(maxsize=8)
-def settings_of(forming: Forming) -> GroundingSettings:
+def grounding_settings(forming: Forming) -> GroundingSettings:
     """The settings from rules such as over=all and deflecting=fails. Raises UsageError for another rule."""
     told: dict[str, Any] = {}
     for rule in forming.rules:
@@ -94,44 +94,44 @@ def _limits(word: str) -> tuple[float, ...]:
     return tuple(limits) if len(limits) == len(numbers) else ()
 
 
-def both(first: bool | None, second: bool | None) -> bool | None:
+def and_if_known(first: bool | None, second: bool | None) -> bool | None:
     """Logical and; None where one is unknown, even where the other is False: counting only those would lower the
     score.
     """
     return None if first is None or second is None else first and second
 
 
-def _worths(reading: Relevance) -> dict[str, Callable[[GroundingItem], bool | None]]:
+def _relevance_score_functions(reading: Relevance) -> dict[str, Callable[[GroundingItem], bool | None]]:
     return {
         f"uRAF {reading}": lambda item: item.factual(reading),
-        f"RAF {reading}": lambda item: both(item.eligible, item.factual(reading)),
+        f"RAF {reading}": lambda item: and_if_known(item.eligible, item.factual(reading)),
     }
 
 
 # The five scores of an item by name; those against relevant passages once per reading.
-WORTHS: Mapping[str, Callable[[GroundingItem], bool | None]] = {
+SCORE_FUNCTIONS: Mapping[str, Callable[[GroundingItem], bool | None]] = {
     "E": lambda item: item.eligible,
     "uF": lambda item: item.factual(),
-    "F": lambda item: both(item.eligible, item.factual()),
-    **_worths(Relevance.STRICT),
-    **_worths(Relevance.WIDE),
+    "F": lambda item: and_if_known(item.eligible, item.factual()),
+    **_relevance_score_functions(Relevance.STRICT),
+    **_relevance_score_functions(Relevance.WIDE),
 }
 DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # by score: whether its questions expect a deflection
 
 
-def reading_of(score: str) -> Relevance | None:
+def reading_of_score(score: str) -> Relevance | None:
     """The reading of relevance in a score; None for a score over all passages, or over none."""
     return next((reading for reading in Relevance if score.endswith(f" {reading}")), None)
 
 
-def value(item: GroundingItem, score: str, settings: GroundingSettings) -> float | None:
+def item_value(item: GroundingItem, score: str, settings: GroundingSettings) -> float | None:
     """The contribution of an item to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count.
     """
     if score in DEFLECTIONS:
         return item.deflecting if item.expected_deflection is DEFLECTIONS[score] else None
     if settings.over is Over.ANSWERABLE and item.expected_deflection:
         return None
-    worth = WORTHS[score](item)
+    worth = SCORE_FUNCTIONS[score](item)
     if settings.deflecting is not Deflecting.AS_JUDGED:
         if item.deflects is None:
             worth = None  # no judge decided whether it deflects
@@ -147,7 +147,10 @@ def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings
     the reference, where it has any, over answerable questions, whatever `over` is.
     """
     how = settings or GroundingSettings()
-    report = {name: share_estimate([value(item, name, how) for item in items]) for name in (*WORTHS, *DEFLECTIONS)}
+    report = {
+        name: share_estimate([item_value(item, name, how) for item in items])
+        for name in (*SCORE_FUNCTIONS, *DEFLECTIONS)
+    }
     cited = [item.citations for item in items if item.citations is not None and not item.expected_deflection]
     scores = citation_scores(cited, resamples=how.resamples, seed=how.seed)
     return report | {f"cited {name}": estimate for name, estimate in scores.items()}
@@ -202,10 +205,10 @@ def _citation_score(name: str, kinds: Sequence[CitationCounts], numbers: NDArray
     return mean_of([None if math.isnan(one) else one for one in divide_or_nan(above, below)])(numbers)
 
 
-def bands_stated(tags: Iterable[str], bands: Sequence[float]) -> str:
+def bands_signature(tags: Iterable[str], bands: Sequence[float]) -> str:
     """The part `bands of TAG:LIMITS` of the signature, for each tag that is cut into bands; "" where there is none."""
     limits = ",".join(f"{limit:g}" for limit in bands)
-    return "|".join(f"bands of {tag}:{limits}" for tag in tags if tag in SHARES)
+    return "|".join(f"bands of {tag}:{limits}" for tag in tags if tag in SHARE_TAGS)
 
 
 def band_of(share: float, bands: Sequence[float] = THIRDS) -> str:

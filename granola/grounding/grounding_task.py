@@ -19,14 +19,14 @@ from granola.grounding.grounded_samples import RELEVANT_SHARE, Relevance
 from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
 from granola.grounding.grounding_scores import (
     DEFLECTIONS,
-    SHARES,
-    WORTHS,
+    SCORE_FUNCTIONS,
+    SHARE_TAGS,
     band_of,
-    bands_stated,
+    bands_signature,
     grounding_report,
-    reading_of,
-    settings_of,
-    value,
+    grounding_settings,
+    item_value,
+    reading_of_score,
 )
 from granola.scoring.aggregation import Estimate
 
@@ -63,29 +63,33 @@ def _item(row: Row) -> GroundingItem:
 
 
 def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
-    return grounding_report(list(map(_item, rows)), settings_of(forming))
+    return grounding_report(list(map(_item, rows)), grounding_settings(forming))
 
 
 def _value(row: Row, score: str, forming: Forming) -> float | None:
-    return value(_item(row), score, settings_of(forming)) if score in {*WORTHS, *DEFLECTIONS} else None
+    return (
+        item_value(_item(row), score, grounding_settings(forming))
+        if score in {*SCORE_FUNCTIONS, *DEFLECTIONS}
+        else None
+    )
 
 
-def _cells(row: Row, along: str, score: str, forming: Forming) -> Cells | None:
+def _band_cells(row: Row, along: str, score: str, forming: Forming) -> Cells | None:
     """The cell of a row along a share of relevant passages, which is cut into bands; None along other fields."""
-    if along not in SHARES:
+    if along not in SHARE_TAGS:
         return None
     share, worth = row.get("tags", {}).get(along), _value(row, score, forming)
-    return [] if share is None or worth is None else [(band_of(float(share), settings_of(forming).bands), worth)]
+    return [] if share is None or worth is None else [(band_of(float(share), grounding_settings(forming).bands), worth)]
 
 
-def _along(field: str, score: str) -> str:
+def _tag_of_field(field: str, score: str) -> str:
     """The tag behind a field: `relevant_share` means the share in the score's own reading, strict where it has none."""
-    return (reading_of(score) or Relevance.STRICT).share_tag if field == RELEVANT_SHARE else field
+    return (reading_of_score(score) or Relevance.STRICT).share_tag if field == RELEVANT_SHARE else field
 
 
 def _signature(forming: Forming, fields: Iterable[str]) -> str:
-    settings = settings_of(forming)
-    return "|".join(filter(None, [str(settings), bands_stated(fields, settings.bands)]))
+    settings = grounding_settings(forming)
+    return "|".join(filter(None, [str(settings), bands_signature(fields, settings.bands)]))
 
 
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:
@@ -97,7 +101,7 @@ def _sheet_lines(item: Row) -> Iterator[SheetLine]:
         yield SheetLine(cells={"text": str(sentence["text"])}, part=number)
 
 
-def _of_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
+def _verdict_by_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
     whole = labels.get(0, {})
     told = whole.get("deflects")
     sentences = [
@@ -122,12 +126,12 @@ GROUNDING = EvidenceTask(
     main="RAF strict",
     scores=_scores,
     value=_value,
-    cells=_cells,
-    along=_along,
+    cells=_band_cells,
+    along=_tag_of_field,
     signature=_signature,
     lacking="E, F and RAF ask a judge's --model, and a reference",
     sheet=SheetForm(
         shown=("question", "reference", "text", "passages"), questions=(ELIGIBILITY, DEFLECTS, SENTENCES[0]),
-        lines=_sheet_lines, verdict=_of_people, draw_by="system",
+        lines=_sheet_lines, verdict=_verdict_by_people, draw_by="system",
     ),
 )  # fmt: skip

@@ -46,10 +46,11 @@ def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
         "relevant_share": {
             reading: one.to_json()
             for reading in Relevance
-            for one in _relevance(samples, reading, lambda _: "all").values()
+            for one in _relevant_share_by_place(samples, reading, lambda _: "all").values()
         },
         "relevance_by_knowledge_base": {
-            base: one.to_json() for base, one in _relevance(samples, Relevance.WIDE, _base_of).items()
+            base: one.to_json()
+            for base, one in _relevant_share_by_place(samples, Relevance.WIDE, _knowledge_base).items()
         },
         "tags": {
             tag: _counts(sample.tags[tag] for sample in samples if tag in sample.tags)
@@ -66,13 +67,15 @@ def question_panels(given: Iterable[GroundedSample], figure: str) -> list[Panel]
     samples = list(given)
     if figure == "garage-3":
         told = {tag: [sample.tags[tag] for sample in samples if tag in sample.tags] for tag in _LABELS}
-        return [_panel(tag, {"questions": _parts(own)}, "share of questions") for tag, own in told.items() if own]
+        return [
+            _panel(tag, {"questions": _value_shares(own)}, "share of questions") for tag, own in told.items() if own
+        ]
     labels = _labels_by_provider(samples)
-    providers = _parts([name for name, own in labels.items() for _ in own])
-    relevant = list(_relevance(samples, Relevance.WIDE, _base_of).items())
+    providers = _value_shares([name for name, own in labels.items() for _ in own])
+    relevant = list(_relevant_share_by_place(samples, Relevance.WIDE, _knowledge_base).items())
     return [
         _panel("provider", {"passages": providers}, "share of passages"),
-        _panel("label", {name: _parts(own) for name, own in labels.items()}, "share of passages"),
+        _panel("label", {name: _value_shares(own) for name, own in labels.items()}, "share of passages"),
         *([_panel("knowledge base", {"relevant passages": relevant}, "mean share")] if relevant else []),
     ]
 
@@ -81,7 +84,7 @@ def _panel(name: str, lines: Mapping[str, Sequence[tuple[Place, Estimate]]], sco
     return Panel(name=name, across=name.replace("_", " "), score=score, lines=lines)
 
 
-def _parts(values: Sequence[str]) -> list[tuple[Place, Estimate]]:
+def _value_shares(values: Sequence[str]) -> list[tuple[Place, Estimate]]:
     return [(value, share_estimate([float(one == value) for one in values])) for value in _counts(values)]
 
 
@@ -93,7 +96,7 @@ def _labels_by_provider(samples: Iterable[GroundedSample]) -> dict[str, list[str
     return found
 
 
-def _relevance(
+def _relevant_share_by_place(
     samples: Iterable[GroundedSample], reading: Relevance, place_of: Callable[[GroundedSample], str]
 ) -> dict[str, Estimate]:
     """For each place, the mean over its questions of the share of relevant passages; questions at the place "" are
@@ -103,7 +106,7 @@ def _relevance(
     return by_slice(((place, share) for place, share in shares if place and share is not None), mean_estimate)
 
 
-def _base_of(sample: GroundedSample) -> str:
+def _knowledge_base(sample: GroundedSample) -> str:
     """The knowledge base that a question was written from, else the tag of the user's own rows."""
     return sample.tags.get("knowledge_base") or sample.tags.get("question_tag") or ""
 

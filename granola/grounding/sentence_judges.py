@@ -31,15 +31,16 @@ DEFLECTION = PromptKind(name="deflection", required=frozenset({"question", "answ
 AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
 KINDS = (ANSWER, ELIGIBILITY, SENTENCES, DEFLECTION, AGAIN)
 TEMPERATURE = 0.2  # sampling temperature of judging chat models, as in Sorodoc et al. 2025
-APART = ("words", "nli", "autois")  # evaluators that compare two short texts: they get one passage at a time
+# Evaluators that compare two short texts, so that they get one passage at a time.
+ONE_PASSAGE_KINDS = ("words", "nli", "autois")
 
 # Accepted wordings of each verdict in replies of judges.
-GRADES = {
+GRADE_WORDINGS = {
     AnswerVerdict.NO_ISSUES: ("no issues", "no issue", "no issue(s)"),
     AnswerVerdict.MINOR: ("minor issues", "minor issue", "minor issue(s)"),
     AnswerVerdict.MAJOR: ("major issues", "major issue", "major issue(s)"),
 }
-OF_SENTENCES = {
+SENTENCE_WORDINGS = {
     SentenceVerdict.SUPPORTED: ("supported",),
     SentenceVerdict.UNSUPPORTED: ("unsupported", "not supported"),
     SentenceVerdict.CONTRADICTORY: ("contradictory", "contradicted"),
@@ -49,12 +50,12 @@ OF_SENTENCES = {
         "no need of attribution", "no need for attribution", "no need for a source", "no need for a citation",
     ),
 }  # fmt: skip
-DEFLECTING = {"answers": ("answers", "answer"), "deflects": ("deflects", "deflect")}
+DEFLECTION_WORDINGS = {"answers": ("answers", "answer"), "deflects": ("deflects", "deflect")}
 
 
 def read_grade(reply: str) -> AnswerVerdict:
     """The grade in a reply. Raises ReplyError where there is none or an ambiguous one."""
-    verdict = read_verdict(reply, GRADES, affirming=(AnswerVerdict.NO_ISSUES,))
+    verdict = read_verdict(reply, GRADE_WORDINGS, affirming=(AnswerVerdict.NO_ISSUES,))
     if verdict is None:
         raise ReplyError(f"expected one of {', '.join(map(str, AnswerVerdict))}")
     return verdict.verdict
@@ -62,15 +63,15 @@ def read_grade(reply: str) -> AnswerVerdict:
 
 def read_deflection(reply: str) -> str:
     """`answers` or `deflects`. Raises ReplyError for neither."""
-    verdict = read_verdict(reply, DEFLECTING)
+    verdict = read_verdict(reply, DEFLECTION_WORDINGS)
     if verdict is None:
         raise ReplyError("expected one of answers, deflects")
     return verdict.verdict
 
 
-def read_verdicts(reply: str, n: int) -> Verdicts:
+def read_sentence_verdicts(reply: str, n: int) -> Verdicts:
     """The verdicts on n sentences, read from numbered lines. Raises ReplyError where one is missing."""
-    verdicts = read_numbered_verdicts(reply, OF_SENTENCES, n, affirming=(SentenceVerdict.SUPPORTED,))
+    verdicts = read_numbered_verdicts(reply, SENTENCE_WORDINGS, n, affirming=(SentenceVerdict.SUPPORTED,))
     if None in verdicts:
         lacking = verdicts.index(None) + 1
         raise ReplyError(f"sentence {lacking} has none of supported, unsupported, contradictory, none, or one in doubt")
@@ -78,7 +79,7 @@ def read_verdicts(reply: str, n: int) -> Verdicts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SentencesAsked:
+class SentencesToJudge:
     """The sentences of one answer, without their citations, and the passages to judge them against."""
 
     id: str
@@ -93,7 +94,7 @@ class SentenceJudge(Protocol):
     def signature(self) -> str:
         """Everything that the verdicts depend on, as a text."""
 
-    def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+    def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
         """For each answer, in order, the verdicts on its sentences and the reason for missing ones, "" where none is
         missing.
         """
@@ -118,7 +119,7 @@ def passage_lines(passages: Sequence[GroundingPassage], *, named: bool = True) -
 
 
 @dataclass(kw_only=True)
-class ChatSentences:
+class ChatSentenceJudge:
     """Judges all sentences of an answer with one request to a chat model."""
 
     model: ChatModel
@@ -135,11 +136,11 @@ class ChatSentences:
             f"|temperature:{self.sampling.temperature:g}"
         )
 
-    def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+    def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
         """See `SentenceJudge.verdicts`. An answer without sentences needs no request."""
-        form: RequestForm[SentencesAsked, Verdicts] = RequestForm(
+        form: RequestForm[SentencesToJudge, Verdicts] = RequestForm(
             model=self.model, ask=self._request, again=self.prompts[AGAIN.name],
-            read=lambda answer, reply: read_verdicts(reply, len(answer.sentences)),
+            read=lambda answer, reply: read_sentence_verdicts(reply, len(answer.sentences)),
         )  # fmt: skip
         for answer, outcome in form.run(asked):
             if outcome.value is not None:
@@ -148,7 +149,7 @@ class ChatSentences:
                 why = f"{outcome.failed} {outcome.why}".strip()[:300] if answer.sentences else ""
                 yield (None,) * len(answer.sentences), why
 
-    def _request(self, answer: SentencesAsked) -> Request | None:
+    def _request(self, answer: SentencesToJudge) -> Request | None:
         if not answer.sentences:
             return None
         numbered = [f"{number}: {text}" for number, text in enumerate(answer.sentences, 1)]
@@ -158,7 +159,7 @@ class ChatSentences:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluatorSentences:
+class EvaluatorSentenceJudge:
     """Judges sentences with any evaluator of attribution: a sentence is the statement, the passages are its citations.
 
     `apart`: for an evaluator that compares two short texts, each passage is judged by itself; a sentence is supported
@@ -173,7 +174,7 @@ class EvaluatorSentences:
         """`apart|` or `together|`, followed by the evaluator's signature."""
         return f"{'apart' if self.apart else 'together'}|{self.evaluator.signature()}"
 
-    def verdicts(self, asked: Iterable[SentencesAsked]) -> Iterator[tuple[Verdicts, str]]:
+    def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
         """See `SentenceJudge.verdicts`."""
         for one in asked:
             try:
@@ -182,7 +183,7 @@ class EvaluatorSentences:
                 # Where a server fails, this answer lacks its verdicts; its row and all others stay.
                 yield (None,) * len(one.sentences), str(error)[:300]
 
-    def _verdicts(self, one: SentencesAsked) -> tuple[Verdicts, str]:
+    def _verdicts(self, one: SentencesToJudge) -> tuple[Verdicts, str]:
         texts = [passage.text for passage in one.passages]
         citations = [(text,) for text in texts] if self.apart else [tuple(texts)]
         told = [bool(long_words(text)) for text in one.sentences]
@@ -194,12 +195,13 @@ class EvaluatorSentences:
         judged = list(self.evaluator.judge(samples)) if samples else []
         source = iter(judged)
         verdicts = tuple(
-            _together([next(source) for _ in citations]) if tells else SentenceVerdict.NO_NEED for tells in told
+            _combine_judgements([next(source) for _ in citations]) if tells else SentenceVerdict.NO_NEED
+            for tells in told
         )
         return verdicts, next((one.failed for one in judged if one.failed), "")
 
 
-def _together(judged: Sequence[AttributionJudgement]) -> SentenceVerdict | None:
+def _combine_judgements(judged: Sequence[AttributionJudgement]) -> SentenceVerdict | None:
     """The verdict on a sentence from judgements by single passages; None where one is missing and no other supports
     it.
     """

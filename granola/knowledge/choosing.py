@@ -22,7 +22,7 @@ PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")
 EQUAL = (0.25, 0.25, 0.25, 0.25)  # coefficients gamma; the paper states no values
 
 
-def coefficients(told: str | None) -> tuple[float, ...]:
+def parse_coefficients(told: str | None) -> tuple[float, ...]:
     """The coefficients gamma, in the order of PARTS: `EQUAL`, or four numbers separated by commas. Raises UsageError
     otherwise.
     """
@@ -46,7 +46,7 @@ def quality(scores: Mapping[str, Any], gamma: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Chosen:
+class ChosenTexts:
     """The chosen texts, each with its `quality`, and for each score the gain by choosing.
 
     A gain is a score minus the mean score of a random choice among the same texts, averaged over the chosen texts.
@@ -57,7 +57,7 @@ class Chosen:
     gains: Mapping[str, Estimate]
 
 
-def chosen(rows: Sequence[Row], best: str, gamma: Sequence[float], forming: Forming) -> Chosen:
+def choose_texts(rows: Sequence[Row], best: str, gamma: Sequence[float], forming: Forming) -> ChosenTexts:
     """`best`: "each" chooses the best candidate of each id, "8" the best eight texts, "8/30" the best eight of 30 that
     the seed draws.
 
@@ -75,7 +75,7 @@ def chosen(rows: Sequence[Row], best: str, gamma: Sequence[float], forming: Form
             every = [row["scores"][name] for row in group if row["scores"].get(name) is not None]
             scores = [row["scores"][name] for row in own if row["scores"].get(name) is not None]
             gains.setdefault(name, []).extend(score - fmean(every) for score in scores)
-    return Chosen(
+    return ChosenTexts(
         rows=taken, gamma=gamma,
         gains={
             name: mean_estimate(own, resamples=forming.resamples, seed=forming.seed)
@@ -101,7 +101,7 @@ def _groups(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequen
 
 
 # The scores that are compared with the ratings of an axis: the metric's own first, then baselines (Tables 9, 10, 18).
-OF_AXIS: Mapping[str, tuple[str, ...]] = {
+SCORES_OF_AXIS: Mapping[str, tuple[str, ...]] = {
     "factuality": ("factuality", "he_negated", "entailment_ratio", "nli_decompose"),
     "relevance": ("relevance", "knowledge_f1"),
     "coherence": ("coherence_sentence", "coherence_paragraph", "coherence_greater"),
@@ -166,15 +166,15 @@ def associations(rows: Sequence[Row]) -> list[Association]:
             texts.append(row)
         for axis, mark in rated.items():
             ratings.setdefault(_key(row), {}).setdefault(axis, []).append(mark)
-    pairs = [(axis, name) for axis, names in OF_AXIS.items() for name in names]
-    return list(_lines(texts, ratings, pairs if ratings else list(product(EXTRINSIC, INTRINSIC))))
+    pairs = [(axis, name) for axis, names in SCORES_OF_AXIS.items() for name in names]
+    return list(_pair_associations(texts, ratings, pairs if ratings else list(product(EXTRINSIC, INTRINSIC))))
 
 
 def _key(row: Row) -> tuple[Any, ...]:
     return row.get("system") or "", row["id"], row.get("candidate") or 0
 
 
-def _lines(
+def _pair_associations(
     texts: Sequence[Row], ratings: Mapping[tuple[Any, ...], Mapping[str, Sequence[float]]],
     pairs: Sequence[tuple[str, str]],
 ) -> Iterator[Association]:  # fmt: skip

@@ -78,13 +78,13 @@ class WordIndex:
         self.identity: Mapping[str, Any] = {"kind": "bm25", "passages": _sha256(texts)}
         self._words: Any = bm25s.tokenization.Tokenizer(stopwords="en")
         self._index: Any = bm25s.BM25(k1=1.5, b=0.75)
-        with _quietly():
+        with _silent_bm25s():
             self._index.index(self._words.tokenize(texts, show_progress=False), show_progress=False)
 
     def pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
         """See `EvidenceSource.pieces`. A passage that shares no word with a sentence is no piece of it."""
         pieces: list[list[str]] = [[] for _ in sentences]
-        with _quietly():
+        with _silent_bm25s():
             asked = self._words.tokenize(list(sentences), update_vocab=False, show_progress=False) if sentences else []
             # bm25s cannot search for a sentence whose words occur in no passage.
             known = [at for at, words in enumerate(asked) if len(words)]
@@ -149,7 +149,7 @@ class ItemPieces:
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def _silent_bm25s() -> Iterator[None]:
     """Silence the log lines of bm25s."""
     logger = logging.getLogger("bm25s")
     before = logger.level

@@ -13,7 +13,7 @@ from granola.replies import read_reply
 from granola.replies.reply import visible_text
 
 
-class Generated(StrEnum):
+class TextKind(StrEnum):
     """The kind of text to generate: a knowledge text, a short answer from one, a turn of a dialogue. Its value is the
     name of the prompt.
     """
@@ -24,7 +24,7 @@ class Generated(StrEnum):
 
 
 def messages_for(
-    item: KnowledgeItem, what: Generated, prompt: Prompt, examples: Sequence[KnowledgeItem] = ()
+    item: KnowledgeItem, what: TextKind, prompt: Prompt, examples: Sequence[KnowledgeItem] = ()
 ) -> tuple[Message, ...]:
     """The messages: each example's prompt with its right text as reply, then the item's prompt. An item is no example
     for itself.
@@ -33,24 +33,24 @@ def messages_for(
     for example in examples:
         target = (
             (example.reference or example.knowledge)
-            if what is Generated.KNOWLEDGE
+            if what is TextKind.KNOWLEDGE
             else next(iter(example.gold), example.answer)
         )
         if target.strip() and example.id != item.id:
-            turns += [*_asked(example, what, prompt), Message(role="assistant", content=harmless(target))]
-    return (*turns, *_asked(item, what, prompt))
+            turns += [*_item_messages(example, what, prompt), Message(role="assistant", content=harmless(target))]
+    return (*turns, *_item_messages(item, what, prompt))
 
 
-def _asked(item: KnowledgeItem, what: Generated, prompt: Prompt) -> tuple[Message, ...]:
+def _item_messages(item: KnowledgeItem, what: TextKind, prompt: Prompt) -> tuple[Message, ...]:
     values: dict[str, str | Sequence[str]] = {"query": item.query, "topic": item.topic}
-    if what is not Generated.KNOWLEDGE:
+    if what is not TextKind.KNOWLEDGE:
         values["knowledge"] = item.knowledge
     return prompt.fill(values)
 
 
-def generated(
+def generate_texts(
     items: Iterable[KnowledgeItem],
-    what: Generated,
+    what: TextKind,
     model: ChatModel,
     prompts: Mapping[str, Prompt],
     sampling: Sampling,
@@ -75,7 +75,7 @@ def generated(
             yield RejectedRow(source=item.read_from or item.id, reason=reason, excerpt=excerpt(item.query), id=item.id)
             continue
         for number, completion in enumerate(result.completions):
-            is_knowledge = what is Generated.KNOWLEDGE
+            is_knowledge = what is TextKind.KNOWLEDGE
             text = visible_text(completion.text) if is_knowledge else read_reply(completion.text).answer.strip()
             if is_knowledge:
                 reference = item.reference or item.knowledge

@@ -23,7 +23,7 @@ COLUMNS_ENDINGS = (".txt", ".tsv")
 TURN = "[SEP]"
 
 
-def _texts(value: object) -> object:
+def _as_tuple(value: object) -> object:
     """One text or several as a tuple, without empty ones; other values unchanged, for pydantic to refuse."""
     several = [value] if isinstance(value, str) else value or []
     if not isinstance(several, list | tuple) or not all(isinstance(text, str) for text in several):
@@ -32,7 +32,7 @@ def _texts(value: object) -> object:
 
 
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_as_tuple)]
 
 
 class KnowledgeItem(RowModel):
@@ -81,15 +81,15 @@ def read_items(path: Path | str, *, on_reject: OnReject, limit: int | None = Non
     Raises RowError for a file that cannot be read as a whole.
     """
     has_columns = str(path).removesuffix(".gz").endswith(COLUMNS_ENDINGS)
-    records: Iterable[Record | RejectedRow] = _lines(path) if has_columns else read_records(path)
+    records: Iterable[Record | RejectedRow] = _read_lines(path) if has_columns else read_records(path)
     once = each_once(
-        records, _of_columns if has_columns else item_of,
+        records, _parse_columns if has_columns else parse_item,
         name=lambda item: f"{item.id} of system {item.system or '(none)'}, candidate {item.candidate}",
     )  # fmt: skip
     yield from islice(accepted(once, on_reject), limit)
 
 
-def item_of(record: Record) -> KnowledgeItem:
+def parse_item(record: Record) -> KnowledgeItem:
     """The item of a JSON object; "question" is read as "query". Raises RowError with the reason."""
     handed_on = record.data.keys() - {"schema_version", "question" if "query" in record.data else ""}
     data = {name: value for name, value in record.data.items() if name in handed_on}
@@ -97,7 +97,7 @@ def item_of(record: Record) -> KnowledgeItem:
     return item.with_changes(read_from=record.source)
 
 
-def _lines(path: Path | str) -> Iterator[Record]:
+def _read_lines(path: Path | str) -> Iterator[Record]:
     try:
         with opened_to_read(path) as stream:
             for number, line in enumerate(stream, 1):
@@ -106,7 +106,7 @@ def _lines(path: Path | str) -> Iterator[Record]:
         raise RowError(f"{path} is no whole gzip file: {error}") from error
 
 
-def _of_columns(record: Record) -> KnowledgeItem:
+def _parse_columns(record: Record) -> KnowledgeItem:
     cells = record.data["line"].decode("utf-8", errors="replace").split("\t")
     if len(cells) != 4:
         raise RowError(f"{len(cells)} columns; four are needed: topic, query, knowledge, response, parted by tabs")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from abstraction.language.sentences import sentences as parted
+from abstraction.language.sentences import sentences as split_sentences
 from abstraction.models.text_scorers import (
     CoherenceModel,
     Continuation,
@@ -28,15 +28,15 @@ from granola.knowledge.knowledge_metrics import (
     Aggregation,
     JudgedSentence,
     RandomTexts,
-    aggregated,
+    aggregate_vectors,
     helpfulness,
     informativeness,
     is_number,
-    judged,
-    label_of,
+    judge_sentences,
+    likeliest_label,
     sentence_coherence,
 )
-from granola.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, as_text
+from granola.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, prompt_as_text
 from granola.matching.squad import best_f1, token_f1
 
 
@@ -168,7 +168,9 @@ class KnowledgeJudge:
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
         """The items with their scores, in order. Raises ModelError where a model cannot be used."""
-        work = [ScoredKnowledge(item=one, sentences=parted(one.knowledge, self.settings.language)) for one in items]
+        work = [
+            ScoredKnowledge(item=one, sentences=split_sentences(one.knowledge, self.settings.language)) for one in items
+        ]
         for task in work:
             if not task.item.knowledge.strip():
                 task.notes.append("the knowledge is empty")
@@ -188,33 +190,33 @@ class KnowledgeJudge:
             return
         pieces = [self._evidence.pieces(task.item, task.sentences, self.settings.pieces) for task in work]
         texts = [text for task in work for text in task.sentences]
-        whole = iter(judged(texts, [own for found in pieces for own in found], model))
+        whole = iter(judge_sentences(texts, [own for found in pieces for own in found], model))
         for task in work:
             task.judged = [next(whole) for _ in task.sentences]
             if lacking := sum(sentence.piece is None for sentence in task.judged):
                 task.notes.append(f"{lacking} of {len(task.judged)} sentences without evidence")
-            vector = aggregated([sentence.vector for sentence in task.judged], self.settings.aggregation)
-            task.label = label_of(vector)
+            vector = aggregate_vectors([sentence.vector for sentence in task.judged], self.settings.aggregation)
+            task.label = likeliest_label(vector)
             task.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
 
     def _relevance(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.relevance is None:
             return
         asked = [[QueryPassage(one.item.query, one.item.knowledge)] * bool(one.item.knowledge.strip()) for one in work]
-        for task, found in zip(work, _scored(self.models.relevance, asked), strict=True):
+        for task, found in zip(work, _scores_per_item(self.models.relevance, asked), strict=True):
             task.score("relevance", found[0] if found else 0.0)
 
     def _coherence(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.causal is not None:
             asked = [[Continuation("", text) for text in task.sentences] for task in work]
-            for task, scores in zip(work, _scored(self.models.causal, asked), strict=True):
+            for task, scores in zip(work, _scores_per_item(self.models.causal, asked), strict=True):
                 if any(math.isnan(each.mean) for each in scores):
                     task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
                 cut = self.settings.perplexity_cut
                 task.scores["coherence_sentence"] = sentence_coherence(scores, perplexity_cut=cut)
         if self.models.coherence is not None:
             paragraphs = [[task.sentences] * bool(task.sentences) for task in work]
-            for task, found in zip(work, _scored(self.models.coherence, paragraphs), strict=True):
+            for task, found in zip(work, _scores_per_item(self.models.coherence, paragraphs), strict=True):
                 task.score("coherence_paragraph", found[0] if found else 0.0)
         if self.models.causal is not None and self.models.coherence is not None:
             for task in work:
@@ -230,13 +232,13 @@ class KnowledgeJudge:
         asked = [
             [
                 Continuation(
-                    as_text(prompt, _given(task.item), _before(task.item, shown)),
+                    prompt_as_text(prompt, _slot_values(task.item), _demonstrations(task.item, shown)),
                     f" {task.item.knowledge}" if task.sentences else "",
                 )
             ]
             for task in work
         ]
-        for task, (scores,) in zip(work, _scored(self.models.causal, asked), strict=True):
+        for task, (scores,) in zip(work, _scores_per_item(self.models.causal, asked), strict=True):
             if task.sentences and math.isnan(scores.mean):
                 task.notes.append("informativeness: the model gave no number")
             task.scores["informativeness"] = informativeness(scores)
@@ -244,8 +246,8 @@ class KnowledgeJudge:
     def _helpfulness(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.reader is None:
             return
-        asked = [self._with_texts(task.item) for task in work]
-        for task, scores in zip(work, _scored(self.models.reader, asked), strict=True):
+        asked = [self._gold_continuations(task.item) for task in work]
+        for task, scores in zip(work, _scores_per_item(self.models.reader, asked), strict=True):
             if not scores:
                 task.scores |= {"helpfulness": None, "helpfulness_raw": None}
                 task.notes.append("helpfulness: no gold answer")
@@ -255,20 +257,22 @@ class KnowledgeJudge:
                 task.notes.append("helpfulness: no other text to compare with, or no number")
             task.scores |= {"helpfulness": gain.score, "helpfulness_raw": gain.raw}
 
-    def _with_texts(self, item: KnowledgeItem) -> list[Continuation]:
+    def _gold_continuations(self, item: KnowledgeItem) -> list[Continuation]:
         """The gold answer as continuation of the item's own text, then of random ones; [] without a gold answer."""
         if not item.gold:
             return []
         prompt = self._prompts[GIVEN_KNOWLEDGE.name]
-        before = _before(item, [(one, next(iter(one.gold), "")) for one in self._examples])
-        texts = [item.knowledge, *self._pool.drawn(item, self.settings.randoms)]
-        return [Continuation(as_text(prompt, _given(item, text), before), f" {item.gold[0]}") for text in texts]
+        before = _demonstrations(item, [(one, next(iter(one.gold), "")) for one in self._examples])
+        texts = [item.knowledge, *self._pool.draw(item, self.settings.randoms)]
+        return [
+            Continuation(prompt_as_text(prompt, _slot_values(item, text), before), f" {item.gold[0]}") for text in texts
+        ]
 
     def _validity(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.entailment is None or not self._answered:
             return
         asked = [self._answer_pairs(task.item) for task in work]
-        for task, vectors in zip(work, _scored(self.models.entailment, asked), strict=True):
+        for task, vectors in zip(work, _scores_per_item(self.models.entailment, asked), strict=True):
             shares = [vector.entailed for vector in vectors if is_number(vector)]
             if self.settings.validity is AnswerForm.SPAN and not task.item.gold:
                 task.scores["validity"] = None
@@ -305,25 +309,27 @@ class KnowledgeJudge:
             [TextPair(task.item.reference, text) for text in [task.item.knowledge, *task.sentences] if text.strip()]
             for task in there
         ]
-        for task, vectors in zip(there, _scored(self.models.entailment, pairs), strict=True):
+        for task, vectors in zip(there, _scores_per_item(self.models.entailment, pairs), strict=True):
             whole, *parts = [one if is_number(one) else UNVERIFIED for one in vectors] or [UNVERIFIED]
             task.scores["entailment_ratio"] = whole.entailed
-            task.scores["nli_decompose"] = aggregated(parts, self.settings.aggregation).entailed
+            task.scores["nli_decompose"] = aggregate_vectors(parts, self.settings.aggregation).entailed
 
 
-def _scored(model: Any, asked: Sequence[Sequence[Any]]) -> list[list[Any]]:
+def _scores_per_item(model: Any, asked: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """The scores of each item's inputs, from one call of the model with the inputs of all items."""
     every = [one for own in asked for one in own]
     source = iter(model.scores(every) if every else [])
     return [[next(source) for _ in own] for own in asked]
 
 
-def _given(item: KnowledgeItem, knowledge: str | None = None) -> dict[str, str]:
+def _slot_values(item: KnowledgeItem, knowledge: str | None = None) -> dict[str, str]:
     """The values of prompt slots for an item, with its own text or another."""
     text = (item.reference or item.knowledge) if knowledge is None else knowledge
     return {"topic": item.topic, "query": item.query, "knowledge": text}
 
 
-def _before(item: KnowledgeItem, shown: Sequence[tuple[KnowledgeItem, str]]) -> list[tuple[dict[str, str], str]]:
+def _demonstrations(
+    item: KnowledgeItem, shown: Sequence[tuple[KnowledgeItem, str]]
+) -> list[tuple[dict[str, str], str]]:
     """The demonstrations before an item, without itself and those without text or answer."""
-    return [(_given(one), target) for one, target in shown if one.id != item.id and target.strip()]
+    return [(_slot_values(one), target) for one, target in shown if one.id != item.id and target.strip()]

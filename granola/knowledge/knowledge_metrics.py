@@ -75,7 +75,7 @@ class RandomTexts:
         self._ids_of, self._seed = ids_of, seed
         self._texts_of = Counter(id_ for ids in ids_of.values() for id_ in ids)
 
-    def drawn(self, item: KnowledgeItem, number: int) -> list[str]:
+    def draw(self, item: KnowledgeItem, number: int) -> list[str]:
         """`number` different texts of other items; all of them where there are fewer."""
         source = random.Random(f"{self._seed}\0{item.key!r}")
         enough = min(len(self._texts), number + self._texts_of[item.id] + 1)
@@ -115,7 +115,9 @@ def is_number(vector: Entailment) -> bool:
     return not any(math.isnan(share) for share in (vector.entailed, vector.neutral, vector.refuted))
 
 
-def judged(sentences: Sequence[str], pieces: Sequence[Sequence[str]], model: EntailmentModel) -> list[JudgedSentence]:
+def judge_sentences(
+    sentences: Sequence[str], pieces: Sequence[Sequence[str]], model: EntailmentModel
+) -> list[JudgedSentence]:
     """f(s_i, E_i): for each sentence, the vector with the greatest entailment over its pieces, the first of equal
     ones.
 
@@ -138,7 +140,7 @@ def judged(sentences: Sequence[str], pieces: Sequence[Sequence[str]], model: Ent
     return judgements
 
 
-def aggregated(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
+def aggregate_vectors(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
     """The vector of a text: that of the sentence with the least or greatest entailment, or the mean over all
     sentences.
 
@@ -157,7 +159,7 @@ def aggregated(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
     return chosen(vectors, key=lambda vector: vector.entailed)
 
 
-def label_of(vector: Entailment) -> str:
+def likeliest_label(vector: Entailment) -> str:
     """The likeliest of LABELS, the first of equal ones."""
     shares = (vector.entailed, vector.neutral, vector.refuted)
     return LABELS[shares.index(max(shares))]

@@ -27,17 +27,19 @@ def read_knowledge_prompts(chosen: Path | str | None = None) -> dict[str, Prompt
         return load_prompts(KNOWLEDGE_KINDS, bundled, chosen)
 
 
-def as_text(prompt: Prompt, values: Mapping[str, str], before: Sequence[tuple[Mapping[str, str], str]] = ()) -> str:
+def prompt_as_text(
+    prompt: Prompt, values: Mapping[str, str], before: Sequence[tuple[Mapping[str, str], str]] = ()
+) -> str:
     """The turns as one text, for a model that continues texts; slots are filled with unchanged texts, all at once.
 
     A line whose slots are all empty is left out. `before` are demonstrations: the values of each, and its
     continuation.
     """
-    shown = [f"{_filled(prompt, own)} {target}" for own, target in before]
-    return "\n\n".join([*shown, _filled(prompt, values)])
+    shown = [f"{_fill_slots(prompt, own)} {target}" for own, target in before]
+    return "\n\n".join([*shown, _fill_slots(prompt, values)])
 
 
-def _filled(prompt: Prompt, values: Mapping[str, str]) -> str:
+def _fill_slots(prompt: Prompt, values: Mapping[str, str]) -> str:
     lines = []
     for turn in prompt.turns:
         for line in turn.text.split("\n"):

@@ -73,7 +73,7 @@ def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
     return {name: mean(values) for name, values in (of_names | labels).items() if values}
 
 
-_OF_SENTENCES = {"factuality": "entailed", "non_verified": "neutral", "refuted": "refuted"}
+_VECTOR_FIELD = {"factuality": "entailed", "non_verified": "neutral", "refuted": "refuted"}
 
 
 def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
@@ -83,7 +83,7 @@ def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
     Along `sentences` each sentence is a unit: its vector gives the value of factuality, non_verified and refuted.
     """
     if along == "sentences":
-        sentences, share = row.get("sentences") or [], _OF_SENTENCES.get(score, "entailed")
+        sentences, share = row.get("sentences") or [], _VECTOR_FIELD.get(score, "entailed")
         return [(len(sentences), sentence[share]) for sentence in sentences if share in sentence]
     if along != "popularity":
         return None
@@ -102,7 +102,7 @@ def _sheet_lines(item: Row) -> Iterator[SheetLine]:
     yield SheetLine(cells={**cells, "gold": " / ".join(item.get("gold") or ())})
 
 
-def _of_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
+def _verdict_by_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
     kept = {name: item[name] for name in ("id", "system", "candidate", "knowledge") if name in item}
     return kept | {
         "judge": annotator, "scores": {f"rated {axis}": float(mark) for axis, mark in labels.get(0, {}).items()}
@@ -122,5 +122,5 @@ KNOWLEDGE = EvidenceTask(
     value=lambda row, score, forming: row["scores"].get(score),
     cells=_cells,
     estimate=_estimate,
-    sheet=SheetForm(shown=SHOWN, questions=RATED, lines=_sheet_lines, verdict=_of_people, draw_by="system"),
+    sheet=SheetForm(shown=SHOWN, questions=RATED, lines=_sheet_lines, verdict=_verdict_by_people, draw_by="system"),
 )

@@ -9,7 +9,7 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Tier
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.tier_verdicts import Judge
-from abstraction.verifying.value_ranges import holds, range_of_words
+from abstraction.verifying.value_ranges import range_contains, range_of_words
 from abstraction.verifying.verdicts import VerdictKind
 from kg.model import Entity
 from tests.worlds import entity, maker, row, store_of, texts
@@ -149,7 +149,7 @@ def test_the_power_of_the_higher_end_is_shared_where_it_can_be(text: str, amount
     outer, inner = range_of_words(text), range_of_words(amount)
     assert outer is not None
     assert inner is not None
-    assert holds(outer, inner) is right
+    assert range_contains(outer, inner) is right
 
 
 def test_the_row_s_own_words_stand_beside_the_snapshot_s() -> None:

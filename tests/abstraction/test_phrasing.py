@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.phrasing.decisions import NOTE, DecisionCounts, log_lines, shortened
+from abstraction.phrasing.decisions import NOTE, DecisionCounts, log_lines, without_decisions
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow
@@ -30,7 +30,7 @@ def test_whatever_data_and_reply_say_the_ladder_keeps_its_laws(said: str, lines:
     answers = [block(*lines), block("a British sculptor", said, "an artist", "British person", *lines)]
     for reply in answers:
         (done,) = ModelPhraser(Scripted(lambda _, reply=reply: reply), store)([ladder])  # type: ignore[misc]
-        check_row(shortened(done))
+        check_row(without_decisions(done))
         assert done.answers == ladder.answers
         names = [normalise(tier.text) for level in done.levels for tier in level.tiers]
         assert len(set(names)) == len(names)
@@ -87,7 +87,7 @@ def test_each_finding_has_its_consequence(lines: list[str], expected: list[list[
     done = phrased(PERSON, *lines)
     assert texts(done) == expected
     assert [f"{finding} {action}" for finding, action, _ in decided(done)] == findings
-    check_row(shortened(done))
+    check_row(without_decisions(done))
 
 
 @pytest.mark.parametrize("asked", [PLACE, PERSON], ids=["place", "person"])
@@ -148,9 +148,9 @@ def test_a_row_that_nobody_could_link_is_phrased_unproven() -> None:
 def test_counts_and_short_notes() -> None:
     counts = DecisionCounts()
     for done in (phrased(PERSON, "a sculptor", "a chess player"), phrased(PERSON, "none")):
-        counts.see(done)
-        assert "tiers" not in shortened(done).extra[NOTE]
-        assert shortened(done).extra[NOTE]["calls"]
+        counts.add(done)
+        assert "tiers" not in without_decisions(done).extra[NOTE]
+        assert without_decisions(done).extra[NOTE]["calls"]
     assert counts.to_json() == {
         "rows": 2, "asked": 2, "asked_again": 0, "fallbacks": {"none-given": 1},
         "findings": {"entailed": {"kept": 1}, "unproven": {"kept": 1}}, "moved": 0,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import PromptError, ReplyError
-from abstraction.phrasing.forms import listed, tagged, yes_or_no
+from abstraction.phrasing.forms import read_list, read_tagged, read_yes_or_no
 from abstraction.phrasing.prompt_files import LONGEST, PromptKind, harmless, load_prompts, parse_prompt, prompts_hash
 
 KIND = PromptKind(name="places", required=frozenset({"question"}), optional=frozenset({"ladder", "answer"}))
@@ -63,8 +63,8 @@ def _is_held(value: str) -> None:
     said.encode()
     # A model that repeats what it was told gives the parser nothing.
     with pytest.raises(ReplyError):
-        listed(said, "answers")
-    assert listed(f"{lines[1]} <answers>\n- {harmless(value) or 'x'}\n</answers>", "answers")
+        read_list(said, "answers")
+    assert read_list(f"{lines[1]} <answers>\n- {harmless(value) or 'x'}\n</answers>", "answers")
 
 
 @pytest.mark.parametrize("value", NASTY)
@@ -163,14 +163,14 @@ def test_a_folder_replaces_some_prompts_and_the_hash_tells(tmp_path: Path) -> No
 def test_lists_are_read_strictly(reply: str, items: list[str] | None) -> None:
     if items is None:
         with pytest.raises(ReplyError):
-            listed(reply, "a")
+            read_list(reply, "a")
     else:
-        assert listed(reply, "a") == items
+        assert read_list(reply, "a") == items
 
 
 def test_tags_and_yes_or_no() -> None:
-    assert tagged("<a> b </a>", "a") == "b"
-    assert [yes_or_no(one) for one in ["Yes.", " no, ...", "**YES**"]] == [True, False, True]
+    assert read_tagged("<a> b </a>", "a") == "b"
+    assert [read_yes_or_no(one) for one in ["Yes.", " no, ...", "**YES**"]] == [True, False, True]
     for reply in ["", "yesterday", "maybe yes", "None"]:
         with pytest.raises(ReplyError):
-            yes_or_no(reply)
+            read_yes_or_no(reply)

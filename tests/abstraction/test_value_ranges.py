@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from abstraction.ladders.date_ladders import date_ladder
 from abstraction.language.calendar_units import day_number
 from abstraction.language.date_reader import parse_date
-from abstraction.verifying.value_ranges import holds, range_of_words, span_of_words
+from abstraction.verifying.value_ranges import range_contains, range_of_words, span_of_words
 from tests import literal_ranges as second
 
 
@@ -53,7 +53,7 @@ def test_amounts_mean_the_same_range_to_both_readers(text: str) -> None:
 )
 def test_which_days_hold_which(text: str, inner: str, right: bool | None) -> None:
     outer, days = span_of_words(text), span_of_words(inner)
-    assert (outer.holds(days) if outer and days else None) is right
+    assert (outer.contains(days) if outer and days else None) is right
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_which_amounts_hold_which(text: str, amount: str, right: bool) -> None:
     outer, inner = range_of_words(text), range_of_words(amount)
     assert outer is not None
     assert inner is not None
-    assert holds(outer, inner) is right
+    assert range_contains(outer, inner) is right

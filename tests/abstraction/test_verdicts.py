@@ -10,7 +10,7 @@ import pytest
 
 from abstraction.rows import TieredRow, read_tiered
 from abstraction.tiers import Level, Tier
-from abstraction.verifying.tier_verdicts import Judge, Naming, naming
+from abstraction.verifying.tier_verdicts import Judge, NameRelation, compare_names
 from abstraction.verifying.verdicts import NOTHING_NEW, RowVerdict
 from kg.store import open_store
 from tests.conftest import DATA
@@ -156,18 +156,18 @@ def test_dates(answer: str, tiers: list[str], verdicts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "names", "is_person", "expected"),
     [
-        ("Nora Barnacle Joyce", ["Nora Barnacle"], True, Naming.ALIAS),
-        ("Wilson", ["Edward O. Wilson"], True, Naming.ALIAS),
-        ("William Gibson Jr.", ["William Gibson"], True, Naming.INVENTED),
-        ("a Gibson", ["William Gibson"], True, Naming.NONE),
-        ("Virgin Group Ltd.", ["Virgin Group"], False, Naming.ALIAS),
-        ("Virgin Group Cinemas", ["Virgin Group"], False, Naming.NONE),
-        ("Adel Tawil feat. Azad", ["Adel Tawil"], True, Naming.MORE),
-        ("Margaret of Burgundy", ["Margaret of Flanders"], True, Naming.OTHER),
+        ("Nora Barnacle Joyce", ["Nora Barnacle"], True, NameRelation.ALIAS),
+        ("Wilson", ["Edward O. Wilson"], True, NameRelation.ALIAS),
+        ("William Gibson Jr.", ["William Gibson"], True, NameRelation.INVENTED),
+        ("a Gibson", ["William Gibson"], True, NameRelation.NONE),
+        ("Virgin Group Ltd.", ["Virgin Group"], False, NameRelation.ALIAS),
+        ("Virgin Group Cinemas", ["Virgin Group"], False, NameRelation.NONE),
+        ("Adel Tawil feat. Azad", ["Adel Tawil"], True, NameRelation.MORE),
+        ("Margaret of Burgundy", ["Margaret of Flanders"], True, NameRelation.OTHER),
     ],
 )
-def test_names(text: str, names: list[str], is_person: bool, expected: Naming) -> None:
-    assert naming(text, names, person=is_person) is expected
+def test_names(text: str, names: list[str], is_person: bool, expected: NameRelation) -> None:
+    assert compare_names(text, names, person=is_person) is expected
 
 
 @pytest.mark.skipif(not (DATA / "granola_eq").is_dir(), reason="../shared/data is not here")

@@ -85,7 +85,7 @@ def test_the_draw_depends_on_items_not_on_their_order() -> None:
 def test_answers_are_judged_sentence_by_sentence_on_sheets_too(tmp_path: Path) -> None:
     questions = write(tmp_path / "questions.jsonl", own_rows()[:4])
     pairs = [(sample, sample.reference) for sample in read_grounded(questions)]
-    items = AnswerJudge(sentences=word_judge()).judged(pairs)
+    items = AnswerJudge(sentences=word_judge()).judge(pairs)
     judged = write(tmp_path / "judged.jsonl", [item.model_dump(mode="json") | {"system": "one"} for item in items])
     drawn, sheet = tmp_path / "drawn.jsonl", tmp_path / "drawn.1.csv"
     with pytest.raises(UsageError, match="give --questions"):

@@ -25,17 +25,17 @@ from granola.grounding.grounded_rows import read_grounded
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
 from granola.grounding.grounding_items import AnswerVerdict, CitationCounts, GroundingItem, SentenceVerdict
 from granola.grounding.grounding_scores import (
-    WORTHS,
+    SCORE_FUNCTIONS,
     Deflecting,
     GroundingSettings,
     Over,
-    both,
+    and_if_known,
     citation_scores,
     grounding_report,
-    value,
+    item_value,
 )
 from granola.grounding.grounding_task import GROUNDING
-from granola.grounding.sentence_judges import ChatSentences, EvaluatorSentences
+from granola.grounding.sentence_judges import ChatSentenceJudge, EvaluatorSentenceJudge
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
 from tests.abstraction.scripted_model import Scripted
@@ -59,8 +59,8 @@ def sample(**more: Any) -> GroundedSample:
 
 
 def test_relevance_has_two_readings() -> None:
-    assert [one.id for one in sample().relevant(STRICT)] == ["1"]
-    assert [one.id for one in sample().relevant(WIDE)] == ["1", "3"]
+    assert [one.id for one in sample().relevant_passages(STRICT)] == ["1"]
+    assert [one.id for one in sample().relevant_passages(WIDE)] == ["1", "3"]
     assert sample().relevant_share(STRICT) == pytest.approx(1 / 3)
 
 
@@ -82,7 +82,7 @@ def test_garages_rows_are_read(tmp_path: Path) -> None:
     assert [(one.text, one.age, one.date, one.provider) for one in first.passages] == [
         ("It opened.", "3 days", None, "web"), ("Old.", None, "2020-01-01", None), ("Plain.", None, None, None),
     ]  # fmt: skip
-    assert ([one.id for one in first.relevant(STRICT)], [one.id for one in first.relevant(WIDE)]) == (
+    assert ([one.id for one in first.relevant_passages(STRICT)], [one.id for one in first.relevant_passages(WIDE)]) == (
         ["cite_1"],
         ["cite_1", "cite_2"],
     )
@@ -130,7 +130,7 @@ def test_the_papers_inequalities_hold_item_by_item(
     one = item(
         eligibility=grade, sentences=("s",) * n, all_=tuple(whole[:n]), relevant={STRICT: tuple(own[:n])}
     )
-    told = {name: value(one, name, GroundingSettings()) for name in WORTHS if "wide" not in name}
+    told = {name: item_value(one, name, GroundingSettings()) for name in SCORE_FUNCTIONS if "wide" not in name}
     scores = {name: number or 0.0 for name, number in told.items()}
     assert scores["F"] <= min(scores["E"], scores["uF"])
     assert scores["RAF strict"] <= min(scores["E"], scores["uRAF strict"])
@@ -141,13 +141,14 @@ def test_what_counts_is_a_setting() -> None:
     declines = item(id="b", expected_deflection=True, deflects="rule", eligibility=None, sentences=())
     deflecting = item(id="c", deflects="rule")
     lacking = item(id="d", eligibility=None)
-    assert value(declines, "E", GroundingSettings()) is None
-    assert value(declines, "uF", GroundingSettings(over=Over.ALL)) == 0.0
-    assert value(deflecting, "E", GroundingSettings()) == 1.0
-    assert value(deflecting, "E", GroundingSettings(deflecting=Deflecting.FAILS)) == 0.0
-    assert value(deflecting, "E", GroundingSettings(deflecting=Deflecting.LEFT_OUT)) is None
-    assert value(lacking, "E", GroundingSettings()) is None
-    assert [both(True, None), both(None, False), both(True, False), both(True, True)] == [None, None, False, True]
+    assert item_value(declines, "E", GroundingSettings()) is None
+    assert item_value(declines, "uF", GroundingSettings(over=Over.ALL)) == 0.0
+    assert item_value(deflecting, "E", GroundingSettings()) == 1.0
+    assert item_value(deflecting, "E", GroundingSettings(deflecting=Deflecting.FAILS)) == 0.0
+    assert item_value(deflecting, "E", GroundingSettings(deflecting=Deflecting.LEFT_OUT)) is None
+    assert item_value(lacking, "E", GroundingSettings()) is None
+    pairs = ((True, None), (None, False), (True, False), (True, True))
+    assert [and_if_known(*pair) for pair in pairs] == [None, None, False, True]
 
 
 def test_a_report_by_hand() -> None:
@@ -316,8 +317,8 @@ def told(request: Request) -> str | None:
 
 def test_answers_are_judged_against_all_and_relevant_passages() -> None:
     model = Scripted(told)
-    judge = AnswerJudge(sentences=ChatSentences(model=model), chat=model)
-    good, bad = judge.judged([
+    judge = AnswerJudge(sentences=ChatSentenceJudge(model=model), chat=model)
+    good, bad = judge.judge([
         (sample(), "Here is the answer. The bridge opened in 1999 [1]."), (sample(id="b"), "It opened in 1932 [2][7]."),
     ])  # fmt: skip
     assert (good.eligible, good.factual(), good.factual(STRICT)) == (True, True, True)
@@ -330,11 +331,11 @@ def test_answers_are_judged_against_all_and_relevant_passages() -> None:
 
 def test_a_perfect_answer_scores_one_and_an_empty_one_nothing() -> None:
     model = Scripted(told)
-    judge = AnswerJudge(sentences=ChatSentences(model=model), chat=model)
-    perfect, empty = judge.judged([(sample(), "The bridge opened in 1999 [1]."), (sample(id="b"), "")])
+    judge = AnswerJudge(sentences=ChatSentenceJudge(model=model), chat=model)
+    perfect, empty = judge.judge([(sample(), "The bridge opened in 1999 [1]."), (sample(id="b"), "")])
     settings = GroundingSettings(resamples=10)
-    assert {value(perfect, name, settings) for name in WORTHS} == {1.0}
-    assert {value(empty, name, settings) for name in WORTHS} == {0.0}
+    assert {item_value(perfect, name, settings) for name in SCORE_FUNCTIONS} == {1.0}
+    assert {item_value(empty, name, settings) for name in SCORE_FUNCTIONS} == {0.0}
     assert empty.deflects == "empty"
     assert perfect.citations is not None
     assert perfect.citations == CitationCounts(1, 1, 1)
@@ -350,7 +351,7 @@ def test_order_and_names_of_passages_change_nothing() -> None:
     found = []
     for one, answer in zip((sample(), turned), answers, strict=True):
         model = Scripted(told)
-        (judged,) = AnswerJudge(sentences=ChatSentences(model=model), chat=model).judged([(one, answer)])
+        (judged,) = AnswerJudge(sentences=ChatSentenceJudge(model=model), chat=model).judge([(one, answer)])
         report = grounding_report([judged], GroundingSettings(resamples=10))
         found.append({name: score.value for name, score in report.items() if not math.isnan(score.value)})
     assert found[0] == found[1]
@@ -358,9 +359,9 @@ def test_order_and_names_of_passages_change_nothing() -> None:
 
 def test_a_judge_that_fails_loses_no_row() -> None:
     failing = Scripted(lambda request: None if hash_of(request.id) < 0.3 else told(request))
-    judge = AnswerJudge(sentences=ChatSentences(model=failing), chat=failing)
+    judge = AnswerJudge(sentences=ChatSentenceJudge(model=failing), chat=failing)
     pairs = [(sample(id=f"q{n}"), "The bridge opened in 1999 [1].") for n in range(60)]
-    found = list(judge.judged(pairs))
+    found = list(judge.judge(pairs))
     assert [one.id for one in found] == [f"q{n}" for n in range(60)]
     lacking = [one for one in found if one.unjudged]
     assert 10 < len(lacking) < 60
@@ -377,15 +378,15 @@ def hash_of(text: str) -> float:
 def test_evaluators_of_attribution_judge_sentences_too() -> None:
     shares = {"The bridge opened in 1999.": Entailment(0.9, 0.05, 0.05)}
     model = Table(lambda pair: shares.get(pair.premise, Entailment(0.1, 0.2, 0.7)))
-    entailment = EvaluatorSentences(evaluator=EntailmentEvaluator(model=model), apart=True)
-    one, two = AnswerJudge(sentences=entailment).judged([
+    entailment = EvaluatorSentenceJudge(evaluator=EntailmentEvaluator(model=model), apart=True)
+    one, two = AnswerJudge(sentences=entailment).judge([
         (sample(), "It opened in 1999."), (sample(id="b", passages=sample().passages[1:]), "It opened in 1999."),
     ])  # fmt: skip
     assert (one.verdicts(), one.eligibility, two.verdicts()) == ((SUP,), None, (CON,))
     assert "apart|nli|premise:evidence|model:" in one.judge
-    (three,) = AnswerJudge(sentences=word_judge()).judged([(sample(), "The bridge opened 1999. Hi.")])
+    (three,) = AnswerJudge(sentences=word_judge()).judge([(sample(), "The bridge opened 1999. Hi.")])
     assert three.verdicts() == (SUP, NONE)
-    (four,) = AnswerJudge(sentences=word_judge()).judged([(sample(), "Nobody walked across yesterday.")])
+    (four,) = AnswerJudge(sentences=word_judge()).judge([(sample(), "Nobody walked across yesterday.")])
     assert four.verdicts() == (UNS,)
 
 

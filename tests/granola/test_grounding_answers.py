@@ -30,7 +30,7 @@ from granola.grounding.grounding_scores import (
     band_of,
     grounding_report,
 )
-from granola.grounding.sentence_judges import ChatSentences, read_deflection, read_grade, read_verdicts
+from granola.grounding.sentence_judges import ChatSentenceJudge, read_deflection, read_grade, read_sentence_verdicts
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import judged_item, own_rows, word_judge
 
@@ -71,7 +71,7 @@ def judged(world: Path) -> dict[str, list[GroundingItem]]:
     return {
         name: [
             item.model_copy(update={"system": name})
-            for item in judge.judged([(sample, answer(rows[sample.id])) for sample in samples])
+            for item in judge.judge([(sample, answer(rows[sample.id])) for sample in samples])
         ]
         for name, answer in SYSTEMS.items()
     }
@@ -81,7 +81,7 @@ def test_what_nobody_labelled_is_scored_by_nobody() -> None:
     sample = GroundedSample(
         id="a", question="q", reference="x", passages=(GroundingPassage(id="1", text="The bridge opened in 1999."),)
     )
-    (one,) = AnswerJudge(sentences=word_judge()).judged([(sample, "The bridge opened in 1999 [1].")])
+    (one,) = AnswerJudge(sentences=word_judge()).judge([(sample, "The bridge opened in 1999 [1].")])
     assert (one.factual(), one.factual(STRICT), one.citations) == (True, None, None)
     report = grounding_report([one], QUICK)
     assert (report["uF"].n, report["uRAF strict"].n, report["cited pooled_f1"].n) == (1, 0, 0)
@@ -120,7 +120,7 @@ def test_grades_are_read_or_refused(reply: str, grade: str | None) -> None:
     ],
 )  # fmt: skip
 def test_verdicts_are_read_in_the_forms_that_models_write(reply: str) -> None:
-    assert read_verdicts(reply, 2) == (SUP, NONE)
+    assert read_sentence_verdicts(reply, 2) == (SUP, NONE)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_verdicts_are_read_in_the_forms_that_models_write(reply: str) -> None:
 )
 def test_verdicts_that_can_be_taken_in_two_ways_are_refused(reply: str) -> None:
     with pytest.raises(ReplyError):
-        read_verdicts(reply, 2)
+        read_sentence_verdicts(reply, 2)
 
 
 VERDICTS: dict[str, SentenceVerdict | None] = {
@@ -161,10 +161,10 @@ VERDICTS: dict[str, SentenceVerdict | None] = {
 @pytest.mark.parametrize("words", VERDICTS)
 def test_a_verdict_counts_where_the_line_takes_nothing_back(words: str) -> None:
     if (verdict := VERDICTS[words]) is not None:
-        assert read_verdicts(f"1: {words}\n2: supported", 2) == (verdict, SUP)
+        assert read_sentence_verdicts(f"1: {words}\n2: supported", 2) == (verdict, SUP)
     else:
         with pytest.raises(ReplyError):
-            read_verdicts(f"1: {words}\n2: supported", 2)
+            read_sentence_verdicts(f"1: {words}\n2: supported", 2)
 
 
 def test_deflections_of_judges() -> None:
@@ -184,7 +184,7 @@ def test_a_judges_prompt_is_the_same_however_passages_are_called() -> None:
         for order in (passages, passages[::-1]):
             model = Scripted(lambda _: "1: supported")
             sample = GroundedSample(id="a", question="q", passages=order)
-            list(AnswerJudge(sentences=ChatSentences(model=model)).judged([(sample, "It opened.")]))
+            list(AnswerJudge(sentences=ChatSentenceJudge(model=model)).judge([(sample, "It opened.")]))
             asked.append([request.messages for request in model.asked])
     assert all(one == asked[0] for one in asked)
 
@@ -224,7 +224,7 @@ def test_a_limit_belongs_to_the_band_below(relevant: int, passages: int, band: s
         id="a", question="q",
         passages=tuple(GroundingPassage(id=str(at), text="x", relevant=at < relevant) for at in range(passages)),
     )  # fmt: skip
-    (one,) = AnswerJudge(sentences=word_judge()).judged([(sample, "It opened.")])
+    (one,) = AnswerJudge(sentences=word_judge()).judge([(sample, "It opened.")])
     assert band_of(float(one.tags["relevant_share_strict"])) == band
 
 
@@ -248,7 +248,7 @@ def test_bands_are_of_a_reading_that_is_named(score: str, by: str, tag: str, ban
             for label in labels
         ),
     )  # fmt: skip
-    (one,) = AnswerJudge(sentences=word_judge()).judged([(sample, "It opened.")])
+    (one,) = AnswerJudge(sentences=word_judge()).judge([(sample, "It opened.")])
     row = {**one.model_dump(mode="json"), "eligibility": "no issues"}
     told = Verdicts(judged=(write(tmp_path / "j.jsonl", [row]),), by=(by,), score=(score,), resamples=20).run()
     (panel,) = told.panels
@@ -283,7 +283,7 @@ def test_order_and_names_of_all_passages_change_no_score(world: Path, judged: di
         pairs.append(
             (replace(sample, passages=tuple(turned), cited=tuple(names[one] for one in sample.cited or ())), answer)
         )
-    told = grounding_report(list(judge.judged(pairs)), QUICK)
+    told = grounding_report(list(judge.judge(pairs)), QUICK)
     for name, one in grounding_report(judged["relevant"], QUICK).items():
         assert told[name] == one or (math.isnan(told[name].value) and math.isnan(one.value))
 

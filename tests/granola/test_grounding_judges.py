@@ -19,8 +19,8 @@ from granola.grounding.grounding_scores import (
     Deflecting,
     GroundingSettings,
     grounding_report,
+    item_value,
     share_estimate,
-    value,
 )
 from tests.abstraction.scripted_model import Scripted
 from tests.chat_server import serving
@@ -39,20 +39,20 @@ def test_a_judge_that_does_not_say_whether_an_answer_deflects_leaves_it_out() ->
     model = Scripted(reply)
     judge = AnswerJudge(sentences=word_judge(), chat=model, asks_deflection=True)
     answers = [(sample(), "It opened in 1999."), (sample(id="b"), "The passages do not say."), (sample(id="c"), "")]
-    said, silent, empty = judge.judged(answers)
+    said, silent, empty = judge.judge(answers)
     assert (said.deflects, silent.deflects, empty.deflects) == ("judge", None, "empty")  # never the rules' verdict
     assert "deflection" in silent.unjudged
     items = [said, silent, empty]
     report = grounding_report(items, GroundingSettings(resamples=10))
     assert (report["deflection FP"].value, report["deflection FP"].n) == (1.0, 2)
     left_out = GroundingSettings(deflecting=Deflecting.LEFT_OUT)
-    assert value(silent, "E", left_out) is None
+    assert item_value(silent, "E", left_out) is None
     assert GroundingItem.model_validate(orjson.loads(orjson.dumps(silent.model_dump(mode="json")))) == silent
 
 
 def test_an_answer_without_reference_says_so() -> None:
     judge = AnswerJudge(sentences=word_judge(), chat=Scripted(lambda _: "no issues"))
-    (one,) = judge.judged([(sample(reference=""), "It opened in 1999.")])
+    (one,) = judge.judge([(sample(reference=""), "It opened in 1999.")])
     assert (one.eligibility, one.unjudged) == (None, {"eligibility": "no reference"})
 
 

@@ -14,11 +14,11 @@ import pytest
 
 from abstraction.models.chat_model import Request
 from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.citation_markers import cited_passages, deflects, without_markers
+from granola.grounding.citation_markers import cited_passages, deflecting_rule, without_markers
 from granola.grounding.grounded_rows import read_grounded
 from granola.grounding.grounded_samples import GroundedSample
 from granola.grounding.grounding_items import GroundingItem
-from granola.grounding.sentence_judges import ChatSentences
+from granola.grounding.sentence_judges import ChatSentenceJudge
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import own_rows, word_judge
 from tests.thorough import thorough_only
@@ -110,12 +110,12 @@ def _judged(
     """Every prompt in order, and what is found of every answer."""
     model = Scripted(_reply)
     judge = AnswerJudge(
-        sentences=ChatSentences(model=model) if asks else word_judge(), chat=model, asks_deflection=asks
+        sentences=ChatSentenceJudge(model=model) if asks else word_judge(), chat=model, asks_deflection=asks
     )
     renamed = [_renamed(sample, answer, called) for sample, answer in pairs]
     scores = [
         _scores(item, [passage.id for passage in sample.passages])
-        for (sample, _), item in zip(renamed, judge.judged(renamed), strict=True)
+        for (sample, _), item in zip(renamed, judge.judge(renamed), strict=True)
     ]
     return [(request.id, request.messages) for request in model.asked], scores
 
@@ -140,7 +140,7 @@ def test_numbers_for_ids_that_end_in_them_change_nothing_either(pairs: list[tupl
     for family in ("numbers", "cite_N"):
         renamed = [(_renamed(sample, answer, NAMES[family])[0], answer) for sample, answer in pairs]
         numbered = [(sample, re.sub(r"\{(\d+)\}", r"\1", answer)) for sample, answer in renamed]
-        items = AnswerJudge(sentences=word_judge()).judged(numbered)
+        items = AnswerJudge(sentences=word_judge()).judge(numbered)
         scores.append([
             _scores(item, [passage.id for passage in sample.passages])
             for (sample, _), item in zip(numbered, items, strict=True)
@@ -213,7 +213,7 @@ def test_a_deflection_is_one_whatever_passages_are_called() -> None:
             ("While the passages [{}, {}] discuss bridges, none mention the date.", True),
             ("The bridge is not made of steel [{}][{}].", False),
         ):
-            assert (deflects(template.format(*ids), ids) is not None) is declines, (template, ids)
+            assert (deflecting_rule(template.format(*ids), ids) is not None) is declines, (template, ids)
 
 
 def test_garages_form_deflects_by_its_own_names(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_garages_rows_as_published(tmp_path: Path) -> None:
     )  # fmt: skip
     assert first.relevant_share(STRICT) == 1.0  # one of one that is labelled
     judge = AnswerJudge(sentences=word_judge())
-    (judged_answer,) = judge.judged([(first, "It opened.[cite_1]")])
+    (judged_answer,) = judge.judge([(first, "It opened.[cite_1]")])
     assert judged_answer.citations == CitationCounts(1, 1, 1)
 
 
@@ -85,8 +85,8 @@ def test_steps_that_contradict_each_other_count_in_the_wide_reading_alone(tmp_pa
         "evidence_relevant": ["YES", "YES", "NO"], "evidence_correct": ["IRRELEVANT", "", "OUTDATED"],
     }  # fmt: skip
     (sample,) = read_grounded(write(tmp_path / "g.jsonl", [row]))
-    assert [one.id for one in sample.relevant(STRICT)] == ["cite_2"]  # relevant without a second label
-    assert [one.id for one in sample.relevant(WIDE)] == ["cite_1", "cite_2"]
+    assert [one.id for one in sample.relevant_passages(STRICT)] == ["cite_2"]  # relevant without a second label
+    assert [one.id for one in sample.relevant_passages(WIDE)] == ["cite_1", "cite_2"]
 
 
 def test_ids_count_from_zero_too(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_ids_count_from_zero_too(tmp_path: Path) -> None:
     }  # fmt: skip
     (sample,) = read_grounded(write(tmp_path / "own.jsonl", [row]))
     assert [one.id for one in sample.passages] == ["0", "1"]
-    (one,) = AnswerJudge(sentences=word_judge()).judged([(sample, "It opened [0].")])
+    (one,) = AnswerJudge(sentences=word_judge()).judge([(sample, "It opened [0].")])
     assert one.citations == CitationCounts(1, 1, 1)
 
 

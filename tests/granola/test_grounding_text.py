@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from granola.grounding.answer_sentences import answer_sentences
-from granola.grounding.citation_markers import cited_passages, deflects, without_markers
+from granola.grounding.citation_markers import cited_passages, deflecting_rule, without_markers
 from tests.conftest import DATA, needs_data
 from tests.tables import read_table
 
@@ -57,12 +57,12 @@ def test_sentences_keep_abbreviations_lists_and_citations(text: str, sentences: 
 
 @pytest.mark.parametrize(("answer", "declined"), read_table("deflections"))
 def test_deflections_by_named_rules(answer: str, declined: bool) -> None:
-    assert (deflects(answer) is not None) is declined
+    assert (deflecting_rule(answer) is not None) is declined
 
 
 @pytest.mark.parametrize(("language", "answer", "declined"), read_table("deflections_in_languages"))
 def test_deflections_in_other_languages(language: str, answer: str, declined: bool) -> None:
-    assert (deflects(answer, language=language) is not None) is declined
+    assert (deflecting_rule(answer, language=language) is not None) is declined
 
 
 @given(st.text(max_size=400), st.lists(st.text(min_size=1, max_size=5), max_size=4, unique=True))
@@ -91,7 +91,7 @@ def _parsed(text: str, ids: list[str] | tuple[str, ...]) -> None:
     assert not set(strange) & set(ids)
     without_markers(text, ids)
     answer_sentences(text, ids)
-    deflects(text)
+    deflecting_rule(text)
 
 
 @needs_data

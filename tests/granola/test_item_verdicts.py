@@ -46,7 +46,7 @@ def answers(system: str, *, supported: int, **more: Any) -> list[dict[str, Any]]
         sample = GroundedSample(id=str(n), question="q", passages=tuple(passages),
                                 tags={"time_sensitivity": ("static", "fast-changing")[n % 2]})  # fmt: skip
         said = f"It opened in {n}0." if n < supported else "Quite another thing happened."
-        (item,) = AnswerJudge(sentences=word_judge(1.0)).judged([(sample, said)])
+        (item,) = AnswerJudge(sentences=word_judge(1.0)).judge([(sample, said)])
         told = {"system": system, "eligibility": "no issues", "judge": f"judge of {system}", **more}
         rows.append({**item.model_dump(mode="json"), **told})
     return rows

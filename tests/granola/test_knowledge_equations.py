@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from abstraction.models.text_scorers import Continuation, Entailment, TokenScores
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
-from granola.knowledge.choosing import EQUAL, PARTS, associations, chosen, coefficients, quality, somers_d
+from granola.knowledge.choosing import EQUAL, PARTS, associations, choose_texts, parse_coefficients, quality, somers_d
 from granola.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex
 from granola.knowledge.knowledge_baselines import hallucinated_entities, named_entities
 from granola.knowledge.knowledge_items import KnowledgeItem
@@ -21,11 +21,11 @@ from granola.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSett
 from granola.knowledge.knowledge_metrics import (
     Aggregation,
     RandomTexts,
-    aggregated,
+    aggregate_vectors,
     helpfulness,
     informativeness,
-    judged,
-    label_of,
+    judge_sentences,
+    likeliest_label,
     sentence_coherence,
 )
 from granola.knowledge.knowledge_prompts import read_knowledge_prompts
@@ -40,26 +40,26 @@ NAN = math.nan
 
 
 def test_equation_1_takes_the_evidence_that_entails_most_with_its_whole_vector() -> None:
-    found = judged(["One.", "Two."], [["e1", "e2"], ["e1", "e2"]], NLI)
+    found = judge_sentences(["One.", "Two."], [["e1", "e2"], ["e1", "e2"]], NLI)
     assert [one.vector for one in found] == [Entailment(0.7, 0.2, 0.1), Entailment(0.3, 0.3, 0.4)]
     assert [one.piece for one in found] == [0, 1]
     vectors = [one.vector for one in found]
-    assert aggregated(vectors, Aggregation.MIN) == Entailment(0.3, 0.3, 0.4)
-    assert aggregated(vectors, Aggregation.MAX) == Entailment(0.7, 0.2, 0.1)
-    mean = aggregated(vectors, Aggregation.MEAN)
+    assert aggregate_vectors(vectors, Aggregation.MIN) == Entailment(0.3, 0.3, 0.4)
+    assert aggregate_vectors(vectors, Aggregation.MAX) == Entailment(0.7, 0.2, 0.1)
+    mean = aggregate_vectors(vectors, Aggregation.MEAN)
     assert (mean.entailed, mean.neutral, mean.refuted) == pytest.approx((0.5, 0.25, 0.25))
-    assert label_of(aggregated(vectors, Aggregation.MIN)) == "inconsistent"
+    assert likeliest_label(aggregate_vectors(vectors, Aggregation.MIN)) == "inconsistent"
     # The premise is the evidence, the hypothesis the sentence.
     assert (NLI.asked[0].premise, NLI.asked[0].hypothesis) == ("e1", "One.")
 
 
 def test_no_sentence_no_evidence_no_number() -> None:
-    assert aggregated([], Aggregation.MIN) == Entailment(0, 1, 0)
-    (bare,) = judged(["One."], [[]], NLI)
+    assert aggregate_vectors([], Aggregation.MIN) == Entailment(0, 1, 0)
+    (bare,) = judge_sentences(["One."], [[]], NLI)
     assert (bare.vector, bare.piece) == (Entailment(0, 1, 0), None)
     model = TableEntailment({("e1", "s"): (NAN, NAN, NAN), ("e2", "s"): (0.2, 0.5, 0.3)})
-    assert judged(["s"], [["e1", "e2"]], model)[0].piece == 1
-    assert judged(["s"], [["e1"]], model)[0].vector == Entailment(0, 1, 0)
+    assert judge_sentences(["s"], [["e1", "e2"]], model)[0].piece == 1
+    assert judge_sentences(["s"], [["e1"]], model)[0].vector == Entailment(0, 1, 0)
 
 
 vectors = st.tuples(*[st.floats(0.01, 1)] * 3).map(lambda t: Entailment(*(one / sum(t) for one in t)))
@@ -67,7 +67,7 @@ vectors = st.tuples(*[st.floats(0.01, 1)] * 3).map(lambda t: Entailment(*(one / 
 
 @given(st.lists(vectors, max_size=6), st.sampled_from(list(Aggregation)))
 def test_the_three_shares_add_up_to_one(some: list[Entailment], how: Aggregation) -> None:
-    found = aggregated(some, how)
+    found = aggregate_vectors(some, how)
     assert found.entailed + found.neutral + found.refuted == pytest.approx(1)
 
 
@@ -114,12 +114,12 @@ def test_random_texts_are_never_of_the_same_item_and_do_not_depend_on_order() ->
     own = item(knowledge="a")
     candidates = [own.with_changes(system="s", knowledge="own too"), own.with_changes(candidate=1, knowledge="mine")]
     pool = [own, *candidates, *items_of("b", "c", "d", "a", "e")]
-    drawn = RandomTexts(pool, seed=1).drawn(own, 3)
+    drawn = RandomTexts(pool, seed=1).draw(own, 3)
     assert len(set(drawn)) == 3
     assert set(drawn) <= {"b", "c", "d", "e"}
-    assert drawn == RandomTexts(pool[::-1], seed=1).drawn(own, 3)
-    assert RandomTexts([own, *items_of("b")]).drawn(own, 5) == ["b"]
-    assert RandomTexts([own, *candidates]).drawn(own, 5) == []
+    assert drawn == RandomTexts(pool[::-1], seed=1).draw(own, 3)
+    assert RandomTexts([own, *items_of("b")]).draw(own, 5) == ["b"]
+    assert RandomTexts([own, *candidates]).draw(own, 5) == []
 
 
 def test_topic_and_demonstrations_stand_before_an_item_but_never_itself() -> None:
@@ -227,20 +227,20 @@ def rows_of(*qualities: float) -> list[dict[str, Any]]:
 def test_equation_9_and_the_choices_by_it() -> None:
     scores = dict(zip(PARTS, (0.4, 0.8, 0.2, 0.6), strict=True))
     assert quality({**scores, "coherence_sentence": 9}, EQUAL) == pytest.approx(0.5)
-    assert quality(scores, coefficients("1,0,0,2")) == pytest.approx(1.6)
+    assert quality(scores, parse_coefficients("1,0,0,2")) == pytest.approx(1.6)
     for wrong in ("1,2", "a,b,c,d", "1,2,3,nan"):
         with pytest.raises(UsageError, match="four numbers"):
-            coefficients(wrong)
+            parse_coefficients(wrong)
     with pytest.raises(UsageError, match="no score relevance"):
         quality({**scores, "relevance": None}, EQUAL)
-    best = chosen(rows_of(1, 3, 2, 3), "3", EQUAL, Forming(resamples=20))
+    best = choose_texts(rows_of(1, 3, 2, 3), "3", EQUAL, Forming(resamples=20))
     assert [row["id"] for row in best.rows] == ["1", "3", "2"]
     assert best.gains["factuality"].value == pytest.approx(8 / 3 - 9 / 4)
-    assert len(chosen(rows_of(1, 3, 2, 3), "2/3", EQUAL, Forming(resamples=20)).rows) == 2
+    assert len(choose_texts(rows_of(1, 3, 2, 3), "2/3", EQUAL, Forming(resamples=20)).rows) == 2
     candidates = [{**row, "id": "same"} for row in rows_of(1, 3, 3)]
-    assert [row["candidate"] for row in chosen(candidates, "each", EQUAL, Forming(resamples=20)).rows] == [1]
+    assert [row["candidate"] for row in choose_texts(candidates, "each", EQUAL, Forming(resamples=20)).rows] == [1]
     with pytest.raises(UsageError, match="expected each, a number"):
-        chosen(candidates, "all", EQUAL, Forming())
+        choose_texts(candidates, "all", EQUAL, Forming())
 
 
 def test_scores_are_held_against_people_or_against_the_extrinsic() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from abstraction.errors import PromptError, ReplyError
 from abstraction.phrasing import phrasing_prompts as phrasing
-from abstraction.phrasing.forms import counted, read_ladder
+from abstraction.phrasing.forms import read_ladder, read_numbered_lines
 from abstraction.phrasing.prompt_files import Prompt, hash_of, prompts_hash
 from granola.decoding import answer_prompts as decoding
 
@@ -139,6 +139,6 @@ def test_a_reply_may_say_that_there_is_nothing_coarser(reply: str) -> None:
 )
 def test_gaps_and_words_between_are_refused(reply: str) -> None:
     with pytest.raises(ReplyError):
-        counted(reply)
+        read_numbered_lines(reply)
     with pytest.raises(ReplyError):
         read_ladder(reply, {"Hamburg"})

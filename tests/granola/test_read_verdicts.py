@@ -62,7 +62,7 @@ OF_CATEGORIES = {
     "Supportive\n\nClaim: She died there.\nLabel: Contradictory": None,
 }  # fmt: skip
 
-OF_SENTENCES = {
+SENTENCE_WORDINGS = {
     "supported by passage 2": "supported", "supported (passages 1 and 2)": "supported", "Not supported.": "unsupported",
     "unsupported: no passage supports it": "unsupported", "none (a greeting)": "none", "**none**": "none",
     "unsupported, as it is not supported anywhere": "unsupported",
@@ -88,10 +88,10 @@ def test_categories(reply: str) -> None:
     assert (None if read is None else read.verdict) == OF_CATEGORIES[reply]
 
 
-@pytest.mark.parametrize("words", OF_SENTENCES)
+@pytest.mark.parametrize("words", SENTENCE_WORDINGS)
 def test_a_line_for_each_sentence(words: str) -> None:
     read = read_numbered_verdicts(f"Here you are:\n1: {words}\n2. supported", SENTENCES, 2, affirming=("supported",))
-    assert read == (OF_SENTENCES[words], "supported")
+    assert read == (SENTENCE_WORDINGS[words], "supported")
 
 
 def test_verdicts_that_differ_or_lack_are_none() -> None:

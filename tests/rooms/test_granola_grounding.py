@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from granola.attribution.simple_evaluators import WordEvaluator
 from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.citation_markers import cited_passages, deflects
+from granola.grounding.citation_markers import cited_passages, deflecting_rule
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.sentence_judges import EvaluatorSentences
+from granola.grounding.sentence_judges import EvaluatorSentenceJudge
 
 BRIDGE = GroundedSample(
     id="1",
@@ -20,8 +20,8 @@ BRIDGE = GroundedSample(
 
 
 def test_an_answer_may_be_factual_on_a_passage_that_is_irrelevant() -> None:
-    words = EvaluatorSentences(evaluator=WordEvaluator(), apart=True)
-    good, noise = AnswerJudge(sentences=words).judged(
+    words = EvaluatorSentenceJudge(evaluator=WordEvaluator(), apart=True)
+    good, noise = AnswerJudge(sentences=words).judge(
         [(BRIDGE, "The bridge opened in 1999 [1]."), (BRIDGE, "The harbour tunnel closed in 1932 [2].")]
     )
     assert (good.factual(), good.factual(Relevance.STRICT)) == (True, True)
@@ -31,4 +31,4 @@ def test_an_answer_may_be_factual_on_a_passage_that_is_irrelevant() -> None:
 
 def test_citations_and_deflections() -> None:
     assert cited_passages("It opened [1][2-3].", ["1", "2", "3"])[0] == ("1", "2", "3")
-    assert deflects("The passages do not provide enough information.") is not None
+    assert deflecting_rule("The passages do not provide enough information.") is not None
