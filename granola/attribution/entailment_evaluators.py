@@ -42,7 +42,7 @@ class EntailmentEvaluator:
         return f"nli|premise:{self.premise}|model:{identity_name(self.model.identity)}"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judge`."""
+        """See `AttributionEvaluator.judge`."""
         source = iter(samples)
         while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
             entailments = self.model.scores([pair_of_texts(sample, self.premise) for sample in batch])
@@ -79,7 +79,7 @@ class GeneratedEntailment(AskingEvaluator):
         return f"{super().signature()}|premise:{self.premise}"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """As `AttributionEvaluator.judge`."""
+        """See `AttributionEvaluator.judge`."""
         for sample, outcome in self.ask_each(samples, self._request, _read_entailed):
             failed = failure_of(outcome) if outcome.value is None else ""
             yield AttributionJudgement(id=sample.id, supported=outcome.value, failed=failed)

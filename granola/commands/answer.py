@@ -1,4 +1,4 @@
-"""`granola answer` and `granola aggregate`: questions put to a model, and one answer made of several responses."""
+"""`granola answer` and `granola aggregate`: ask a model questions; aggregate several responses to one answer."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Answer(RowsCommand, QuestionSettings):
     def _answerer(
         self, stack: ExitStack, output: RowsOutput, asking: AnswerSettings, texts: Any, rule: Method | None
     ) -> tuple[Answerer, dict[str, str]]:
-        """What asks, its models open as long as `stack`, and what the record says of the snapshot."""
+        """The answerer, whose models stay open as long as `stack`, and the snapshot entry of the run record."""
         from granola.decoding.model_answers import Answerer
         from granola.decoding.response_aggregation import Aggregator
         from kg.store import open_store
@@ -191,7 +191,7 @@ class Answer(RowsCommand, QuestionSettings):
 def answered_rows(
     answers: Iterator[Answered | RejectedRow], output: RowsOutput, method: str, *, source: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Predictions as rows, what got no response rejected. Raises PredictionError where no question has an answer."""
+    """Rows of predictions; questions without a response are rejected. Raises PredictionError if none has an answer."""
     from granola.decoding.model_answers import Answered
     from granola.decoding.response_aggregation import answer_row
 
@@ -208,9 +208,11 @@ def answered_rows(
 
 
 def weights_of(files: Mapping[str, str], labelled: str, language: str) -> dict[str, float]:
-    """By system its share of right answers among those given to labelled questions, with one of two more, by the mean.
+    """Weights by system: the share of correct answers among those given to labelled questions, with mean 1 over
+    systems.
 
-    The mean weight of all is 1. Raises UsageError where a system answers none of the questions.
+    The share has Laplace smoothing: (correct + 1) / (given + 2). Raises UsageError where a system answers none of the
+    questions.
     """
     from granola.decoding.samples import read_samples
     from granola.matching import matcher
@@ -237,7 +239,7 @@ def weights_of(files: Mapping[str, str], labelled: str, language: str) -> dict[s
 
 
 class AggregateMethod(StrEnum):
-    """What `--method` takes."""
+    """The values of `--method`."""
 
     DRAG_GRAPH = "drag-graph"
     SELF_CONSISTENCY = "self-consistency"
@@ -322,7 +324,7 @@ class Aggregate(RowsCommand):
             return output.finish(_outcomes_line(output), source=source, support=support, abstaining=abstaining)
 
     def _guess(self) -> RowsOutput:
-        """Guess each tiered row from the others. Raises PredictionError where there is none."""
+        """Guess each tiered row from the others. Raises PredictionError for a file without tiered rows."""
         from abstraction.rows import read_tiered
         from granola.decoding.guessing import guesses
 
@@ -364,7 +366,7 @@ class Aggregate(RowsCommand):
             yield prediction_row(row, decision, method=self.method)
 
     def _rows(self, output: RowsOutput) -> Iterable[SampleRow]:
-        """The questions with their responses; those of several systems with their names and weights."""
+        """The questions with responses; for several systems with names and weights."""
         from granola.decoding.samples import read_samples, read_systems
 
         reject = output.rejected.append
@@ -384,7 +386,7 @@ class Aggregate(RowsCommand):
         from granola.decoding.methods import Answering
         from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
 
-        assert self.aggregator is not None  # `run` has looked
+        assert self.aggregator is not None  # checked in `run`
         model = stack.enter_context(open_model(self.aggregator, output.named_path, output.inputs))
         asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)
         answerer = Answerer(model, asking, read_prompts(self.prompts), language=self.language, drag_model=model)

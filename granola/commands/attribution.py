@@ -1,4 +1,4 @@
-"""`granola attribution`: benchmarks of evidence and answers, and what is trained on such."""
+"""`granola attribution`: build and audit benchmarks of evidence for answers; train evaluators."""
 
 from __future__ import annotations
 
@@ -34,13 +34,15 @@ if TYPE_CHECKING:
     from kg.queries import StoreFacts
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
-FOR_TESTING = 0.15  # share of the samples for testing, as in the paper
-_MINED_SHARES = {Shape.SINGLE: 16, Shape.PATH: 10, Shape.TREE: 4, Shape.UNION: 2}  # of 32 queries
+FOR_TESTING = 0.15  # share of the samples in the test set, as in the paper (Table 4)
+_MINED_SHARES = {Shape.SINGLE: 16, Shape.PATH: 10, Shape.TREE: 4, Shape.UNION: 2}  # queries by shape, of every 32
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BenchmarkBuilt:
-    """A benchmark that was built: what became of queries and samples, and what is in it; `damaged` rows of sources."""
+    """The result of a build: counts of queries and samples by outcome, statistics, and the number of `damaged` source
+    rows.
+    """
 
     built: Mapping[str, int]
     statistics: Mapping[str, Any]
@@ -101,7 +103,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
     force: Force = False
 
     def run(self) -> BenchmarkBuilt:
-        """Build it. Raises UsageError where no sample can be made."""
+        """Build the benchmark. Raises UsageError where no sample can be made."""
         from abstraction.datasets.building import check_place
         from granola import __version__
         from granola.attribution.benchmark_building import SampleMaker, SampleSettings, in_paper_shares
@@ -143,22 +145,22 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         return BenchmarkBuilt(built=built, statistics=statistics, damaged=sources.damaged)
 
     def failed(self, result: BenchmarkBuilt) -> bool:
-        """Whether rows of the sources are damaged; those of shapes that are not read are no failure."""
+        """Whether source rows are damaged; rows with unsupported queries are no failure."""
         return result.damaged > 0
 
     def show(self, result: BenchmarkBuilt) -> None:
-        """Samples by category and complexity, and what was left out."""
+        """Print samples by category and complexity, and counts of skipped ones."""
         sides = result.statistics["counts"]
         rows = [(key, *(f"{side[key]:,}" for side in sides.values())) for key in next(iter(sides.values()))]
         show_lines(TextTable(head=("", *map(str, sides)), rows=rows), "", count_table(result.built), "", str(self.out))
 
     def report_problems(self, result: BenchmarkBuilt) -> None:
-        """Damaged rows of the sources."""
+        """Report damaged source rows."""
         if result.damaged:
             note(f"{count(result.damaged, 'row')} rejected; see rejected.jsonl there")
 
     def _reword(self, samples: list[AttributionSample], built: Counter[str]) -> tuple[list[AttributionSample], str]:
-        """The samples in a model's words where one is named, and what the card says of it."""
+        """The samples, reworded if a model is given, and the sentence about it for the card."""
         if self.words is None:
             if self.entailment is not None:
                 raise UsageError("--entailment judges what --words MODEL writes, which is not given")
@@ -198,7 +200,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Without the search for cycles: there are none, and among a million statements it takes a third of the time."""
+    """Disable garbage collection: there are no cycles, and with a million statements it takes a third of the time."""
     gc.disable()
     try:
         yield
@@ -207,7 +209,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 def _reason_for_no_sample(rejected: Sequence[RejectedRow], counts: Counter[str]) -> str:
-    """Why there is no sample: the first row that was not read, else the most frequent reasons."""
+    """The reason: the first rejected row, else the most frequent reasons."""
     if rejected:
         return f"{rejected[0].source}: {rejected[0].reason}"
     reasons = [(reason, n) for reason, n in counts.most_common() if ": " in reason]
@@ -225,7 +227,7 @@ class AttributionAudit(Command[Mapping[str, Any]]):
     files: Annotated[tuple[Path, ...], Setting("Files of samples.", metavar="FILE...", positional=True)]
 
     def run(self) -> Mapping[str, Any]:
-        """Numbers by kind of text and label, and the rejected rows. Raises UsageError where no sample has facts."""
+        """Counts by kind of text and label, and rejected rows. Raises UsageError where no sample has facts."""
         from granola.attribution.attribution_samples import read_samples
         from granola.attribution.model_wording import automatic_coverage
 
@@ -240,7 +242,7 @@ class AttributionAudit(Command[Mapping[str, Any]]):
         return {**counts, "rejected": rejected}
 
     def show(self, result: Mapping[str, Any]) -> None:
-        """The shares."""
+        """Print the shares of labels."""
         for kind in ("citation", "question"):
             own: Counter[str] = result[kind]
             rows = [(f"{n:>8,}", f"{n / own.total():.1%}", label) for label, n in own.most_common()]
@@ -258,7 +260,7 @@ class AttributionAudit(Command[Mapping[str, Any]]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvaluatorTrained:
-    """An evaluator that was trained, on so many samples of each source."""
+    """A trained evaluator: the numbers of its samples by source, and its signature."""
 
     samples: Counter[str]
     signature: str
@@ -298,7 +300,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
     force: Force = False
 
     def run(self) -> EvaluatorTrained:
-        """Train it. Raises UsageError."""
+        """Train the evaluator. Raises UsageError."""
         from granola.attribution.attribution_samples import read_any_samples
 
         if self.out.exists() and (not self.out.is_dir() or (any(self.out.iterdir()) and not self.force)):
@@ -321,7 +323,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
         return EvaluatorTrained(samples=sources, signature=signature, rejected=rejected)
 
     def _train(self, samples: Sequence[AttributionSample]) -> tuple[str, str]:
-        """The file of the evaluator, and its signature."""
+        """The file name of the evaluator, and its signature."""
         if self.encoder is None:
             from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
 
@@ -340,7 +342,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
         return encoder_evaluator.FILE, encoder_evaluator.EncoderEvaluator(str(self.out)).signature()
 
     def show(self, result: EvaluatorTrained) -> None:
-        """What it was trained on, and how it is used."""
+        """Print the training samples, and the command to use the evaluator."""
         show_lines(f"evaluator of {count(result.samples.total(), 'sample')}: signature {result.signature}")
         show_lines(count_table(dict(result.samples.most_common())))
         kind = "trained" if self.encoder is None else "encoder"

@@ -1,4 +1,4 @@
-"""`granola attribution evaluate`: evaluators held against samples of which it is known what their citations are."""
+"""`granola attribution evaluate`: score evaluators on labelled samples."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
     def _judge(
         self, words: EvaluatorWords, samples: Sequence[AttributionSample]
     ) -> tuple[list[dict[str, Any]], list[str]]:
-        """A row of each evaluator for every sample, and the evaluators' signatures."""
+        """The rows of every evaluator and sample, and the signatures of evaluators."""
         from granola.attribution.categories import Category
         from granola.attribution.evaluation import verdict_row
         from granola.attribution.evaluators import fact_verdicts
@@ -145,7 +145,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
         )  # fmt: skip
 
     def show(self, result: VerdictsReport) -> None:
-        """Scores and tests."""
+        """Print scores and tests."""
         show_lines(*result.parts())
 
     def report_problems(self, result: VerdictsReport) -> None:
@@ -167,7 +167,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
 
 
 def _unanimous_labels(paths: Sequence[Path]) -> dict[str, str]:
-    """The category of each sample that all people gave who judged it, "unclear" apart."""
+    """The category of each sample on which all people agree; "unclear" is ignored."""
     from abstraction.faults import RejectedRow
     from abstraction.files.records import read_records
 

@@ -1,4 +1,4 @@
-"""`granola curve`: what more demanded support brings, on questions whose ladders are known."""
+"""`granola curve`: precision, coverage and bits by required support, on questions with known ladders."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Curves:
-    """Of each rule the outcomes; of each metric and rule the values at each support; and what was rejected.
+    """The outcomes by rule; the curves by metric and rule; the rejected rows.
 
-    `reaching` has by rule the support that reaches the precision that was asked for, NaN where none does.
+    `reaching`: by rule, the support that reaches the requested precision, NaN where none does.
     """
 
     outcomes: Mapping[str, Outcomes]
@@ -100,7 +100,7 @@ class Curve(Command[Curves]):
         return outcomes
 
     def show(self, result: Curves) -> None:
-        """A table a rule, and the support that is wanted."""
+        """Print a table for each rule, and the support that reaches the requested precision."""
         from granola.decoding.support_curve import SUPPORTS
 
         for rule, outcomes in result.outcomes.items():
@@ -113,7 +113,7 @@ class Curve(Command[Curves]):
                 show_lines(f"precision {self.precision:g} is reached with {reached}")
 
     def json_result(self, result: Curves) -> Any:
-        """The tables."""
+        """The tables as JSON."""
         tables = {
             name: {rule: [{"support": at, **one.to_json()} for at, one in line] for rule, line in lines.items()}
             for name, lines in result.curves.items()

@@ -1,4 +1,4 @@
-"""`granola generate`: answers from passages, and knowledge texts, by a model."""
+"""`granola generate`: a model writes answers from passages, or knowledge texts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from granola.shared_settings import Force, Limit, Out
 if TYPE_CHECKING:
     from abstraction.models.chat_model import Sampling
 
-DRAWN_AT = (1.0, 0.9)  # temperature and top-p of several texts, as in CONNER; one is greedy, as in both papers
-_LONGEST = {"grounded": 1_000, "knowledge": 256, "answer": 256, "reply": 256}  # tokens
+DRAWN_AT = (
+    1.0,
+    0.9,
+)  # temperature and top-p for several texts, as in CONNER; a single text is greedy, as in both papers
+_LONGEST = {"grounded": 1_000, "knowledge": 256, "answer": 256, "reply": 256}  # tokens of the longest reply, by target
 
 
 class Target(StrEnum):
-    """What `--target` takes."""
+    """The values of `--target`."""
 
     GROUNDED = "grounded"
     KNOWLEDGE = "knowledge"
@@ -84,7 +87,7 @@ class Generate(RowsCommand):
         return open_model(self.model, output.named_path, output.inputs)
 
     def _grounded(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
-        """`{"id", "answer"}` a row; of one that the model did not answer, why."""
+        """Rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
         from abstraction.models.chat_model import Request
         from abstraction.phrasing.model_requests import RequestForm
         from abstraction.phrasing.prompt_files import hash_of

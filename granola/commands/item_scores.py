@@ -1,4 +1,4 @@
-"""`granola verdicts`: what came of judging, whichever task: scores, slices, tests, the papers' tables and figures."""
+"""`granola verdicts`: scores, slices and tests of verdicts of any task, and tables and figures of the papers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIGURES, TABLES, ROWS = (".svg", ".png", ".pdf"), (".tex", ".csv"), (".jsonl",)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VerdictsReport:
-    """What is told of files of verdicts: scores by system, slices, tests, and what was asked for besides."""
+    """The report on files of verdicts: scores by system, slices, tests, and further requested parts."""
 
     signature: str
     report: Report = field(default_factory=dict)
@@ -53,7 +53,7 @@ class VerdictsReport:
     rejected: Sequence[RejectedRow] = ()
 
     def parts(self) -> Iterator[Part]:
-        """Tables, each with its heading, then the signature."""
+        """Tables with headings, then the signature."""
         if self.pool is not None:
             yield from _pool_parts(self.pool)
         if self.chosen is not None:
@@ -93,7 +93,7 @@ class VerdictsReport:
                 yield f"  n 0: {', '.join(empty)}{f'; {self.lacking}' if self.lacking else ''}"
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that there is."""
+        """The whole report as JSON."""
         slices = {
             panel.name: {line: {str(place): one for place, one in own} for line, own in panel.lines.items()}
             for panel in self.panels
@@ -230,7 +230,7 @@ class Verdicts(Command[VerdictsReport]):
         return told
 
     def _plan(self, given: VerdictRows) -> ItemFigure:
-        """What is sliced by what: as in the figure, but for fields and scores that are named."""
+        """The fields and scores to slice by: those of the figure, unless options name others."""
         from granola.evidence.evidence_task import ItemFigure, published
 
         if self.figure is None:
@@ -297,7 +297,7 @@ class Verdicts(Command[VerdictsReport]):
         return [self.out, *([Path(f"{self.out}.csv")] if self.out.suffix in FIGURES else [])]
 
     def _write(self, told: VerdictsReport) -> None:
-        """The output of the kind that its name says, with its record."""
+        """Write the output in the format of its file ending, with its run record."""
         from abstraction.files.writing import write_records
         from granola.figures.charts import estimates_figure, estimates_table
         from kg.files import atomic_path
@@ -321,7 +321,7 @@ class Verdicts(Command[VerdictsReport]):
         write_run_record(self.out, command=self.verb, arguments=self.arguments(), inputs=self.judged, more=more)
 
     def show(self, result: VerdictsReport) -> None:
-        """Tables; the counts of questions as JSON."""
+        """Print tables; counts of questions as JSON."""
         if result.counts and not result.panels:
             print_json(result)
         else:
@@ -333,7 +333,7 @@ class Verdicts(Command[VerdictsReport]):
 
 
 def _lacking(given: VerdictRows, report: Report) -> str:
-    """What scores are in want of, where a system has not the task's main one."""
+    """The reason for missing values, if a system lacks the main score of the task."""
     if all(scores[given.task.main].n for scores in report.values() if given.task.main in scores):
         return ""
     return given.task.lacking

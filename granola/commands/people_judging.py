@@ -1,4 +1,4 @@
-"""`granola sheets`: sheets on which people judge tiers or the items of any evidence task, and the filled ones read."""
+"""`granola sheets`: sheets on which people judge tiers or items of evidence tasks, and reading of filled sheets."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class SheetsDraw(RowsCommand):
         return list(self._with_questions(items, rejected)) if task.name == "grounding" else items
 
     def _with_questions(self, rows: Sequence[Row], rejected: list[RejectedRow]) -> Iterator[Row]:
-        """Judged answers with what was asked: question, reference, passages."""
+        """Judged answers with their question, reference and passages."""
         from granola.grounding.grounded_rows import read_grounded
 
         if self.questions is None:
@@ -117,9 +117,9 @@ class SheetsDraw(RowsCommand):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SheetsJudged:
-    """How annotators labelled, and how far they agree; verdicts that were written; what a paper says of its own.
+    """The labels of annotators and their agreement, the number of verdicts, and the figures of the paper.
 
-    `rates` are the error rates of tiers, by the words that say of which.
+    `rates`: error rates of tiers, by description of the tiers.
     """
 
     agreement: Mapping[str, Mapping[str, Any]]
@@ -128,11 +128,11 @@ class SheetsJudged:
     rates: Mapping[str, Sequence[Rate]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything."""
+        """The agreement, verdicts and rates as JSON."""
         return {"agreement": self.agreement, "verdicts": self.verdicts, **({"rates": self.rates} if self.rates else {})}
 
     def parts(self) -> Iterator[Part]:
-        """A table of each question, after those of error rates."""
+        """A table for each question, after those of error rates."""
         from granola.audit.tier_sheets import rates_table
 
         for those, rates in self.rates.items():
@@ -201,5 +201,5 @@ class SheetsRead(Command[SheetsJudged]):
         )  # fmt: skip
 
     def show(self, result: SheetsJudged) -> None:
-        """Tables; of texts what the paper's readers said beside."""
+        """Print tables, for texts with the figures of the paper."""
         show_lines(*result.parts())

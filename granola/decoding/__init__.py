@@ -1,4 +1,4 @@
-"""From several responses to one answer: drag-graph and self-consistency, and how models are asked for responses."""
+"""Decoding: answers sampled from a model, and one answer aggregated from several responses (DRAG, self-consistency)."""
 
 from __future__ import annotations
 

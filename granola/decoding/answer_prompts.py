@@ -1,4 +1,4 @@
-"""The prompts that questions are asked with: which there are, with which slots, and which method asks with which."""
+"""Prompts for answering: their names and slots, and the prompts of each method."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ IDK_IF_UNCERTAIN = PromptKind(name="idk_if_uncertain", required=_QUESTION)
 AGG = PromptKind(name="agg", required=_QUESTION)
 DRAG = PromptKind(name="drag", required=frozenset({"responses"}), optional=_QUESTION)
 KINDS = (ANSWER, IDK, IDK_IF_UNCERTAIN, AGG, DRAG)
-SETS = ("paper", "guided")  # built as Yona et al. 2024 describe theirs; our own with instructions and examples
+SETS = ("paper", "guided")  # rebuilt from the description in Yona et al. 2024; ours, with instructions and examples
 
 
 def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
-    """All prompts by name: of the set `chosen` (see `SETS`), or those of a folder before the default set's.
+    """All prompts by name: the set `chosen` (see `SETS`), or a folder whose files replace the default ones.
 
     Raises PromptError.
     """
@@ -31,14 +31,16 @@ def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MethodKind:
-    """`drawn`: "no" at temperature 0, "once" a single sample, "often" several. `prompts`: all that it asks with."""
+    """`drawn`: "no" for greedy decoding, "once" for one sample, "often" for several. `prompts`: all that the method
+    uses.
+    """
 
     prompts: tuple[PromptKind, ...]
     drawn: Literal["no", "once", "often"] = "no"
 
     @property
     def asks(self) -> PromptKind:
-        """The prompt that a question is asked with."""
+        """The prompt for a question."""
         return self.prompts[0]
 
 

@@ -1,8 +1,8 @@
-"""Which tiers the responses to one question entail: each tier once, with who supports it, in one order of fineness.
+"""Claims: the tiers that the responses to one question entail, each once with its supporters, ordered by fineness.
 
-Tiers of several responses are one where they are the same entity, state the same conditions, or where one without an
-entity carries a name of the other. An order of fineness stands for all thresholds, and what is chosen under a higher
-one is chosen from fewer of the same tiers: so more support demanded never gives a finer answer.
+Tiers of several responses are merged if they have the same entity or the same conditions, or if a tier without an
+entity has a name of the other. The order does not depend on a threshold, so that a higher threshold selects from fewer
+claims in the same order and never gives a finer answer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from granola.decoding.response_cleaning import DECODING, CleanedResponse
 from granola.decoding.responses import ReadResponse
 from granola.matching.text.tokens import key as folded
 
-MOST_COMPARED = 50  # responses in different words, of which one is quoted
+MOST_COMPARED = 50  # distinct responses compared to find the most typical one: comparison is quadratic
 RepeatsQuestion = Callable[["Claim"], bool]
 """Whether the question says as much as a claim."""
 
@@ -28,15 +28,15 @@ Basis = Literal["graph", "shared name", "text"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claim:
-    """One tier of the question.
+    """One tier that responses entail.
 
-    `name`: as most of the responses write it whose answer it is, else the tier's own. `text`: the same, or the response
-    that says it where all say it in sentences. `supporters`: numbers of the responses that entail it, from 0;
-    `stated_by`: those of them whose answer it is; `support`, `stated`: how many they are, or the sum of their weights;
-    `same`: how many of the supporters at most use the same words. `bits`: None where not known. `basis`: how they met.
-    `is_kind`: it says what the answer is, not where it lies. `depth`: the length of the longest chain of coarser tiers
-    below it, 0 for the coarsest. `information`: its bits, or those of something coarser that has more; where no tier of
-    the question has bits, one more than its depth.
+    `name`: the commonest wording of the responses that state it, else the name of the tier. `text`: the same, or a
+    whole response where all that state it are sentences. `supporters`: indices, from 0, of the responses that entail
+    it; `stated_by`: of those that state it. `support`, `stated`: the numbers of these responses, or the sums of their
+    weights. `same`: the largest number of supporters with the same words. `bits`: None if unknown. `basis`: how
+    responses were merged. `is_kind`: it is a kind, not a place or a value. `depth`: the length of the longest chain of
+    coarser tiers below it, 0 for the coarsest. `information`: its bits, or those of a coarser tier with more; depth +
+    1 where no tier has bits.
     """
 
     text: str
@@ -56,8 +56,10 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimTally:
-    """All claims, the finest first. Of the `responses`, counted or weighed, `abstaining` declined; `unlinked` are
-    answers that are texts alone, each once. `repeats_question`: whether the question says as much as a claim.
+    """All claims, the finest first.
+
+    `responses` and `abstaining`: numbers or weights of all responses and of those that abstain. `unlinked`: the
+    distinct answers without entity or value. `repeats_question`: whether the question already states a claim.
     """
 
     claims: tuple[Claim, ...]
@@ -69,7 +71,7 @@ class ClaimTally:
 
 @dataclass(slots=True)
 class _Node:
-    """A tier of one response: which one, at which level from 0."""
+    """A tier of one response, with the index of the response and the level from 0."""
 
     response: int
     level: int
@@ -84,15 +86,15 @@ def tally(
     repeats_question: RepeatsQuestion = lambda _: False,
     weights: Sequence[float] = (),
 ) -> ClaimTally:
-    """The claims of the responses to one question. Their order does not matter but for the numbers of supporters.
+    """The claims of the responses to one question; the order of responses affects only the indices.
 
-    `weights` are those of the responses, in their order; without any each counts 1.
+    `weights`: one per response, in order; empty to count each as 1.
     """
 
     def weight(numbers: Collection[int]) -> float:
         return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
 
-    alike: dict[CleanedResponse, list[int]] = {}  # what says the same is read the same
+    alike: dict[CleanedResponse, list[int]] = {}  # responses with the same content are processed once
     for number, reading in enumerate(readings):
         alike.setdefault(reading.cleaned, []).append(number)
     different = [readings[numbers[0]] for numbers in alike.values()]
@@ -128,7 +130,7 @@ def tally(
 
 
 def decision_for(claim: Claim, tally: ClaimTally, *, votes: float, of: float, explanation: str) -> Decision:
-    """The decision for a claim that has so many votes `of` those that count."""
+    """The decision for a claim with `votes` of `of` counted responses."""
     return Decision(
         text=claim.text,
         explanation=explanation,
@@ -144,12 +146,12 @@ def decision_for(claim: Claim, tally: ClaimTally, *, votes: float, of: float, ex
 
 
 def fineness(claim: Claim) -> tuple[float, int, float, str, str]:
-    """Sort key: by information, then depth, finest first; then the better supported; then by text and id."""
+    """Sort key: information and depth, descending; then support, descending; then text and id."""
     return -claim.information, -claim.depth, -claim.support, claim.text, claim.qid or ""
 
 
 def _assign_keys(nodes: Sequence[_Node]) -> None:
-    """Give the nodes that are one tier one key."""
+    """Assign one key to all nodes of the same tier (union-find)."""
     parent: dict[str, str] = {}
 
     def find(key: str) -> str:
@@ -177,7 +179,9 @@ def _assign_keys(nodes: Sequence[_Node]) -> None:
             join(node.key, f"conditions:{sorted((c.property, c.value) for c in node.tier.conditions)}")
         entities = by_name.get(text, ())
         if len(entities) == 1 and node.level == 0 and node.response not in placed:
-            join(node.key, *entities)  # of several namesakes none is meant for sure, nor of one put elsewhere
+            join(
+                node.key, *entities
+            )  # a name of several entities is ambiguous; a response with coarser tiers may contradict the entity
     texts = {node.key for node in nodes if node.tier.qid is None}
     for node in nodes:
         if node.tier.qid is None:
@@ -191,9 +195,9 @@ def _assign_keys(nodes: Sequence[_Node]) -> None:
 def _entailed_by_shared_name(
     nodes: Sequence[_Node], members: Mapping[str, Sequence[_Node]], readings: Sequence[ReadResponse]
 ) -> Iterator[tuple[int, str]]:
-    """(response, key) for what follows from a name alone that other responses put somewhere: "Kunming, Yunnan".
+    """Yield (response, key) for the tiers that other responses entail of a bare name: "Kunming" and "Kunming, Yunnan".
 
-    Only what all of those say of it: of a name that they put into different places nothing follows.
+    Only tiers that all of those responses share: a name with different containers entails nothing.
     """
     coarser: dict[int, set[str]] = {}
     for node in nodes:
@@ -207,16 +211,17 @@ def _entailed_by_shared_name(
 
 
 def _is_kind(conditions: frozenset[Condition]) -> bool:
-    """Whether conditions say what an answer is: not where it lies, nor when or how much."""
+    """Whether conditions describe a kind of answer, and not a place, date or amount."""
     return bool(conditions) and not any(
         condition.property in ("self", "time") or condition.property.startswith("amount") for condition in conditions
     )
 
 
 def _fineness(nodes: Sequence[_Node]) -> tuple[dict[str, int], dict[str, float]]:
-    """Of each tier its depth, and its bits or those of a coarser tier that has more; depth and 1 where none has bits.
+    """For each tier its depth and its information: the largest bits of the tier and of coarser ones; depth + 1 if no
+    tier has bits.
 
-    The depth is how many levels some ladder has below the tier.
+    Depth: the largest number of levels below the tier in one ladder.
     """
     ladders: dict[int, dict[int, list[_Node]]] = {}
     for node in nodes:
@@ -256,7 +261,7 @@ def _claim(
         wordings[readings[number].name] += len(groups[number])
     entailed_texts = [node.tier.text for node in members if node.level > 0]
     if not qids and entailed_texts and saying != entailing:
-        wordings = Counter(entailed_texts)  # "about 180 cm", though one says "180 cm"
+        wordings = Counter(entailed_texts)  # "about 180 cm" if only one response states "180 cm"
     text = _commonest_text(wordings or Counter(entailed_texts), members)
     linked = bool(qids or entailed_texts) or any(readings[number].linked for number in saying)
     by = frozenset().union(*[groups[number] for number in saying])
@@ -279,9 +284,10 @@ def _claim(
 
 
 def _most_typical_response(saying: Sequence[tuple[ReadResponse, int]]) -> str | None:
-    """Of responses that all say it within longer texts the one most like the others, by shared words; else None.
+    """The response with the largest word overlap with the others, if all state the claim within longer texts; else
+    None.
 
-    That the name which they share is their answer nothing vouches for, so their own words are kept.
+    The shared name may not be the answer of each, so the whole text is kept.
     """
     if not saying or not all(reading.shared for reading, _ in saying):
         return None
@@ -300,7 +306,7 @@ def _most_typical_response(saying: Sequence[tuple[ReadResponse, int]]) -> str | 
 def _groups_in_same_words(
     held: Collection[int], groups: Sequence[frozenset[int]], readings: Sequence[ReadResponse]
 ) -> Iterable[list[frozenset[int]]]:
-    """The groups of responses among `held` that are the same words."""
+    """The groups of responses among `held` that have the same words."""
     alike: dict[tuple[str, ...], list[frozenset[int]]] = {}
     for number in held:
         alike.setdefault(folded(readings[number].cleaned.text), []).append(groups[number])
@@ -308,7 +314,7 @@ def _groups_in_same_words(
 
 
 def _commonest_text(texts: Counter[str], members: Sequence[_Node]) -> str:
-    """The commonest text; of as common ones that of an entity, then another of its names, then the shortest."""
+    """The commonest text; on a tie a label of an entity, then another of its names, then the shortest."""
     if len(texts) == 1:
         return next(iter(texts))
     entities = [node for node in members if node.tier.qid]

@@ -1,4 +1,4 @@
-"""What a method decides for a question: a prediction, how sure it is, and why."""
+"""The decision of a method for a question: prediction, confidence and explanation."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 from granola.decoding.response_cleaning import IDK
 
-SHOWN = 4  # further answers that an explanation names
+SHOWN = 4  # alternatives listed in an explanation
 
 
 class Abstaining(StrEnum):
-    """What the responses count that decline to answer.
+    """How abstaining responses count.
 
-    IGNORE: nothing, unless all decline. VOTE: each votes for IDK, which is the answer where more responses decline than
-    entail what would be said. AGAINST: each is a response that entails nothing. PASS: they are shown to the model that
-    aggregates, as IDK; for DRAG alone.
+    IGNORE: not at all, unless all abstain. VOTE: each votes for IDK, which wins if more responses abstain than entail
+    the answer. AGAINST: each counts as a response that entails nothing. PASS: they are shown to the aggregating model
+    as IDK; for DRAG only.
     """
 
     IGNORE = "ignore"
@@ -27,21 +27,21 @@ class Abstaining(StrEnum):
     PASS = "pass"
 
     def declines(self, *, responses: float, abstaining: float, support: float = math.inf) -> bool:
-        """Whether so many declining responses decide that there is no answer, against one that `support` entail."""
+        """Whether `abstaining` responses force IDK over an answer that `support` responses entail."""
         return abstaining >= responses or (self is Abstaining.VOTE and abstaining > support)
 
     def counted_responses(self, *, responses: float, abstaining: float) -> float:
-        """How many responses a share is taken of."""
+        """The denominator of a share: all responses for AGAINST, else those that do not abstain."""
         return responses if self is Abstaining.AGAINST else responses - abstaining
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """`text` is the prediction, "IDK" for an abstention.
+    """A prediction with its support; "IDK" in `text` for an abstention.
 
-    `support`: the share of the `counted` responses that entail it, `supporters` their numbers, from 0. `confidence` in
-    [0, 1] is of all `responses` and one more (`confidence`), None for an abstention. `qid`, `bits` of the tier,
-    where it has them. `more` are further fields of the method's own.
+    `support`: the share of the `counted` responses that entail it, in [0, 1]; `supporters`: their indices, from 0.
+    `confidence`, in [0, 1]: see `confidence`; None for an abstention. `qid`, `bits`: of the tier, if it has them.
+    `more`: further fields of the method.
     """
 
     text: str
@@ -57,11 +57,11 @@ class Decision:
 
     @property
     def abstains(self) -> bool:
-        """Whether there is no answer: IDK, or a text that declines, whose short form is IDK."""
+        """Whether it abstains: IDK, or a text whose short form is IDK."""
         return IDK in (self.text, self.more.get("short"))
 
     def to_json(self) -> dict[str, Any]:
-        """The fields that it adds to a row, without those that are not known."""
+        """The fields for a row of output; unknown ones are omitted."""
         out: dict[str, Any] = {"prediction": self.text}
         for name, value in (("support", self.support), ("confidence", self.confidence), ("bits", self.bits)):
             if value is not None:
@@ -73,25 +73,26 @@ class Decision:
 
 
 def abstention(explanation: str) -> Decision:
-    """The decision not to answer."""
+    """The decision to abstain."""
     return Decision(text=IDK, explanation=explanation)
 
 
 def confidence(support: float, said: float, same: float, responses: float) -> float:
-    """(support + said + same) / 3 of `responses` and one more: how many entail the answer, give it, use the same words.
+    """(support + said + same) / (3 (responses + 1)), in [0, 1): responses that entail the answer, state it, and share
+    its wording.
 
-    `responses` counts those that decline too; the one more is a response that disagrees. Of answers that as many
-    responses entail the one that they name is surer than one that only follows from what they name.
+    `responses` includes abstaining ones; the added one is a virtual response that disagrees. With equal support an
+    answer that responses state is surer than one that merely follows.
     """
     return (support + said + same) / (3 * (responses + 1))
 
 
 def of_responses(number: float, of: float) -> str:
-    """`4 of 4 responses`, `1 of 1 response`; of weights, `2.5 of 4 responses`."""
+    """Format a count: `4 of 4 responses`, `1 of 1 response`; for weights `2.5 of 4 responses`."""
     return f"{number:.4g} of {of:.4g} response{'' if of == 1 else 's'}"
 
 
 def list_others(others: Sequence[tuple[str, float]], of: float) -> list[str]:
-    """What else there was, with its support: `Lyon: 2 of 5`; the first of them, and how many more."""
+    """The first `SHOWN` alternatives with their support, `Lyon: 2 of 5`, and the number of further ones."""
     more = [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
     return [f"{name}: {number:.4g} of {of:.4g}" for name, number in others[:SHOWN]] + more

@@ -1,7 +1,7 @@
-"""DRAG's aggregation without a model: the most specific tier that enough of the responses entail.
+"""DRAG without a model: the most specific tier that enough of the responses entail.
 
-Decoding with Response AGgregation (Yona et al. 2024, section 4) asks a model for the most specific answer that is
-consistent with all sampled responses, or IDK. Here each response has its ladder, and the answer is looked up.
+Decoding with Response AGgregation (Yona et al. 2024, section 4) asks a model for the most specific answer consistent
+with all sampled responses, or IDK. Here the ladders of the responses are compared instead.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from granola.decoding.claims import Claim, ClaimTally, decision_for
 from granola.decoding.decision import SHOWN, Abstaining, Decision, abstention, list_others, of_responses
 from granola.errors import UsageError
 
-SUPPORT = 0.6  # docs/reference/decoding.md says why
-UNSAID = 0.9  # the same page
+SUPPORT = 0.6  # minimum share of responses; measured in docs/reference/decoding.md
+UNSAID = 0.9  # minimum share for an answer that no response stated; same source
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DragGraph:
-    """The settings. `support`: the share of the counted responses that must entail the answer, in (0, 1]; 1 is the
-    paper's "consistent with all". `unsaid`: the share that an answer needs at least which no response gave, where it is
-    a kind ("an American politician" of five presidents) or the graph does not know what most responses say. What the
-    question says is no answer, whatever its support.
+    """Aggregation by ladders.
+
+    `support`: the share of the counted responses that must entail the answer, in (0, 1]; 1 is the paper's "consistent
+    with all". `unsaid`: the higher share for an answer that no response states, if it is a kind ("an American
+    politician" from five presidents) or the commonest response is unknown to the graph. A claim that the question
+    already states is never the answer.
 
     Raises UsageError for a support outside its range.
     """
@@ -38,7 +40,7 @@ class DragGraph:
             raise UsageError(f"support is {self.support:g}; allowed: above 0 and up to 1, as in 0.5")
 
     def decide(self, tally: ClaimTally) -> Decision:
-        """The answer of these responses."""
+        """The most specific claim with enough support, or IDK."""
         if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining):
             return abstention(f"{of_responses(tally.abstaining, tally.responses)} abstain")
         of = self.abstaining.counted_responses(responses=tally.responses, abstaining=tally.abstaining)
@@ -65,7 +67,7 @@ class DragGraph:
 
     def _explanation(self, chosen: Claim | None, tally: ClaimTally, of: float) -> str:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
-        others = sorted(finer, key=lambda claim: -claim.support)  # stable: the finest first among equals
+        others = sorted(finer, key=lambda claim: -claim.support)  # stable sort: among equals the finest stays first
         if chosen is None:
             demanded = "all" if self.support == 1 else f"{100 * self.support:g} %"
             parts = [f"nothing that {demanded} of {of:.4g} responses entail"]
@@ -82,31 +84,31 @@ class DragGraph:
 
 
 def least_number(share: float, of: float) -> float:
-    """The least number of responses that is at least a share of so many; 0.1 * 10 is 1, whatever binary makes of it."""
+    """The least number that is at least a share of `of`; exact for integers: 0.1 * 10 is 1 despite binary rounding."""
     return math.ceil(Fraction(str(share)) * of) if isinstance(of, int) else share * of - 1e-9
 
 
 def is_commonest_known(claims: Sequence[Claim]) -> bool:
-    """Whether the graph knows what most of the responses say, or something of what equally many say.
+    """Whether the graph knows the claim that most responses state, or one of several tied ones.
 
-    Else what no response says follows from what few of them say.
+    Otherwise derived claims come from a minority of the responses.
     """
     most = max((claim.stated for claim in claims), default=0)
     return any(claim.stated == most and claim.basis == "graph" for claim in claims if claim.stated_by)
 
 
 def is_uncontested(claim: Claim, claims: Sequence[Claim]) -> bool:
-    """Whether some response holds the claim together with each of the others that is as well supported or better.
+    """Whether no other claim with the same or more support excludes this one, that is, has no supporter in common.
 
-    Of two that exclude each other with the same support neither stands: the answer is what both entail, if anything.
-    Where more than half of the responses must agree nothing is lost: two claims that each have that many share one.
+    Two claims with equal support that exclude each other both fail: the answer is a claim that both entail, if any.
+    With a threshold above one half this has no effect: two such claims share a supporter.
     """
     most, supporters = claim.support, claim.supporters
     return not any(supporters.isdisjoint(other.supporters) and other.support >= most for other in claims)
 
 
 def _ties(claims: Sequence[Claim]) -> Iterator[str]:
-    """The best supported answers that exclude each other, where there are several."""
+    """A note on the best supported answers that exclude each other, if there are several."""
     answers = [claim for claim in claims if claim.stated_by]
     most = max((claim.support for claim in answers), default=0)
     first = [claim for claim in answers if claim.support == most]

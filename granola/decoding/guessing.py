@@ -1,10 +1,9 @@
-"""How far up can one guess? Answers from the question's relation and the subject's name alone.
+"""A baseline that guesses from the relation and the name of the subject alone.
 
-A coarse tier may be right without any knowledge of the subject: most people asked about were born in a few countries,
-and a name often tells which. This baseline knows only other questions of the same file: for every tier of theirs how
-often it holds, and how often of subjects that share a word of their name, or its ending. The questions are
-parted into folds, and each is guessed from the other folds alone. What a system scores beyond that is knowledge of the
-subject, as far as this guesser goes: a better one may exist.
+A coarse tier may be correct without knowledge of the subject: most people in such questions were born in a few
+countries, and a name often suggests which. The baseline uses the other questions of the file: how often each tier is
+correct, overall and for subjects that share a word or an ending of the name. Each question is left out of its own
+counts. A score above this baseline is evidence of knowledge about the subject, although a better guesser may exist.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from granola.decoding.decision import Decision, abstention
 from granola.errors import UsageError
 from kg.terms import normalise
 
-FEWEST = 2  # questions of which a tier holds before it is guessed
-PRIOR = 10  # questions that the relation's own share counts as, beside those with a sign of the name
-MOST = 5  # questions that one sign counts as, however many have it
+FEWEST = 2  # questions for which a tier must be correct before it is guessed
+PRIOR = 10  # weight of the share in the relation, in questions; the weight of each sign is added
+MOST = 5  # maximum weight of one sign, in questions: a frequent word should not dominate
 _WORD = re.compile(r"[^\W_]+")
-_ENDING = 3  # letters of a name's last word
+_ENDING = 3  # letters; the ending of the last word of a name
 
 
 @dataclass(slots=True)
 class _RelationCounts:
-    """What the questions of one relation tell: each once per tier and once per sign of its subject's name."""
+    """Counts over the questions of one relation, each question once per tier and once per sign of the subject name."""
 
     questions: int = 0
     tiers: Counter[str] = field(default_factory=Counter)
@@ -39,7 +38,7 @@ class _RelationCounts:
     levels: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: TieredRow, signs: frozenset[str], by: int = 1) -> None:
-        """Count a question, or with `by` -1 take it back."""
+        """Add a question to the counts; `by` = -1 removes it."""
         self.questions += by
         seen: set[str] = set()
         for number, level in enumerate(row.levels):
@@ -54,7 +53,9 @@ class _RelationCounts:
         self.signs.update(dict.fromkeys(signs, by))
 
     def chance(self, key: str, signs: Sequence[str]) -> float:
-        """How likely the tier holds of a subject with these signs: a mean of shares, in [0, 1]."""
+        """The estimated probability, in [0, 1], that a tier is correct for a subject with these signs: a weighted mean
+        of shares.
+        """
         usual = self.tiers[key] / self.questions
         held, weight = PRIOR * usual, float(PRIOR)
         for sign in signs:
@@ -68,7 +69,8 @@ class _RelationCounts:
 def guesses(rows: Sequence[TieredRow], *, least: float | None = None) -> Iterator[tuple[TieredRow, Decision]]:
     """Each row with a guess, in order. Raises UsageError for `least` outside its range.
 
-    `least` None guesses the likeliest tier; a number in (0, 1] the finest of those that are at least so likely, or IDK.
+    `least` None: guess the likeliest tier. A number in (0, 1]: guess the finest tier with at least this probability,
+    else IDK.
     """
     if least is not None and not 0.0 < least <= 1.0:
         raise UsageError(f"least is {least:g}; allowed: above 0 and up to 1")
@@ -84,7 +86,7 @@ def guesses(rows: Sequence[TieredRow], *, least: float | None = None) -> Iterato
 
 
 def signs_of(row: TieredRow) -> frozenset[str]:
-    """The words of the subject's name and the ending of its last word; nothing where the question tells no subject."""
+    """The signs of a subject: the words of its name and the ending of the last word; empty without a subject."""
     name = (row.question_entity or {}).get("text")
     if not name and row.relation:
         name = subject_of(row.question, row.relation)

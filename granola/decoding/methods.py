@@ -1,4 +1,4 @@
-"""The methods of answering, by name, and what becomes of several responses."""
+"""The methods of answering, and the rules that aggregate several responses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from granola.decoding.response_aggregation import Method
 from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.errors import UsageError
 
-# Which rule makes one answer of several, by the name of a method and its settings.
+# Rules, by name and settings of a method.
 
 
 def rule_of(
@@ -20,7 +20,7 @@ def rule_of(
     counting: Counting = Counting.TEXT,
     abstaining: Abstaining | None = None,
 ) -> Method | None:
-    """The rule of a method, None for one that has none; `abstaining` None for the method's own default.
+    """The rule of a method, None if it has none; `abstaining` None for the default of the method.
 
     Raises UsageError for settings of another method.
     """
@@ -39,12 +39,12 @@ def rule_of(
 
 
 def default_abstaining(method: str) -> Abstaining:
-    """What responses count that decline where nothing is said: DRAG's model sees them, as in Yona et al. 2024."""
+    """The default treatment of abstaining responses: the model of DRAG sees them, as in Yona et al. 2024."""
     return Abstaining.PASS if method == "drag" else Abstaining.IGNORE
 
 
 def needs_snapshot(rule: Method | None) -> bool:
-    """Whether a rule looks at what responses mean."""
+    """Whether a rule needs the entities of responses."""
     return isinstance(rule, DragGraph) or (isinstance(rule, SelfConsistency) and rule.counting is not Counting.TEXT)
 
 
@@ -56,7 +56,7 @@ SAMPLES = 10
 
 
 class Answering(StrEnum):
-    """The names."""
+    """The methods by name."""
 
     GREEDY = "greedy"
     SAMPLE = "sample"

@@ -1,4 +1,4 @@
-"""Answers a model's way: questions asked, responses kept, one answer made of several where the method says so."""
+"""Answers from a model: ask questions, keep the responses, and aggregate them where the method samples several."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from granola.replies import read_reply
 
 _STAGE = "answering"
 MAX_TOKENS = 512
-CHUNK = 256  # questions whose responses are drawn before any of them are aggregated
+CHUNK = 256  # questions per batch: all are sampled before any is aggregated
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AnswerSettings:
-    """How questions are asked. `samples` and `temperature` are for methods that draw; `seed` is of the first sample.
-    `abstaining` is DRAG's; rules have their own.
+    """Settings of sampling. `samples` and `temperature`: for methods that sample; `seed`: of the first sample.
 
-    Raises UsageError for settings that no model can sample with.
+    `abstaining` is for DRAG; rules have their own. Raises UsageError for settings that no model supports.
     """
 
     method: Answering
@@ -45,13 +44,13 @@ class AnswerSettings:
     def __post_init__(self) -> None:
         try:
             self.sampling()
-            # What a method does not use is recorded too.
+            # Unused settings are recorded too, so they must be valid.
             Sampling(n=1, temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.seed)
         except ValueError as error:
             raise UsageError(f"{self.method} cannot sample so: {error}") from error
 
     def sampling(self) -> Sampling:
-        """How a question is asked for. A single sample is the first of several of the same seed."""
+        """The sampling of a question. A single sample equals the first of several with the same seed."""
         kind = METHODS[self.method]
         if kind.drawn == "no":
             return Sampling(max_tokens=self.max_tokens)
@@ -66,7 +65,7 @@ class AnswerSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answered:
-    """A question with the responses that were drawn (in `row.samples`) and what was decided."""
+    """A question with its responses (`row.samples`) and the decision."""
 
     row: SampleRow
     decision: Decision
@@ -86,10 +85,10 @@ class Answerer:
         language: str = "en",
         drag_model: ChatModel | None = None,
     ) -> None:
-        """`rule` with its `aggregator` makes one answer of several, for the methods that do so without the model.
+        """`rule` and `aggregator` aggregate responses for methods without a second model call.
 
-        `drag_model` makes DRAG's answer of the responses, sampling as its word says; None for the model that was
-        sampled, at temperature 0.
+        `drag_model` aggregates for DRAG, with the sampling in its own spec; None for the sampled model at temperature
+        0.
         """
         if (rule is None) != (asking.method not in (Answering.SELF_CONSISTENCY, Answering.DRAG_GRAPH)):
             raise ValueError(f"{asking.method} {'needs a' if rule is None else 'takes no'} rule")
@@ -101,11 +100,11 @@ class Answerer:
         self._language = language
         self._drag_model = drag_model or model
         self._drag_sampling = sampling_of(drag_model, Sampling(max_tokens=asking.max_tokens))
-        self.cut_off = 0  # responses that ended at the longest that was allowed
+        self.cut_off = 0  # responses that reached the token limit
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a run record has of it: the model, the prompts' hash and how it samples."""
+        """Settings for the run record: model, hash of the prompts, sampling."""
         kind = METHODS[self._asking.method]
         how = self._asking.sampling()
         drawn = {"n": how.n, "top_p": how.top_p, "seed": how.seed} if how.temperature > 0 else {}
@@ -118,7 +117,7 @@ class Answerer:
         }
 
     def answer(self, rows: Iterable[SampleRow]) -> Iterator[Answered | RejectedRow]:
-        """Each question answered or rejected, in order. Raises ModelError where asking on is no use."""
+        """Each question, answered or rejected, in order. Raises ModelError where further requests are useless."""
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             drawn = list(self._draw_responses(chunk))
@@ -127,7 +126,7 @@ class Answerer:
                 yield row if isinstance(row, RejectedRow) else next(decided)
 
     def aggregate(self, rows: Iterable[SampleRow]) -> Iterator[Answered | RejectedRow]:
-        """DRAG on responses that are there: what the model makes of each row's samples, in order."""
+        """DRAG on given responses: the answer that the model aggregates from the samples of each row, in order."""
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             yield from self._aggregate_by_model(chunk)
@@ -151,7 +150,7 @@ class Answerer:
             else:
                 self.cut_off += sum(completion.finish_reason == "length" for completion in result.completions)
                 yield replace(row, samples=tuple(completion.text for completion in result.completions))
-        next(replies, None)  # used up, so that nothing is under way
+        next(replies, None)  # exhaust the iterator, so that no request stays open
 
     def _decide_each(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         if self._rule is not None and self._aggregator is not None:
@@ -171,7 +170,7 @@ class Answerer:
         return [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
 
     def _aggregate_by_model(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
-        """DRAG: the model makes one answer of the responses, where they are not all the same."""
+        """DRAG: the model aggregates the responses, unless all are the same."""
         settled = [attempt(_STAGE, self._decide_or_request, row) for row in rows]
         replies = self._drag_model.generate([outcome for outcome in settled if isinstance(outcome, Request)])
         for row, outcome in zip(rows, settled, strict=True):
@@ -185,7 +184,7 @@ class Answerer:
                 yield _rejected_row(row, result)
 
     def _decide_or_request(self, row: SampleRow) -> Decision | Request:
-        """What is decided without the model, else what it is asked."""
+        """The decision where no model is needed, else the request to the model."""
         responses = self._clean_responses(row)
         answering = [response for response in responses if response.abstains is None]
         declining = len(responses) - len(answering)
@@ -215,16 +214,16 @@ def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | RejectedR
 
 
 def _rejected_row(row: SampleRow, why: Fault | Failure) -> RejectedRow:
-    """A question that the model could not be asked, or with which the program is at fault."""
+    """The rejected row of a failed request, or of a fault in the program."""
     if isinstance(why, Fault):
         return why.rejected(source=row.source, id=row.id, text=row.question)
     return RejectedRow(source=row.source, reason=f"{why.reason}: {why.message}", excerpt=excerpt(row.question))
 
 
 def plain(response: CleanedResponse, raw: str) -> Decision:
-    """The decision to say what a single response says, in its own words; `short` is what of it is compared, or IDK.
+    """The decision for a single response in its own words; `short` in `more` is its cleaned form, or IDK.
 
-    Only what `granola.replies` cuts is left out: thoughts, further turns, labels.
+    Only what `granola.replies` removes is missing: thoughts, further turns, labels.
     """
     said = read_reply(raw).answer.strip()
     why = "the response itself" if response.abstains is None else f"the response abstains ({response.abstains})"

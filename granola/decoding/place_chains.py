@@ -1,7 +1,7 @@
-"""Place chains in responses: "Kunming, Yunnan, China" is that Kunming, whatever its namesakes.
+"""Place chains in responses: "Kunming, Yunnan, China" is the Kunming in Yunnan, not a namesake.
 
-Where the snapshot lacks it, the rest is still said: something in Yunnan, China. Countries one behind another are
-several answers.
+If the snapshot lacks the first place, the rest is still entailed: a place in Yunnan, China. Several countries in a row
+are several answers.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _SEPARATOR = re.compile(
     rf"(?:(?<!\s)\s++)?+(?:,\s*+(?:(?:and|in)\s++)?{_SIDE}|[()]\s*+)|(?<!\s)\s++in\s++(?:the\s++)?{_SIDE}(?=[A-ZÀ-Þ])"
 )
 _NEGATED = re.compile(r"(?:not|never|neither|outside)\b(?! far\b)", re.IGNORECASE)  # "not in Hamburg"
-LONGEST = 6  # parts of a chain
+LONGEST = 6  # parts of a chain; longer lists are not chains
 LadderOf = Callable[[str, Relation], Sequence[Level]]
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What a response answers: the relation or its stand-in, the ids that the subject may have, the question."""
+    """The context of a response: the relation or its substitute, candidate ids of the subject, and the question."""
 
     asked: Relation
     subjects: tuple[str, ...]
@@ -38,7 +38,7 @@ class AnswerContext:
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """The names in a chain, finest first; empty for a text that is no chain."""
+    """The names in a chain, finest first; empty for other texts."""
     if _NEGATED.match(text):
         return ()
     parts = tuple(part for part in _SEPARATOR.split(text) if part)
@@ -46,7 +46,7 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 
 def clear_entity(link: Link, gazetteer: Gazetteer) -> str | None:
-    """The entity of a link; of several that may be meant the one sovereign state: "Lebanon" among towns of its name."""
+    """The entity of a link; of several candidates the only sovereign state: "Lebanon" among towns of that name."""
     if link.abstained or link.confidence != "low" or not link.rivals:
         return None if link.abstained else link.qid
     states = [qid for qid in (link.qid, *link.rivals) if qid is not None and gazetteer.is_state(qid)]
@@ -54,26 +54,27 @@ def clear_entity(link: Link, gazetteer: Gazetteer) -> str | None:
 
 
 class Chains:
-    """Resolves chains in one graph. Answers depend on the snapshot and the context alone."""
+    """Resolves chains in one graph; results depend on the snapshot and the context alone."""
 
     def __init__(self, graph: Graph, gazetteer: Gazetteer, linker: Linker, ladder_of: LadderOf) -> None:
-        """`ladder_of` gives what an entity entails as an answer of a relation."""
+        """`ladder_of` returns what an entity entails as an answer to a relation."""
         self._graph = graph
         self._gazetteer = gazetteer
         self._linker = linker
         self._ladder_of = ladder_of
 
     def is_chain(self, parts: Sequence[str]) -> bool:
-        """Whether the names behind the first end in a place that the snapshot knows."""
+        """Whether the last part is a place in the snapshot."""
         return len(parts) > 1 and any(self._gazetteer.places_named(name) for name in (parts[-1], *variants(parts[-1])))
 
     def entity(self, parts: Sequence[str], context: AnswerContext) -> str | None:
-        """The entity of the first name: one that lies in all of the others, or is sure and in the state of the rest.
+        """The entity of the first part: one inside all other parts, or an unambiguous one in the same state.
 
-        None where there is none. Of the latter the snapshot need not know where they lie: "Nanjing, China".
+        None if there is none. In the second case the snapshot need not contain the full chain of containers: "Nanjing,
+        China".
         """
         inside = self._link(", ".join(parts), context)
-        if inside is None and len(parts) > 2:  # the snapshot need not know every place between
+        if inside is None and len(parts) > 2:  # places in between may be missing from the snapshot
             inside = self._link(f"{parts[0]}, {parts[-1]}", context)
         if len(parts) == 1 or (inside is not None and self._graph.label(inside) == parts[0]):
             return inside
@@ -85,14 +86,14 @@ class Chains:
         return first if theirs and (not states or states & theirs) else inside
 
     def rest_of_chain(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
-        """(name, id) of the finest place behind the first name that can be told; None where none can."""
+        """(name, id) of the finest part after the first that can be resolved; None if there is none."""
         for start in range(1, len(parts)):
             if (qid := self.entity(parts[start:], context)) is not None:
                 return parts[start], qid
         return None
 
     def is_list(self, parts: Sequence[str], context: AnswerContext) -> bool:
-        """Whether names are those of several countries: "Austria, Germany" where a country is asked for."""
+        """Whether the parts are several countries: "Austria, Germany" where the question is for a country."""
         if context.asked.asks == "country":
             return True
         linked = [self._link(part, context) for part in parts]

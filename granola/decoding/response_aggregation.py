@@ -1,4 +1,4 @@
-"""Rows of samples in, predictions out: one way for every method that needs no model."""
+"""From rows of samples to predictions, for all methods without a model."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from kg.store.protocol import Store
 
 T = TypeVar("T")
 Method = DragGraph | SelfConsistency
-CHUNK = 200  # rows that are read together
+CHUNK = 200  # rows per batch of store reads
 _STAGE = "aggregation"
 
 
 class Aggregator:
-    """Aggregates the responses to each question by one snapshot. Results do not depend on the responses' order."""
+    """Aggregates the responses to questions with one snapshot; results do not depend on the order of responses."""
 
     def __init__(
         self, store: Store | None, *, language: str = "en", linker: str = "question", maker: LadderMaker | None = None
     ) -> None:
-        """Without a store only texts can be counted. `maker`: one for that store, language and linker, if there is."""
+        """Without a store only words can be counted. `maker`: an existing one for the store, language and linker."""
         self._language = language
         self._maker = maker
         if maker is None and store is not None:
@@ -47,12 +47,12 @@ class Aggregator:
     ) -> Iterator[tuple[SampleRow, Decision]]:
         """Each row with its decision, in order.
 
-        A row with which the program is at fault goes to `on_reject`; without it the error is raised.
+        A row that causes a fault in the program goes to `on_reject`; without it the error is raised.
         """
         return _without_faults(self.decide_each(rows, method), on_reject)
 
     def decide_each(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision | Fault]]:
-        """Each row with its decision, or the fault in making it, in order."""
+        """Each row with its decision, or with the fault that prevented it, in order."""
         by_words = isinstance(method, SelfConsistency) and method.counting is Counting.TEXT
         tallied = ((row, None) for row in rows) if by_words else self._tallies(rows)
         for row, counted in tallied:
@@ -61,7 +61,7 @@ class Aggregator:
     def tallies(
         self, rows: Iterable[SampleRow], *, on_reject: OnReject | None = None
     ) -> Iterator[tuple[SampleRow, ClaimTally]]:
-        """Each row with what its responses entail, in order; `on_reject` as in `decide`."""
+        """Each row with the claims of its responses, in order; `on_reject` as in `decide`."""
         return _without_faults(self._tallies(rows), on_reject)
 
     def _decision(self, row: SampleRow, method: Method, counted: ClaimTally | None) -> Decision:
@@ -80,7 +80,7 @@ class Aggregator:
             if self._maker.make_room():
                 self._begin_anew()
             chunk_readings = attempt(_STAGE, self._reader.read, chunk)
-            if isinstance(chunk_readings, Fault):  # as a rule another row's
+            if isinstance(chunk_readings, Fault):  # one row of the batch failed: read each row alone
                 self._begin_anew()
             for at, row in enumerate(chunk):
                 readings = (
@@ -92,7 +92,7 @@ class Aggregator:
                 yield row, counted
 
     def _begin_anew(self) -> None:
-        """Drop what was concluded, and what a row that failed was about to conclude."""
+        """Discard caches, which a failed row may have left incomplete."""
         assert self._maker is not None
         self._maker.start_afresh()
         self._reader = ResponseReader(self._maker)
@@ -112,11 +112,11 @@ class Aggregator:
                 return False
             if (
                 claim.stated_by
-            ):  # "Boston" answers where the Boston Celtics play: only the subject itself answers nothing
+            ):  # "Boston" answers where the Boston Celtics play: only the full subject name is no answer
                 subject = row.subject_text or ""
                 return repeats(claim.name, subject) and repeats(subject, claim.name)
             if asked is None and not any(_is_tier_of(own_ladder(number), claim) for number in sorted(claim.supporters)):
-                return True  # ladders are kept for what is asked, whatever the question says besides
+                return True  # cached ladders contain tiers that this question gives away
             return repeats(claim.name, row.question) or follows_from_question(
                 claim.name, row.question, self._language, relation=asked
             )
@@ -133,7 +133,7 @@ def _is_tier_of(levels: Sequence[Level], claim: Claim) -> bool:
 def _without_faults(
     outcomes: Iterable[tuple[SampleRow, T | Fault]], on_reject: OnReject | None
 ) -> Iterator[tuple[SampleRow, T]]:
-    """The outcomes that are no faults. Faults go to `on_reject`; without it the error is raised."""
+    """The outcomes without faults, which go to `on_reject`; without it the error is raised."""
     for row, outcome in outcomes:
         if not isinstance(outcome, Fault):
             yield row, outcome
@@ -144,7 +144,7 @@ def _without_faults(
 
 
 def with_systems(row: SampleRow, decision: Decision) -> Decision:
-    """The decision with what each system said, and whether the answer follows from it."""
+    """The decision with the response of each system, and whether it supports the answer."""
     said = [
         {"system": system, "response": response, "agrees": number in decision.supporters}
         for number, (system, response) in enumerate(zip(row.systems, row.samples, strict=True))
@@ -155,7 +155,7 @@ def with_systems(row: SampleRow, decision: Decision) -> Decision:
 
 
 def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:
-    """A prediction with the question that it answers, but without gold answers and ladders that came with it."""
+    """A prediction with its question; gold answers and ladders of the input are omitted."""
     out: dict[str, Any] = {"id": row.id, "question": row.question}
     if row.relation is not None:
         out["relation"] = row.relation
@@ -165,7 +165,7 @@ def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, 
 
 
 def prediction_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:
-    """The row with its prediction: all fields that it had, those of the decision in their place."""
+    """The row with its prediction: all fields of the input, replaced by those of the decision where they coincide."""
     head = {"id": row.id, "question": row.question}
     other_fields = {
         key: value for key, value in row.data.items() if key not in ("id", "question", "schema_version", "samples")

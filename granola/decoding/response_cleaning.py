@@ -1,7 +1,7 @@
-"""Responses as models write them, down to what they state: without labels, courtesies, quotes and what runs on.
+"""Cleaning of responses: removes labels, courtesies, quotation marks and remarks around the answer.
 
-Only the text is looked at. Where a response may go on after its answer ("Hamburg, where she grew up"), `readings`
-lists shorter beginnings; who knows names (`granola.decoding.responses`) decides between them.
+Only the text is used. Where a remark may follow the answer ("Hamburg, where she grew up"), `readings` lists shorter
+beginnings; `granola.decoding.responses`, which knows names, selects one.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from granola.replies import read_reply
 from granola.replies.refusals import refusal_in_any_language
 from granola.replies.reply import is_label
 
-IDK = "IDK"  # the prediction of a method that abstains
-EXAMINED = 2_000  # characters of a response that are read
+IDK = "IDK"  # prediction of an abstention
+EXAMINED = 2_000  # characters of a response that are read; answers come first
 DECODING = Memory(characters=1 << 22)
 """What the methods know of responses and of tiers' names, which come again (see granola.matching.text.match_cache)."""
 
@@ -51,7 +51,7 @@ _STATES = re.compile(
     r"|published|released|educated|died|set|held|named|called|spoken|owned|signed|played))?"
     r"(?:\s+(?:in|on|at|by|from|to|as|with))?\s+(?=\S)"
 )
-# A sentence about whatever stands first; not "Hamburg, which is located in Germany", whose answer stands first.
+# A sentence about its first words; not "Hamburg, which is located in Germany", which begins with the answer.
 _ABOUT = re.compile(
     r"\A(?:(?!\b(?:which|that|who|where|and|but|or)\b)[^.!?,;:]){1,120}?\s(?:is|was|were)\s(?:born|located|situated"
     r"|headquartered|buried|founded|established|written|composed|directed|produced|performed|sung|created|painted"
@@ -62,7 +62,7 @@ _DEEDS = (
     "|established|developed|published|recorded|sang|built|owns|owned"
 )
 _DEED = re.compile(rf"\s(?:{_DEEDS})\s+")
-# "Jane Austen wrote it.": who stands first in a sentence about the subject.
+# "Jane Austen wrote it.": the answer is the grammatical subject.
 _DOER = re.compile(
     r"\A(?P<who>(?!(?i:it|this|that|he|she|they|the|a|an|who)\b)[^\W\d_]"
     r"(?:(?!\b(?:which|that|who|and then|but)\b)[^.!?;:]){1,80}?)\s+"
@@ -77,7 +77,7 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "�
 _ABBREVIATED = re.compile(
     r"(?:\b[^\W\d_]|\b(?:[B-DF-HJ-NP-TV-XZ][b-df-hj-np-tv-xz]{1,3}|Inc|Co|Corp|No|vs|Prof|Gen|Bros|ca?))\.\Z"
 )
-_ABBREVIATION = 8  # characters of the longest of them, more than enough
+_ABBREVIATION = 8  # characters; longer than any of these abbreviations
 _SENTENCE_END = re.compile(r"[.!?](?=\s+[^\W\d_])")
 _DOUBT = re.compile(
     r"(?:,\s*+|(?<![\s,])\s++)?+(?:but|though|although)\s++(?:i(?:'m| am)|please|this|that|you|it)\b.*\Z"
@@ -100,10 +100,10 @@ _LAYERS = 20  # of labels, courtesies and quotes around an answer; models write 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CleanedResponse:
-    """What a response states: its `text`, or `abstains`, the name of the pattern by which it declines.
+    """A cleaned response: its `text`, or `abstains`, the name of the pattern of an abstention.
 
-    `text` is what is compared. `whole` keeps what may be part of a name: a preposition before it ("In Rainbows"), or
-    what kind of place it is ("Province of Salerno").
+    `text` is for comparison. `whole` also keeps words that may belong to a name: a preposition ("In Rainbows") or a
+    kind of place ("Province of Salerno").
     """
 
     text: str
@@ -112,13 +112,13 @@ class CleanedResponse:
 
     @property
     def prediction(self) -> str:
-        """The response as a prediction of its own: the whole text, or IDK."""
+        """The response as a prediction: the whole text, or IDK."""
         return IDK if self.abstains else self.whole
 
 
 @DECODING.memoize(1 << 16)
 def clean_response(response: str, *, subject: str | None = None, language: str = "en") -> CleanedResponse:
-    """What a response to a question about `subject` states. Never raises, whatever the text."""
+    """Clean a response to a question about `subject`. Never raises."""
     DECODING.count(len(response))
     text = _answer_part(read_reply(response).answer[:EXAMINED])
     declined = refusal_in_any_language(text, language)
@@ -141,7 +141,7 @@ def _abstention(rule: str) -> CleanedResponse:
 
 @DECODING.memoize(1 << 15)
 def readings(text: str) -> tuple[str, ...]:
-    """The text, then ever shorter beginnings of it that may be the answer alone; at most five."""
+    """The text and ever shorter beginnings that may be the answer; at most five."""
     DECODING.count(len(text))
     cuts = sorted({match.start() for match in _REMARK.finditer(text) if match.start() > 1}, reverse=True)
     beginnings = [text]
@@ -155,7 +155,7 @@ def readings(text: str) -> tuple[str, ...]:
 
 
 def _answer_part(response: str) -> str:
-    """The first line of a response that is no heading, without marks of layout."""
+    """The first line that is no heading, without markup."""
     lines = [line.strip() for line in _MARKUP.sub("", response).splitlines() if line.strip()]
     first = (line for line in lines if not line.endswith((":", "：")) and not is_label(line.strip("# ")))
     return " ".join(next(first, lines[0] if lines else "").split())
@@ -178,7 +178,7 @@ def _stated_part(text: str, subject: str | None) -> str:
 
 
 def _without_frame(text: str, subject: str | None) -> str:
-    """The text without the sentence that an answer stands in: "She was born in Hamburg" -> "Hamburg"."""
+    """The text without the sentence frame: "She was born in Hamburg" -> "Hamburg"."""
     sentence = text
     if subject and text[: len(subject)].casefold() == subject.casefold():
         remainder = text[len(subject) :]

@@ -1,7 +1,7 @@
-"""The ladders of responses, kept between questions: what an entity entails, whoever asks, less what a question tells.
+"""Ladders of responses, cached between questions: what an entity entails, without what a question gives away.
 
-Most responses to the questions of one relation are few entities. Their ladders are made once, without a question, and
-the tiers that a question gives away are left out of them afterwards, by the filters that ladders are made with.
+Responses to the questions of one relation name few distinct entities. Their ladders are built once, without a
+question; the usual filters then remove the tiers that each question gives away.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from abstraction.tiers import Level, Tier
 from granola.decoding.place_chains import AnswerContext, clear_entity
 from granola.decoding.samples import SampleRow
 
-# Everything that an answer entails: its own ladder and the ladders of the places on it, as one.
+# Everything that an answer entails: its own ladder merged with the ladders of the places on it.
 #
-# A ladder has room for few tiers, and which it shows depends on the answer: Munich's goes from Germany to Europe,
-# Germany's over Central Europe. Whatever contains Germany contains Munich, so Munich stands for both.
+# A ladder has few tiers, selected for its answer: that of Munich goes from Germany to Europe,
+# that of Germany over Central Europe. Whatever contains Germany contains Munich, so Munich entails both.
 
 LadderOf = Callable[[str], Sequence[Level]]
 """The levels of an entity, itself first, with what its own containers entail."""
 
 
 def with_containers(levels: Sequence[Level], ladder_of: LadderOf) -> tuple[Level, ...]:
-    """The levels with all that the ladders of the places among the coarser tiers say besides.
+    """The levels merged with the ladders of the places among the coarser tiers.
 
-    A ladder that puts two tiers the other way round adds nothing. A place has the bits of its own ladder, whatever
-    lies in it: they do not depend on the answer that it follows from.
+    A ladder that orders two tiers differently is ignored. A place gets the bits of its own ladder, which do not depend
+    on the answer.
     """
     bits_of: dict[str, float | None] = {}
     for tier in [tier for level in levels[1:] for tier in level.tiers]:
@@ -51,9 +51,10 @@ def with_containers(levels: Sequence[Level], ladder_of: LadderOf) -> tuple[Level
 
 
 def merge_ladders(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level, ...]:
-    """Both ladders as one, each tier once and below all that is finer in either; the first alone where they disagree.
+    """Two ladders merged, each tier once and below all tiers that are finer in either; the first alone on a conflict
+    of order.
 
-    The first tier of `more` stands in `levels`.
+    The first tier of `more` must be in `levels`.
     """
     tiers = {tier.key: tier for level in (*more, *levels) for tier in level.tiers}
     if len(tiers) == sum(len(level.tiers) for level in levels):
@@ -79,7 +80,7 @@ def merge_ladders(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level
 
 
 def ladder_of_list(ladders: Sequence[Sequence[Level]]) -> tuple[Level, ...]:
-    """The ladders of several answers as one: all answers first, each tier once, where it is finest."""
+    """One ladder for several answers: all answers first, then each tier once, at its finest level."""
     seen: set[str] = set()
     out = []
     for levels in zip_longest(*ladders, fillvalue=Level(tiers=())):
@@ -91,12 +92,12 @@ def ladder_of_list(ladders: Sequence[Sequence[Level]]) -> tuple[Level, ...]:
 
 
 def is_container(tier: Tier) -> bool:
-    """Whether the tier is a place by its name rather than a phrase of one."""
+    """Whether the tier is a named place, not a phrase with one."""
     return any(condition.property == "self" for condition in tier.conditions)
 
 
 def is_several_regions(tier: Tier) -> bool:
-    """Whether the tier is several regions at once: "Asia and Europe" is said of a state, not of what lies in it."""
+    """Whether the tier joins several regions: "Asia and Europe" applies to a state, not to places in it."""
     return tier.qid is None and is_container(tier) and " and " in tier.text
 
 
@@ -104,13 +105,13 @@ def is_several_regions(tier: Tier) -> bool:
 
 
 VALUES = ("date", "quantity")
-LONGEST_NAME = 80  # characters of a name or a chain of places that is looked up; one in a thousand labels is longer
+LONGEST_NAME = 80  # characters of a name or place chain that is looked up; one label in a thousand is longer
 LONGEST_VALUE = 40  # characters of a date or an amount
-KEPT = 20_000  # ladders in memory before they are made anew
+KEPT = 20_000  # ladders in the cache before it is cleared
 
 
 class Ladders:
-    """Ladders of one maker. What is asked does not depend on what was asked before."""
+    """Cached ladders of one maker; results do not depend on earlier calls."""
 
     def __init__(self, maker: LadderMaker) -> None:
         self._maker = maker
@@ -118,9 +119,9 @@ class Ladders:
         self._known: dict[tuple[str, str, str, str | None], tuple[Level, ...]] = {}
 
     def levels(self, row: SampleRow, context: AnswerContext, text: str, qid: str | None) -> tuple[Level, ...]:
-        """The levels of a response of this text, the response first; alone where it is not linked.
+        """The levels of a response text, the response first; only itself where it is not linked.
 
-        `qid` is the entity that is meant, None to find it.
+        `qid`: the intended entity, None to link the text.
         """
         alone = Level(tiers=(Tier(text=text),))
         if context.asked.asks in VALUES:
@@ -163,26 +164,26 @@ class Ladders:
         return self.of_entity(qid, context.asked, subject if is_looked_at else None)
 
     def of_entity(self, qid: str, asked: Relation, subject: str | None = None) -> tuple[Level, ...]:
-        """What an entity entails as an answer to what is asked, of the subject if one is given."""
+        """The levels that an entity entails as an answer to a relation, and about a subject if one is given."""
         key = (asked.id, asked.asks, qid, subject)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
             own = self._maker.levels_of(qid, asked, subject)
-            self._known[key] = own  # for a ladder that leads back here
+            self._known[key] = own  # ends the recursion if a container leads back to this entity
             known = self._known[key] = self._with_bits(
                 with_containers(own, lambda place: self.of_entity(place, asked)), asked
             )
         return known
 
     def for_question(self, qid: str, row: SampleRow) -> tuple[Level, ...]:
-        """The ladder of an entity as an answer to the very question."""
+        """The ladder of an entity as an answer to this particular question."""
         label = self._maker.graph.shown_label(qid)
         return self._maker.make(_qa_row(row, label[0] if label else qid, qid, row.relation)).levels
 
     def _with_bits(self, levels: tuple[Level, ...], asked: Relation) -> tuple[Level, ...]:
-        """The levels, the first with the bits of a place in which others lie: Japan tells less than Tokyo."""
+        """The levels, the first with the bits of a container if it is one: Japan has fewer bits than Tokyo."""
         (tier,) = levels[0].tiers
         bits = self._maker.bits_of_container(tier.qid, asked.id) if tier.qid and asked.id else None
         if bits is None or tier.bits is None or bits >= tier.bits:
@@ -190,7 +191,7 @@ class Ladders:
         return (Level(tiers=(replace(tier, bits=bits),)), *levels[1:])
 
     def _common_to_rivals(self, coarser: Sequence[Level], rivals: Sequence[str], context: AnswerContext) -> list[Level]:
-        """The levels with those tiers alone that hold whoever is meant."""
+        """The levels reduced to tiers that all candidate entities share."""
         if len(rivals) > MOST_RIVALS:
             return []
         common = {tier.key for level in coarser for tier in level.tiers}
@@ -201,7 +202,7 @@ class Ladders:
 
 
 def _is_in_question(tier: Tier, question: str, subject_text: str | None, subject: str | None) -> bool:
-    """Whether the question says as much as the tier."""
+    """Whether the question already states the tier."""
     if tier.qid is not None and tier.qid == subject:
         return True
     if any(condition.property == "self" for condition in tier.conditions):

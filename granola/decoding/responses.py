@@ -1,7 +1,7 @@
-"""What each response says: linked in its question's context, with the ladder of what it entails.
+"""Readings of responses: linked in the context of the question, with the ladder that each entails.
 
-A response that cannot be linked is kept as its text, which another response's tier may carry as a name; of a place
-chain whose first name is not known, what lies behind it is still entailed.
+An unlinked response stays a text, which may equal a name in a tier of another response; in a place chain with an
+unknown first part, the other parts are still entailed.
 """
 
 from __future__ import annotations
@@ -31,20 +31,18 @@ from granola.decoding.shared_names import is_in_question, shared_names
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
-# What each response says.
+# Readings of responses.
 
-_NATIONS = frozenset({"country", "language"})  # what a national adjective may answer
-SHORT = 25  # characters of a response that is read as a whole alone
+_NATIONS = frozenset({"country", "language"})  # relations that a national adjective can answer
+SHORT = 25  # characters; shorter responses are not searched for shared names
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadResponse:
-    """A response as understood. `levels[0]` is what it says, the rest what follows from that; empty for an abstention.
+    """A response with its ladder. `levels[0]` is its answer, the others follow from it; empty for an abstention.
 
-    `name` is the part of it that names the answer.
-
-    `linked`: whether level 1 is an entity, a date or an amount rather than a text. `shared`: whether it was read as the
-    name that it shares with other responses.
+    `name`: the part that names the answer. `linked`: level 1 is an entity, date or amount, not a text. `shared`: only
+    a name in it that other responses share was read.
     """
 
     cleaned: CleanedResponse
@@ -65,8 +63,8 @@ _LONGEST_NATION = 60  # characters
 
 @dataclass(frozen=True, slots=True)
 class _ReadingPlan:
-    """How a text is to be read: as `text`, an entity's id where that is known, and what lies behind the first name of a
-    chain, by name and id; or as the countries that it lists.
+    """How to read a text: as `text`, with the id of the entity if known; `behind`: name and id of the place after the
+    first part of a chain; `listed`: the countries of a list.
     """
 
     text: str
@@ -76,7 +74,7 @@ class _ReadingPlan:
 
 
 class ResponseReader:
-    """Reads responses by one snapshot. The same response to the same question is always read alike."""
+    """Reads responses with one snapshot; the same response to the same question always has the same reading."""
 
     def __init__(self, maker: LadderMaker) -> None:
         self._maker = maker
@@ -85,7 +83,7 @@ class ResponseReader:
         self._language = maker.graph.shown_in
 
     def read(self, rows: Sequence[SampleRow]) -> list[tuple[ReadResponse, ...]]:
-        """The readings of each row's responses, in their order; rows that are read together are read faster."""
+        """The readings of the responses of each row, in order; a batch of rows needs fewer reads of the store."""
         cleaned = [
             [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
             for row in rows
@@ -104,7 +102,7 @@ class ResponseReader:
         return out
 
     def own_ladders(self, row: SampleRow, readings: Sequence[ReadResponse]) -> Callable[[int], Sequence[Level]]:
-        """By a response's number the ladder of what it names that is made for the question itself, when it is asked."""
+        """A function from the index of a response to its ladder for this particular question, built on demand."""
 
         @cache
         def of_entity(qid: str) -> tuple[Level, ...]:
@@ -121,8 +119,8 @@ class ResponseReader:
     def _read(
         self, response: CleanedResponse, name: str | None, row: SampleRow, context: AnswerContext
     ) -> ReadResponse:
-        """The reading of a response; of the name in it that others share, where it means nothing as a whole or only
-        what the question says.
+        """The reading of a response; of the name that it shares with others if the whole is unlinked or repeats the
+        question.
         """
         reading = self._reading(response, row, context)
         repeats = self._repeats(reading, row)
@@ -135,7 +133,7 @@ class ResponseReader:
         return replace(short, cleaned=response, shared=True)
 
     def _repeats(self, reading: ReadResponse, row: SampleRow) -> bool:
-        """Whether a response is read as something in the question, with more behind it that is not read."""
+        """Whether a response is read as a part of the question although it has more text."""
         tier = reading.levels[0].tiers[0]
         is_subject = tier.qid is not None and tier.qid == row.subject_qid
         told = (
@@ -167,7 +165,7 @@ class ResponseReader:
         cleaned: Sequence[Sequence[CleanedResponse]],
         shared: Sequence[Mapping[str, str]],
     ) -> None:
-        """Read in few batches what linking will ask of the store; readings do not depend on it."""
+        """Prefetch the names that linking will look up, in few batches; readings do not depend on it."""
         graph, linker = self._maker.graph, self._maker.linker
         by_relation: dict[str | None, list[str]] = {}
         for row, responses, parts in zip(rows, cleaned, shared, strict=True):
@@ -187,7 +185,7 @@ class ResponseReader:
                 linker.prepare(dict.fromkeys(names), relation(prop))
 
     def _asked(self, row: SampleRow) -> Relation:
-        """The row's relation, or what its wording tells of the answer."""
+        """The relation of the row, or the one that the wording of the question implies."""
         asked = relation(row.relation) if row.relation else ANY
         if asked.asks != "any":
             return asked
@@ -211,13 +209,13 @@ class ResponseReader:
             return _ReadingPlan(response.text, nation)
         if plan := self._plan_by_name((response.whole, response.text), context):
             return plan
-        # Where questions are read, one that asks for a date is known to: of others no date in a sentence is answer.
+        # Where questions are parsed, one for a date is recognised; in other languages a date may be the answer.
         if asks == "any" and not reads_questions(self._language):
             return _ReadingPlan(_stated_value(response.text, response.whole, "date", self._language) or response.text)
         return _ReadingPlan(response.text)
 
     def _nation_id(self, text: str) -> str | None:
-        """The one present country that "Spanish" or "a Spanish citizen" says; None where there is none, or several."""
+        """The only existing country for "Spanish" or "a Spanish citizen"; None for none or several."""
         if len(text) > _LONGEST_NATION:
             return None
         nations = self._maker.vocabulary.nations(_CITIZEN.sub("", without_article(text)))
@@ -225,7 +223,7 @@ class ResponseReader:
         return present[0] if len(present) == 1 else None
 
     def _plan_by_name(self, texts: Sequence[str], context: AnswerContext) -> _ReadingPlan | None:
-        """The first of the texts, or of their beginnings, that is a name or a chain of places."""
+        """The plan for the first of the texts or their beginnings that is a name or a place chain."""
         for text in dict.fromkeys((*texts, *readings(texts[-1]))):
             if len(text) > LONGEST_NAME:
                 continue
@@ -233,7 +231,7 @@ class ResponseReader:
                 return _ReadingPlan(text)
             parts = parts_of(text)
             if self._chains.is_chain(parts) or (parts and context.asked.asks == "country"):
-                # A description of the first name may stand between: "Hamburg - a port in Germany".
+                # A description may follow the first name: "Hamburg - a port in Germany".
                 heads = dict.fromkeys((parts[0], *readings(parts[0])))
                 ids = (self._chains.entity((head, *parts[1:]), context) for head in heads)
                 qid = next(filter(None, ids), None)
@@ -246,7 +244,7 @@ class ResponseReader:
 def _shared_name_by_text(
     row: SampleRow, responses: Sequence[CleanedResponse], language: str, asked: Relation
 ) -> Mapping[str, str]:
-    """By the text of a response the name in it that others have too; nothing where all are short."""
+    """By response text, the name that it shares with other responses; empty where all responses are short."""
     texts = Counter(response.text for response in responses if response.abstains is None)
     if all(len(text) <= SHORT for text in texts):
         return {}
@@ -254,7 +252,7 @@ def _shared_name_by_text(
 
 
 def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
-    """Whether a place merely repeats the question, which its ladder as an answer of its own does not look at."""
+    """Whether a place merely repeats the question; its own ladder is built without the question and does not check."""
     asked: Relation = relation(row.relation) if row.relation else ANY
     if row.subject_qid == tier.qid or any(without_article(name) in asked.trivial for name in tier.names()):
         return True
@@ -268,7 +266,7 @@ def _names_to_look_up(response: CleanedResponse) -> list[str]:
 
 @DECODING.memoize(1 << 15)
 def _spellings(text: str) -> tuple[str, ...]:
-    """The text, and what the linker looks up for it besides: without or with an article."""
+    """The spellings that the linker looks up: the text, and the text without or with an article."""
     DECODING.count(len(text))
     bare = without_article(text)
     return (text, bare) if bare != normalise(text) else (text, f"the {text}")
@@ -280,7 +278,7 @@ def _is_known(graph: Graph, text: str) -> bool:
 
 @DECODING.memoize(1 << 15)
 def _stated_value(stated: str, whole: str, asks: str, code: str) -> str | None:
-    """The date or the amount that a response states, as it is written there; None where there is none, or several."""
+    """The only date or amount in a response, as written; None for none or several."""
     DECODING.count(len(stated) + len(whole))
     parse = parse_date if asks == "date" else partial(parse_quantity, is_temperature=False)
     for text in dict.fromkeys((stated, whole, *readings(stated))):

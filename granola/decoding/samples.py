@@ -1,4 +1,4 @@
-"""Samples: several responses of a model to each question, and the predictions that are made of them."""
+"""Rows of samples: several responses of a model, or of several systems, to each question."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ EXPECTED = 'expected {"id", "question", "samples": [text, ...]} a line, with "re
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SampleRow:
-    """A question with the responses drawn for it, in their order.
+    """A question with its sampled responses, in order.
 
-    `relation`, `subject_text`, `subject_qid` as in `abstraction.rows.QARow`, read from the question where the row
-    does not give them. `data` is the record as it was read; `source` is "file:line". `systems` and `weights` are those
-    of the samples, where they are of several systems.
+    `relation`, `subject_text`, `subject_qid`: see `abstraction.rows.QARow`; derived from the question if the row lacks
+    them. `data`: the input record; `source`: "file:line". `systems`, `weights`: one per sample, for samples of several
+    systems.
     """
 
     id: str
@@ -54,7 +54,7 @@ def _check_samples(value: object) -> tuple[str, ...]:
 
 
 class SampledModel(AskedModel):
-    """A question with the responses drawn for it."""
+    """The model of a row with samples."""
 
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"samples": split_cell}
 
@@ -68,11 +68,11 @@ class SampledModel(AskedModel):
 def read_samples(
     path: Path | str, *, on_reject: OnReject, limit: int | None = None, as_one: bool = False
 ) -> Iterator[SampleRow]:
-    """The rows of a file ("-": standard input) in order; bad and repeated ones go to `on_reject` with the reason.
+    """The rows of a file ("-": standard input), in order; invalid and repeated ones go to `on_reject`.
 
-    With `as_one` a row's prediction is its only sample, where it has one.
+    With `as_one`, the prediction of a row is its only sample, if it has one.
 
-    Raises RowError for a file that is empty or of no known kind.
+    Raises RowError for an empty file, or one without samples.
     """
     first = ""
 
@@ -91,10 +91,10 @@ def read_samples(
 def read_systems(
     files: Mapping[str, Path | str], *, on_reject: OnReject, weights: Mapping[str, float] | None = None
 ) -> list[SampleRow]:
-    """The questions of several systems' files, by id: what each says is a response, with the system's name and weight.
+    """Merge the files of several systems by id: each response is a sample with the name and weight of its system.
 
-    A row of a system has a prediction, else several samples, which share its weight. The first file with a question
-    tells what else is known of it. Raises RowError for a file that cannot be used.
+    A row has a prediction, or several samples that share the weight of the system. Other fields come from the first
+    file with the question. Raises RowError for an unusable file.
     """
     rows: dict[str, SampleRow] = {}
     for system, path in files.items():
@@ -120,18 +120,18 @@ def read_unsampled_questions(
     shape: RowShape | None = None,
     language: str = "en",
 ) -> Iterator[SampleRow]:
-    """The questions of files in order, without samples; gold answers and ladders in them are not looked at.
+    """The questions of files, in order, without samples; gold answers and ladders are ignored.
 
-    Relations and ids are given to rows as `abstraction.rows.read_questions` gives them, so that predictions fit the
-    tiered rows of the same files; so rows to whose question the dataset has no answer go to `on_unanswered`. Raises
-    RowError for a file that cannot be used at all.
+    Relations and ids are assigned as in `abstraction.rows.read_questions`, so that predictions match tiered rows of
+    the same files. Rows whose question has no answer in the dataset go to `on_unanswered`. Raises RowError for an
+    unusable file.
     """
     rows = read_files(paths, _question_row, relation=relation, shape=shape, language=language, with_answers=False)
     return islice(accepted(rows, on_reject, on_unanswered), limit)
 
 
 def sample_row(record: Record, *, as_one: bool = False) -> SampleRow:
-    """The row of a record with samples, or with its prediction as its only one. Raises RowError where it is none."""
+    """The row of a record with samples, or with its prediction as only sample. Raises RowError for other records."""
     told = SampledModel.of(record)
     samples = (told.prediction,) if as_one and told.prediction is not None else told.samples
     if not samples:

@@ -1,8 +1,8 @@
-"""Self-consistency: the answer that most responses give (Wang et al. 2023), after normalisation.
+"""Self-consistency: the most frequent answer after normalisation (Wang et al. 2023).
 
-`text` counts answers that are the same words but for case, punctuation and articles (Yona et al. 2024); `alias` those
-that are the same entity, date or amount; `ladder` also counts for an answer the responses that entail it, so that
-Hamburg speaks for Germany where somebody said Germany. By what they mean, what the question says is no answer.
+`text` groups answers with the same words, ignoring case, punctuation and articles (Yona et al. 2024); `alias` groups
+those with the same entity, date or amount; `ladder` also counts responses that entail an answer: Hamburg counts for
+Germany if a response states Germany. Except with `text`, an answer that the question states is excluded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from granola.matching.squad import normalise
 
 
 class Counting(StrEnum):
-    """What counts as the same answer."""
+    """The criterion for equal answers."""
 
     TEXT = "text"
     ALIAS = "alias"
@@ -28,10 +28,10 @@ class Counting(StrEnum):
 
 
 def tie_break(answers: Iterable[str]) -> dict[str, bytes]:
-    """A rank for each answer that decides between equals: the least is taken.
+    """A rank for each answer that breaks ties: the lowest wins.
 
-    It is a hash of the answer and of all answers of the question. So no spelling is preferred, as the alphabet would,
-    and the choice is the same on every run and in whatever order the responses come.
+    It is a hash of the answer and of all answers to the question: deterministic, independent of the order of
+    responses, and without preference for a spelling, unlike alphabetical order.
     """
     every = sorted(set(answers))
     whole = "\n".join(every)
@@ -39,7 +39,7 @@ def tie_break(answers: Iterable[str]) -> dict[str, bytes]:
 
 
 def tally_of_words(responses: Sequence[CleanedResponse], weights: Sequence[float] = ()) -> ClaimTally:
-    """The responses as claims by their words alone, each counted by its weight if there are any."""
+    """Claims from the words of responses alone, weighted if `weights` are given."""
     votes: dict[str, list[int]] = {}
     for number, response in enumerate(responses):
         if response.abstains is None:
@@ -66,13 +66,13 @@ def tally_of_words(responses: Sequence[CleanedResponse], weights: Sequence[float
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SelfConsistency:
-    """The settings."""
+    """Selects the most frequent answer."""
 
     counting: Counting = Counting.TEXT
     abstaining: Abstaining = Abstaining.IGNORE
 
     def decide(self, tally: ClaimTally) -> Decision:
-        """The answer of most responses. Of equally many the finest, then see `tie_break`."""
+        """The answer with most votes; on a tie the finest, then see `tie_break`."""
 
         def votes(claim: Claim) -> float:
             return claim.support if self.counting is Counting.LADDER else claim.stated

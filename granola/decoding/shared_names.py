@@ -1,8 +1,8 @@
-"""The name that responses share: what each of them answers, whatever language it is written in.
+"""The name that responses share, which is the answer of each, in any language.
 
-"Karl Benz", "Karl Benz opfandt bilen i 1885" and "Karl Benz (1885)" are one claim. No grammar is read: a name is a run
-of words with capitals, a number, or what stands in quotation marks; where letters have no case, any run of words.
-What the question says is no answer, unless responses say nothing else: then the question offers a choice.
+"Karl Benz", "Karl Benz opfandt bilen i 1885" and "Karl Benz (1885)" are one answer. No grammar is used: a name is a
+run of capitalised words, a number, or a text in quotation marks; in scripts without case, any run of words. Names in
+the question are excluded, unless the question offers a choice.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from functools import cache, lru_cache
 from abstraction.language.demonyms import bundled_demonyms
 from kg.bounded_cache import bounded_cache
 
-LONGEST = 300  # characters of a response that are read
-FEW = 4  # words of a response without a name that may be its answer as a whole
+LONGEST = 300  # characters of a response that are searched
+FEW = 4  # words; a response this short without a name counts as a name
 LONGEST_NAME = 8  # words
-JOINING = 3  # letters of a word between two names that may be a part of one, where responses share that
-UNIT = 2  # words behind a number that may belong to it
-MOST_OF = 0.6  # of the responses with a name have a longer one that stands for it
+JOINING = 3  # letters; a word this short between two names may join them
+UNIT = 2  # words after a number that may be its unit
+MOST_OF = 0.6  # share of the responses with a name that must have a longer form to prefer it
 # Small words inside names: the University of Salzburg, Ludwig van Beethoven, Ratchet and Clank.
 _INSIDE = frozenset({
     "of", "the", "de", "la", "le", "les", "del", "della", "delle", "di", "da", "do", "dos", "das", "du", "des", "von",
@@ -39,7 +39,7 @@ _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]{2,80})[\"”“»]")
 _APART = re.compile(r"[,;()!?\n\"“”„«»]|(?<!\b[A-ZÀ-Þ])\.\s|\s[-–—]\s")
 _ENDS = re.compile(r"[.!?。！？\n]")
 
-Span = tuple[int, int]  # where a name begins and ends in its text
+Span = tuple[int, int]  # start and end of a name in its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +47,18 @@ class _Word:
     key: str
     start: int
     end: int
-    is_name: bool  # begins with a capital or a digit, or its script knows no capitals
-    begins: bool  # stands at the beginning of a sentence
+    is_name: bool  # begins with a capital or digit, or its script has no case
+    begins: bool  # is the first word of a sentence
 
 
 def shared_names(
     texts: Mapping[str, int], question: str, language: str = "en", *, asks_nation: bool = False
 ) -> dict[str, str]:
-    """By text the part of it that names its answer; nothing for a text in which no name is seen.
+    """By text, the part that names its answer; a text without a name is absent.
 
-    `texts` are what different responses state, with how many responses state it. Of a text's names, and parts of
-    names, the one counts that most responses have; of as many the first, then the longest. A national adjective is a
-    name only where one `asks_nation`, or a response is no more than that: "a French explorer" does not say French.
+    `texts`: distinct responses with their frequency. Among the names of a text and their parts, the one in most
+    responses wins; on a tie the first, then the longest. A national adjective is a name only if `asks_nation`, or if a
+    response consists of it: "a French explorer" does not answer French.
     """
     read = {text: _words(text[:LONGEST]) for text in texts}
     asked = _words(question)
@@ -88,12 +88,12 @@ def shared_names(
 
 
 def offers_choice(question: str, language: str) -> bool:
-    """Whether a question names what may be answered: "Castlevania or Resident Evil?"."""
+    """Whether a question offers a choice: "Castlevania or Resident Evil?"."""
     return bool(_offered_names(_words(question), language))
 
 
 def is_in_question(name: str, question: str) -> bool:
-    """Whether every word of a name stands in the question."""
+    """Whether the question contains every word of a name."""
     words = _keys(name)
     return bool(words) and words <= _keys(question)
 
@@ -104,7 +104,7 @@ def _keys(text: str) -> frozenset[str]:
 
 
 def _offered_names(asked: Sequence[_Word], language: str) -> frozenset[str]:
-    """The names beside the word "or" of a question that offers a choice, and what they end and begin with."""
+    """The word sequences next to "or" in a question that offers a choice."""
     or_word = _OR.get(language.partition("-")[0])
     at = next((at for at, word in enumerate(asked) if word.key == or_word and 0 < at < len(asked) - 1), None)
     if at is None or not (asked[at - 1].is_name or asked[at + 1].is_name):
@@ -141,7 +141,7 @@ def _fold_word(word: str) -> str:
 
 
 def _name_spans(text: str, words: Sequence[_Word], small: Collection[str]) -> dict[str, Span]:
-    """The names in a text and their parts, by their folded words; a short text without a name is one as a whole."""
+    """The names in a text and their parts, keyed by folded words; a short text without a name is one name."""
     runs = [
         [word for word in words if quoted.start(1) <= word.start and word.end <= quoted.end(1)]
         for quoted in _QUOTED.finditer(text[:LONGEST])

@@ -1,7 +1,7 @@
-"""What more demanded support brings: precision, coverage and bits of the answers, where the right ladders are known.
+"""Precision, coverage and bits of answers by required support, where the correct ladders are known.
 
-Precision is the share of right answers among those given (selective GRANOLA accuracy), coverage the share of questions
-answered, bits what the right answers tell, over all questions; all as `granola.scoring` has them.
+Precision: share of correct answers among those given (selective GRANOLA accuracy). Coverage: share of questions
+answered. Bits: information of correct answers, averaged over all questions. All as defined in `granola.scoring`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def support_outcomes(
     *,
     on_reject: OnReject,
 ) -> dict[str, Outcomes]:
-    """The outcomes of each of `RULES`, for the questions that have a ladder; `ladders` are by id.
+    """The outcomes of each of `RULES`, for the questions with a ladder; `ladders`: by id.
 
-    A row with which the program is at fault goes to `on_reject`.
+    A row that causes a fault in the program goes to `on_reject`.
     """
     outcomes: dict[str, list[tuple[Outcome, ...]]] = {rule: [] for rule in RULES}
     labelled = (row for row in samples if row.id in ladders)
@@ -63,7 +63,7 @@ def support_outcomes(
 def _outcomes_by_support(
     row: SampleRow, tally: ClaimTally, ladder: TieredRow, aggregator: Aggregator, matcher: Matcher
 ) -> list[tuple[Outcome, ...]]:
-    """Of each rule the outcomes at each support."""
+    """For each rule, the outcomes at each support."""
     ((_, most),) = aggregator.decide([row], SelfConsistency())
     finest = SelfConsistency(counting=Counting.LADDER).decide(tally)
     texts = [
@@ -82,7 +82,7 @@ def _outcomes_by_support(
 
 
 def support_curves(outcomes: Mapping[str, Outcomes]) -> dict[str, dict[str, list[tuple[float, Estimate]]]]:
-    """Of each of `METRICS` and each rule the value at each of `SUPPORTS`, with 95 % intervals over questions."""
+    """For each of `METRICS` and each rule, the value at each of `SUPPORTS`, with 95 % intervals over questions."""
     chosen = [metric for metric in metrics() if metric.name in METRICS.values()]
     curves: dict[str, dict[str, list[tuple[float, Estimate]]]] = {name: {} for name in METRICS}
     for rule, of_rule in outcomes.items():
@@ -95,7 +95,7 @@ def support_curves(outcomes: Mapping[str, Outcomes]) -> dict[str, dict[str, list
 
 
 def support_reaching(precision: float, outcomes: Outcomes) -> Estimate:
-    """The least support that reaches a precision, NaN where none does; the interval is of resamples that reach it."""
+    """The least support that reaches a precision, NaN where none does; the interval is over resamples that reach it."""
     import numpy as np
 
     def least(kinds: Outcomes, counts: NDArray[np.int64]) -> NDArray[np.float64]:
