@@ -89,6 +89,7 @@ class AttributionSample(RowModel):
         known, citations = len(told.data.get("evidence", ())), told.data.get("citations", ())
         if cited and (len(cited) != len(citations) or any(not 0 <= at < known for one in cited for at in one)):
             raise ValueError('has not the places of facts in "evidence" for each citation')
+        # An empty list means that the row does not record which citation states which fact.
         return cited or None
 
     @property
@@ -171,6 +172,7 @@ _ROW_MODELS: Mapping[str, type[_AttributionBenchRow | _StanceRow | _TripleRow]] 
     "attribution_label": _AttributionBenchRow, "stance": _StanceRow, "triplet": _TripleRow
 }  # fmt: skip
 _CATEGORIES = {
+    # FactcheckGPT has four stances, RefChecker three labels, none for partial support.
     "completely-support": Category.SUPPORTIVE, "partially-support": Category.PARTIAL,
     "refute": Category.CONTRADICTORY, "irrelevant": Category.IRRELEVANT,
     "Entailment": Category.SUPPORTIVE, "Contradiction": Category.CONTRADICTORY, "Neutral": Category.IRRELEVANT,
@@ -196,6 +198,7 @@ def _one_record_per_claim(records: Iterable[Record | RejectedRow]) -> Iterator[R
         if isinstance(record, RejectedRow) or not isinstance(claims, list) or "response" not in record.data:
             yield record
             continue
+        # RefChecker publishes passages in a separate file; joined rows have them as "reference" or "context".
         passages = record.data.get("reference") or record.data.get("context")
         shared: dict[str, Any] = {"question": str(record.data.get("question") or "")}
         if passages:

@@ -63,6 +63,7 @@ def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
     """
     if score != F1:
         return None
+    # Two-class samples have no category, so they count in no F1 of categories.
     if row.get("gold_category") is None:
         return []
     pair = row["gold_category"], row.get("category") or NO_LABEL
@@ -70,6 +71,7 @@ def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
 
 
 def _estimate(values: Sequence[Any], place: Place, forming: Forming) -> Estimate:
+    # Pairs belong to F1; all other scores are means of numbers.
     if not isinstance(values[0], tuple):
         return plain_estimate(values, place, forming)
     statistic = f1_of(str(place)) if place in CATEGORIES else micro_f1

@@ -26,6 +26,7 @@ COMPLEXITY = {
     Shape.TREE: Complexity.INTERSECTION,
     Shape.UNION: Complexity.UNION,
 }
+# queries per batch: few reads of the store, and little memory
 _BATCH = 512
 
 
@@ -138,15 +139,18 @@ class SampleMaker:
             return "it leads to too many entities"
         if not grounding.answers:
             return "no answer in the graph"
+        # A union with an empty branch would be proved by the other branch alone.
         if grounding.query.union and any(
             not any(grounding.ways[answer][at] for answer in grounding.answers)
             for at in range(len(grounding.query.branches))
         ):
             return "a branch of a union has no answer"
+        # A reflexive fact gives its own subject as the answer.
         if any(fact.subject == fact.object for fact in grounding.facts()):
             return "a fact leads to itself"
         if len(grounding.answers) > self.settings.most_answers:
             return f"more than {self.settings.most_answers} answers"
+        # WikiData may have changed since the source was published.
         if sourced.gold and extension is Extension.NONE and not set(sourced.gold) & set(grounding.answers):
             return "the graph has another answer than the row"
         return None
@@ -186,6 +190,7 @@ class SampleMaker:
         possible = [category for category in Category if category is not Category.PARTIAL or shape is not Shape.SINGLE]
         if self.settings.shares is CategoryShares.ALL:
             return possible
+        # Random order breaks ties between equal deficits; the sort below is stable.
         drawing.shuffle(possible)
         weights = {one: _paper_share_of(one, COMPLEXITY[shape]) for one in possible}
         if several and shape is Shape.PATH:
@@ -198,23 +203,28 @@ class SampleMaker:
         called: Mapping[str, str] = {}
         if query.shape is Shape.UNION:
             starts = [branch.start for branch in query.branches]
+            # Namesakes need descriptions in citations, or readers cannot assign the facts.
             if len({words.name(start) for start in starts}) == 1:
                 called = words.distinct_names(starts)
+        # Templates of questions expect proper names.
         if sourced.question is None and any(words.name(start)[:1].islower() for start in query.given):
             raise WordingError("a common noun in the place of a name")
         for branch in query.branches:
             kinds = self._facts.targets(branch.start, Hop(property=CLASS)) if len(branch.hops) == 1 else ()
+            # The table names classes for which a question of the relation sounds unnatural.
             if wording(branch.hops[0].property).get("unlike") in kinds:
                 raise WordingError("nobody asks it of such a thing")
         facts = facts_of(branch_facts(grounding))
         nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
         names = [(called.get(node) or words.name(node)).casefold() for node in nodes]
+        # Citations would be ambiguous.
         if len(set(names)) < len(names):
             raise WordingError("two entities of a sample have one name")
         question = None
         if sourced.question is not None:
             question = words.extend_question(sourced.question, sourced.query, grounding, called)
         question = question or words.question(grounding, called)
+        # Such a question can be answered without evidence.
         if any(states_name(question, words.name(answer)) for answer in grounding.answers):
             raise WordingError("the question names the answer")
         return _Texts(
@@ -281,6 +291,7 @@ _ID_ENDINGS = {
 def _paper_share_of(category: Category, complexity: Complexity) -> float:
     """The share of a category among samples of a complexity: PARTIAL has none among single triples."""
     shares = _paper_shares()
+    # Single triples are never partial: the other categories are rescaled to 1.
     others = 1 - shares[Category.PARTIAL]
     if complexity is Complexity.SINGLE:
         return shares[category] / others if category is not Category.PARTIAL else 0.0
@@ -312,8 +323,10 @@ def in_paper_shares(samples: Sequence[AttributionSample], *, seed: int = 0) -> l
         far = max(
             abs(sum(n for cell, n in kept.items() if one in cell) / whole - share) for one, share in shares.items()
         )
+        # Below 100 samples the shares cannot be met by rounding.
         if far <= WITHIN or number < 100:
             break
+        # Shrink by 2 %: the largest feasible size within 2 %.
         number = int(number * 0.98)
     chosen: set[int] = set()
     for cell, n in kept.items():

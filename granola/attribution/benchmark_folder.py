@@ -25,6 +25,7 @@ from kg.queries import Hop, StoreFacts
 from kg.queries.query_mining import name_of
 
 BIN = 5  # words: bin width of the histogram of lengths
+# classes listed by name; the others are summed
 DOMAINS = 15
 TRAIN, TEST = "train", "test"
 Sides = Mapping[str, Sequence[AttributionSample]]
@@ -48,10 +49,12 @@ def split(samples: Sequence[AttributionSample], *, test: float, seed: int) -> di
 
     graph: Any = networkx.Graph()
     for sample in samples:
+        # Samples that share a subject must not be in both sets, or an evaluator could memorise facts.
         networkx.add_path(graph, subjects_of(sample))
     group_of = {one: at for at, group in enumerate(networkx.connected_components(graph)) for one in group}
     sizes = Counter(group_of[next(subjects_of(sample))] for sample in samples)
     groups, lacking = sorted(sizes), test * len(samples)
+    # The generator is local and named: the split depends on the seed alone.
     random.Random(f"split {seed}").shuffle(groups)
     tests: set[int] = set()
     for group in groups:
@@ -128,6 +131,7 @@ def write_benchmark(
     `built`: counts of queries and samples by outcome. `made`: origin (snapshot, command, version) for the card.
     """
     sides = {side: samples for side, samples in sides.items() if samples}
+    # In the same directory, because a rename must not cross file systems.
     with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=f".{out.name}-") as work:
         final = Path(work) / "final"
         (final / "data").mkdir(parents=True)
@@ -149,6 +153,7 @@ def write_benchmark(
             write_records((row.to_json() for row in rejected), final / "rejected.jsonl", format="jsonl")
         record = {"schema_version": 2, "made": dict(made), "built": dict(built), "statistics": summary, "data": data}
         (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS))
+        # Rename instead of delete: an interrupted run leaves the old folder or the new one.
         if out.exists():
             out.rename(Path(work) / "replaced")
         final.rename(out)

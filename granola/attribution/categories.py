@@ -52,6 +52,7 @@ def read_category(reply: str, *, numbered: bool = False) -> Category:
         category: (*words, str(number)) if numbered else words
         for number, (category, words) in enumerate(WORDINGS.items(), 1)
     }
+    # "Supportive, but no passage names the year" is no clear verdict: reserve casts doubt on this label alone.
     verdict = read_verdict(reply, labels, affirming=(Category.SUPPORTIVE,))
     if verdict is None:
         raise ReplyError("no category, or several")

@@ -49,6 +49,7 @@ class PromptFamily(StrEnum):
     @property
     def labels(self) -> Mapping[Category, str]:
         """The names of the categories in the prompt; a category that it does not offer is absent."""
+        # In the order of `Category`; "" where the prompt has no name for the category.
         words = {
             PromptFamily.DEFINED: ("Supportive", "Partially supportive", "Contradictory", "Irrelevant"),
             PromptFamily.OPTIONS: ("Supportive", "Insufficient", "Contradictory", "Irrelevant"),
@@ -83,6 +84,7 @@ class AskingEvaluator(ABC):
     def __post_init__(self) -> None:
         """Read the prompts. Raises PromptError."""
         with as_file(files("granola") / "attribution" / "evaluator_prompts") as bundled:
+            # Each kind has its own folder; the true/false prompt is shared.
             sets = (self.kind.replace("-", "_"), "shared")
             self.prompts = load_prompts((*self.kinds, AGAIN, TRUTH), bundled, self.replacing, sets=sets)
         self.sampling = sampling_of(self.model, self.sampling)
@@ -94,6 +96,7 @@ class AskingEvaluator(ABC):
 
     def signature(self) -> str:
         """`KIND|shots:N-HASH|model:NAME-HASH|prompt:HASH|temperature:T|v:HASH`."""
+        # Different examples change verdicts, so the signature identifies them.
         digest = hashlib.sha256("".join(example.id for example in self.examples).encode()).hexdigest()[:8]
         shots = f"shots:{len(self.examples)}" + (f"-{digest}" if self.examples else "")
         version = hash_of_modules(type(self).__module__, "granola.attribution.categories")
@@ -121,6 +124,7 @@ class AskingEvaluator(ABC):
             messages = self.prompts[TRUTH.name].fill(slots)
             return Request(id=f"{one[0].id} truth", messages=messages, sampling=self.sampling)
 
+        # One flat list, so that the model gets full batches.
         pairs = [(sample, fact.text) for sample in samples for fact in sample.subgraph]
         told = iter([outcome.value for _, outcome in self.ask_each(pairs, ask, _read_truth)])
         for sample in samples:
@@ -186,6 +190,7 @@ def draw_examples(
     for sample in samples:
         if sample.category in by_category:
             by_category[sample.category].append(sample)
+    # Independent of other draws with the same seed.
     drawing = random.Random(f"examples {seed}")
     drawn = [drawing.sample(group, min(number, len(group))) for group in by_category.values()]
     return [group[at] for at in range(number) for group in drawn if at < len(group)]

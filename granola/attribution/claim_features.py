@@ -29,8 +29,10 @@ _SENTENCES = 600  # sentences of the citations that are compared with the statem
 _BEST = 3  # sentences with the largest overlap, used for "other numbers"
 _COMMON = 0.01  # share of training texts below which all words count as equally rare
 _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
+# Bounded repetition keeps matching linear.
 _NUMBER = re.compile(r"\d[\d.,]{0,30}")
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
+# Function words beyond those of `comparable_words`: they carry no content of a claim.
 _PRONOUNS = """
     be been being this these those it its there their they he she his her him has have had do does did can could may
     might will would should also but if than then so such into over about more most some any all other i you we our
@@ -57,6 +59,7 @@ class WordWeights:
         for sample in samples:
             number += 1
             counts.update(set(_words(_evidence_text(sample))))
+        # Only common words are stored: the file stays small, and rare words share one weight.
         least = _COMMON * number
         return cls(number, {word: found for word, found in sorted(counts.items()) if found >= least and found > 1})
 
@@ -79,7 +82,9 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
     best_first = sorted(sentences, key=lambda text: -weights.sum(words & set(_words(text))))
     best, told = best_first[0], " ".join(best_first[:_BEST])
     in_best = _content_words(_words(best))
+    # Words that the question already contains are no evidence of an answer.
     new = words - set(_words(sample.question[:LONGEST]))
+    # A contradicted claim often differs from its evidence only in a name or a number.
     names, own = _names(statement), _numbers(statement)
     features = [
         _share(words, there),
@@ -89,6 +94,7 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
         _share(own, _numbers(evidence)),
         _share(names, there | set(folded(evidence).split())),
         max((weights.weight(word) for word in words - there), default=0.0),
+        # A negation on one side only indicates a contradiction.
         float(_is_negated(statement) != _is_negated(best)),
         math.log(1 + len(cited)),
         float(not own <= _numbers(told) and not _numbers(told) <= own),
@@ -119,6 +125,7 @@ def _content_words(words: Iterable[str]) -> set[str]:
 
 
 def _numbers(text: str) -> set[str]:
+    # "1,000" equals "1000"; a full stop after a number is punctuation.
     return {number.rstrip(".,").replace(",", "") for number in _NUMBER.findall(text)}
 
 

@@ -23,6 +23,7 @@ from granola.attribution.evaluators import AttributionJudgement, category_judgem
 SPLIT = PromptKind(name="split", required=frozenset({"question", "answer"}))
 FACT = PromptKind(name="fact", required=frozenset({"fact", "reference"}))
 MOST = 20  # facts of a statement; a reply with more is read as malformed
+# samples per batch: facts of all are judged together
 _BATCH = 256
 _LABELS = {
     Category.SUPPORTIVE: "Supportive", Category.CONTRADICTORY: "Contradictory", Category.IRRELEVANT: "Irrelevant"
@@ -40,7 +41,9 @@ def combine_labels(labels: Sequence[Category]) -> Category:
 
 def read_facts(reply: str) -> tuple[str, ...]:
     """The lines of a reply without bullets and numbers. Raises ReplyError for no fact, or more than `MOST`."""
+    # Four lines per fact allow for blank lines and headings in a reply.
     lines = [line.strip().lstrip("-*•0123456789.) ").strip() for line in reply.splitlines()[: 4 * MOST]]
+    # A repeated fact would count twice.
     facts = tuple(dict.fromkeys(line for line in lines if line))
     if not facts or len(facts) > MOST:
         raise ReplyError(f"1 to {MOST} facts are wanted, one a line")
@@ -86,6 +89,7 @@ class DecomposedEvaluator(AskingEvaluator):
         def messages_of(one: AttributionSample) -> tuple[Message, ...]:
             return self.prompts[SPLIT.name].fill({"question": one.question, "answer": one.statement})
 
+        # Examples of other data sets have no facts to show.
         split = [one for one in self.examples if one.subgraph]
         pairs = [(messages_of(one)[-1], "\n".join(fact.text for fact in one.subgraph)) for one in split]
         return Request(
@@ -108,6 +112,7 @@ def _combined_judgement(
 ) -> AttributionJudgement:
     labels = [outcome.value for outcome in outcomes if outcome.value is not None]
     if not split.value or len(labels) < len(outcomes):
+        # Without all labels the rules could give a wrong category.
         lacking = [failure_of(outcome) for outcome in outcomes if outcome.value is None]
         return AttributionJudgement(id=sample.id, failed=lacking[0] if split.value else failure_of(split))
     facts = tuple((fact, str(label)) for fact, label in zip(split.value, labels, strict=True))
@@ -116,6 +121,7 @@ def _combined_judgement(
 
 def _read_label(reply: str) -> Category:
     label = read_category(reply)
+    # A single fact is atomic: the prompt offers three labels.
     if label is Category.PARTIAL:
         raise ReplyError("expected supportive, contradictory or irrelevant")
     return label

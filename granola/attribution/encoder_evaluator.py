@@ -90,6 +90,7 @@ class EncoderEvaluator:
         spec = parse_model_spec(f"local:{word}", ModelUse.CLASSIFIER)
         self.training = training_of(Path(spec.where))
         longest = self.training["longest"]
+        # Another length would give scores that validation never measured.
         if spec.settings.get("longest", longest) != longest:
             raise UsageError(f"encoder={spec.where} was trained on {longest} tokens; leave out longest=")
         settings = "" if "longest" in spec.settings else f"{'&' if spec.settings else '?'}longest={longest}"
@@ -154,8 +155,10 @@ def train_encoder(samples: Iterable[AttributionSample], folder: Path, how: Encod
     held = _validation_places(labelled, labels, how)
     marked = [(sample, names.index(label)) for sample, label in zip(labelled, labels, strict=True)]
     rows = [one for at, one in enumerate(marked) if at not in held]
+    # Files are often sorted by label.
     random.Random(how.seed).shuffle(rows)
     found = _fine_tune(rows, [marked[at] for at in sorted(held)], names, folder, how)
+    # Settings of the machine do not affect the result.
     training = {name: value for name, value in asdict(how).items() if name not in ("device", "progress", "messages")}
     told = {"schema_version": 1, "kind": "encoder", "labels": names, "training": training, "validation": found}
     with atomic_path(folder / FILE) as place:
@@ -173,6 +176,7 @@ def _validation_places(samples: Sequence[AttributionSample], labels: Sequence[st
     groups = [sample.question or f"id {sample.id}" for sample in samples]
     if len(set(groups)) < 2:
         groups = [f"id {sample.id}" for sample in samples]
+    # One fold is the validation set; there cannot be more folds than groups or than samples of the commonest label.
     folds = max(2, min(round(1 / how.validation), len(set(groups)), max(Counter(labels).values())))
     split = StratifiedGroupKFold(folds, shuffle=True, random_state=how.seed).split(labels, labels, groups)
     return set(next(iter(split))[1].tolist())
@@ -199,6 +203,7 @@ def _fine_tune(
     tokenizer, model = weights.tokenizer, weights.model
     if (room := weights.longest(tokenizer.model_max_length)) < how.longest:
         raise UsageError(f"{how.checkpoint} holds {room} tokens, fewer than the {how.longest} that are asked for")
+    # Checkpoints of decoders lack it; batches need padding.
     if model.config.pad_token_id is None:
         model.config.pad_token_id = tokenizer.pad_token_id
     with tempfile.TemporaryDirectory(prefix="granola-encoder-") as scratch:
@@ -236,6 +241,7 @@ def _trainer(model: Any, tokenizer: Any, rows: list[Any], held: list[Any], scrat
 
     if how.device.startswith("cuda:"):  # the library uses the current CUDA device
         torch.cuda.set_device(how.device)
+    # Ceiling division: the last batch may be smaller.
     steps = -(-len(rows) // how.batch) * how.epochs
     settings = TrainingArguments(
         output_dir=scratch, num_train_epochs=how.epochs, learning_rate=how.rate, weight_decay=0.01, seed=how.seed,

@@ -18,6 +18,7 @@ from granola.attribution.evaluators import AttributionJudgement, category_judgem
 from granola.evidence.judge_names import identity_name
 from granola.replies import read_verdict
 
+# pairs per call; scorers that report a block size get at least one block
 _BATCH = 256
 
 
@@ -51,6 +52,7 @@ class EntailmentEvaluator:
                     Category.SUPPORTIVE: told.entailed, Category.CONTRADICTORY: told.refuted,
                     Category.IRRELEVANT: told.neutral,
                 }  # fmt: skip
+                # NLI has no class for partial support.
                 yield category_judgement(sample, max(shares, key=shares.__getitem__))
 
 

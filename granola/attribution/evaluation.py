@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+# label of a missing verdict in pairs: it never equals a gold label
 NO_LABEL = "unparsed"
 CATEGORIES = tuple(map(str, Category))
 TWO_WAY = ("not supported", "supported")
@@ -72,6 +73,7 @@ class AttributionVerdict(RowModel):
             return None if self.gold_supported is None else float(self.gold_supported is self.supported)
         if score in (FACT_SCORE, TRIPLES_LEFT):
             return self.fact_score if score == FACT_SCORE else self.triples_left
+        # A two-class verdict has no category: it is left out rather than counted as wrong.
         gold = {"micro-F1": self.gold_category, BY_PEOPLE: self.people_category}.get(score)
         return None if gold is None or self.two_way_only else float(gold is self.category)
 
@@ -86,6 +88,7 @@ def verdict_row(
 ) -> dict[str, Any]:
     """The row of a judgement. `facts`: the verdicts on each fact, if they were requested."""
     shares = {}
+    # FActScore is for partially supportive samples (section 5.4).
     if sample.category is Category.PARTIAL and sample.subgraph:
         shares["triples_left"] = _share(facts_in_evidence(sample))
         shares |= {"fact_score": _share(facts)} if facts else {}
@@ -148,6 +151,7 @@ def f1_of(label: str) -> Statistic:
         import numpy as np
 
         right = counts @ np.array([gold == judged == label for gold, judged in pairs], dtype=np.int64)
+        # 2 TP + FP + FN = occurrences as gold + occurrences as judged.
         there = counts @ np.array([(gold == label) + (judged == label) for gold, judged in pairs], dtype=np.int64)
         return divide_or_nan((2 * right).astype(np.float64), there.astype(np.float64))
 
@@ -169,6 +173,7 @@ def macro_f1(labels: Sequence[str]) -> Statistic:
         import numpy as np
 
         each = np.stack([f1_of(label)(pairs, counts) for label in labels])
+        # A resample may lack a label: its F1 is undefined there.
         there = ~np.isnan(each)
         return divide_or_nan(np.where(there, each, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
 

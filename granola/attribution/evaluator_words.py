@@ -84,8 +84,10 @@ class EvaluatorWords:
         from granola.attribution.decomposed_evaluator import DecomposedEvaluator
 
         pool = read_samples(self.examples) if self.examples is not None and self.shots else ()
+        # Facts are labelled with the defined categories.
         family = PromptFamily.DEFINED if kind == "decomposed" else PromptFamily(kind)
         examples = draw_examples(pool, self.shots, categories=list(family.labels), seed=self.seed)
+        # Models that reason before the label need room; replies are cut for storage.
         sampling = Sampling(max_tokens=1_000, temperature=self.temperature)
         model = stack.enter_context(self.chat(where))
         if kind == "decomposed":

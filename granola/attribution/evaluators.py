@@ -51,6 +51,7 @@ def fact_verdicts(
     if (ask := getattr(evaluator, "fact_verdicts", None)) is not None:
         yield from ask(samples)
         return
+    # One call for all facts lets evaluators batch.
     asked = [list(fact_samples(sample)) for sample in samples]
     judgements = iter(list(evaluator.judge([sample for facts in asked for sample in facts])))
     for facts in asked:
@@ -75,6 +76,7 @@ def prompt_lines(texts: Iterable[str], *, longest: int = 1_900, most: int = 24) 
         remainder = " ".join(text.split())
         while remainder and len(pieces) < most:
             cut = len(remainder) if len(remainder) <= longest else remainder.rfind(" ", 1, longest)
+            # A text without blanks is cut anywhere.
             cut = cut if cut > 0 else longest
             pieces.append(remainder[:cut])
             remainder = remainder[cut:].lstrip()

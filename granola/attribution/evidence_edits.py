@@ -21,7 +21,9 @@ _CANDIDATES = 2_000  # entities of a class that are read: large classes have mil
 _DRAWN = 24  # candidates drawn from these: each costs reads of the store
 _DEPTH = 4  # steps upwards to containers and superclasses
 _MOST_STATEMENTS = 60  # statements of an entity that are considered
+# country, location, citizenship, country of origin
 _PLACING = tuple(Hop(property=prop) for prop in ("P17", "P131", "P27", "P495"))
+# birth, inception, publication
 _DATING = frozenset({"P569", "P571", "P577"})
 _END_ALONE = 0.55  # share of paths with one answer that are reduced to their last fact
 _PERIOD = 40  # years; dates this close count as contemporary
@@ -93,16 +95,19 @@ class EvidenceEditor:
                 ),
             )
         at = drawing.randrange(len(groups))
+        # A fact that another branch needs too must remain.
         gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
         return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)
 
     def _contradictory(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
         """Replace each answer by another entity; in a union only one answer."""
         lasts = [branch.hops[-1] for branch in grounding.query.branches]
+        # An author may have written both works: another value is no contradiction.
         if all(self._has_several(hop) for hop in lasts):
             raise EditError("subjects of the relation often have several values: another contradicts none")
         replaced = list(grounding.answers)
         if grounding.query.shape is Shape.UNION:
+            # The other answers of the union remain true.
             replaced = [drawing.choice(replaced)]
         instead: dict[str, str] = {}
         for answer in replaced:
@@ -124,10 +129,13 @@ class EvidenceEditor:
         for pool in (self._plausible_values(grounding, classes), self._class_members(classes)):
             candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in taken]
             drawn = drawing.sample(candidates, min(_DRAWN, len(candidates)))
+            # One read for all candidates.
             facts.fetch(drawn)
+            # The most similar candidate first: it is hardest to notice.
             for entity_id in sorted(drawn, key=lambda other: -self._likeness(answer, other)):
                 name = name_of(facts.entity(entity_id))
                 known = {other.casefold() for other in self._names(entity_id)}
+                # A namesake or a container of the answer might still be correct.
                 if name is None or known & names or self._encloses(entity_id, answer):
                     continue
                 if not any(self._is_true(fact, grounding, answer, entity_id) for fact in grounding.facts()):
@@ -187,6 +195,7 @@ class EvidenceEditor:
                 )
                 layer = [target for target in dict.fromkeys(reached) if target not in seen]
                 seen.update(layer)
+            # Bounds memory on long runs; containers are cheap to read again.
             if len(self._above) > 100_000:
                 self._above.clear()
             known = self._above[entity_id] = frozenset(seen)
@@ -203,6 +212,7 @@ class EvidenceEditor:
         closed = set(grounding.entities)
         barred = _related_relations(grounding)
         if grounding.query.shape is Shape.TREE:
+            # A tree has one answer for all subjects; its irrelevant evidence must have the same form.
             return self._irrelevant_ways_that_meet(grounding, closed, barred, drawing)
         groups = []
         for branch in grounding.query.branches:
@@ -222,6 +232,7 @@ class EvidenceEditor:
             ends = [way[-1].object if way else b.start for way, b in zip(ways, grounding.query.branches, strict=True)]
             passed = closed | {fact.object for way in ways for fact in way}
             led = [{one.object: one for one in self._irrelevant_facts(end, passed, barred)} for end in ends]
+            # Sorted, because sets have no stable order between runs.
             common = sorted(set.intersection(*(set(one) for one in led)))
             if common and len(set(ends)) == len(ends):
                 target = drawing.choice(common)

@@ -24,7 +24,9 @@ _VERBS = {
     "represents": "represent", "connects": "connect",
 }  # fmt: skip
 _AUXILIARY = re.compile(r"\b(is|was|does|has) (?=\{subject\})")
+# auxiliaries of singular questions, for two subjects
 _PLURAL = {"is ": "are ", "was ": "were ", "does ": "do ", "has ": "have "}
+# Only an auxiliary near the question word: one inside a name must not change.
 _PRESENT = re.compile(r"\A(?:What|Where|Who|Which)[^?]{0,25}? (is|does)\b")
 # Names with "the" before them, by their first or last words: right of 168 of 170 in samples; the other two are films,
 # and titles are left as they are.
@@ -35,6 +37,7 @@ _WITH_ARTICLE = re.compile(
     r"|Confederation|Federation|Islands|Sea|Ocean|Gulf|River|Mountains|Alps|dynasty|Awards?|Prize|Medal|Cross|Army|Navy"
     r"|Party|League|Orchestra|Association|Festival|Academy of [^(]*)(?: \(|\Z))"
 )
+# director, screenwriter, composer, cast, performer; date of death
 _OF_WORKS, _OF_THE_DEAD = frozenset({"P57", "P58", "P86", "P161", "P175"}), frozenset({"P570"})
 _VAGUE = frozenset(
     {"thing", "place", "work", "topic", "owner", "performer"}
@@ -112,6 +115,7 @@ class FactWording:
             return self._question(branches[0], called)
         lasts = {branch.hops[-1] for branch in branches}
         if len(lasts) == 1:
+            # "both" is wrong for three subjects.
             both = "both " if len(branches) == 2 else ""
             return self._hop_question(
                 next(iter(lasts)), both + _join_names([self._subject_phrase(b, called) for b in branches]), True
@@ -147,6 +151,7 @@ class FactWording:
         if grounding.query.shape is not Shape.TREE:
             return None
         head, clause = self._head_and_clause(added[0], called)
+        # "It is also the thing that ..." is no natural sentence.
         if head == "thing":
             return None
         if clause.startswith("who "):
@@ -178,6 +183,7 @@ class FactWording:
 
     def _question(self, branch: Branch, called: Mapping[str, str]) -> str:
         both = ">".join(hop.property for hop in branch.hops[-2:])
+        # Some pairs of relations have a question of their own, which avoids an awkward noun phrase.
         if len(branch.hops) > 1 and (template := wording(both).get("question")):
             branch = replace(branch, hops=branch.hops[:-1], via=())  # "What country was he born in?"
             return _sentence(template.format(subject=self._subject_phrase(branch, called)))
@@ -248,6 +254,7 @@ def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
     """A sentence for a fact: from the template of the relation, else from the label."""
     template = wording(relation).get("says")
     if template:
+        # The article depends on the sound; the first letter is right for nearly all names.
         if target[:1].lower() in "aeiou":
             template = template.replace(" a {object}", " an {object}")
         return _sentence(template.format(subject=subject, object=target))

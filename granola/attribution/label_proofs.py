@@ -21,6 +21,7 @@ def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: 
     cited = set(facts_of(evidence))
     needed = set(truth.facts())
     answers = set(truth.answers)
+    # The query runs on the cited facts alone: what a reader of the citations can conclude.
     given_answers = set(ground(truth.query, FactList(sorted(cited, key=str))).answers)
     if not cited:
         return "no evidence is left"
@@ -43,9 +44,11 @@ def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: 
 def _contradicts(given_answers: set[str], answers: set[str], false: set[Fact], truth: Grounding) -> str | None:
     if not given_answers - answers:
         return "the edited facts give no other answer"
+    # True facts with another answer extend the answers; they contradict nothing.
     if not false:
         return "the edited facts are true"
     kept = given_answers & answers
+    # In a union the edit replaces one answer only.
     if truth.query.shape is Shape.UNION:
         return "all answers are given still" if kept == answers else None
     return "an answer is given still" if kept else None

@@ -51,6 +51,7 @@ class _WordedText:
         text = " ".join(reply.split()).strip('"“”')
         if not text or len(text) > LONGEST:
             raise ReplyError(f"a text of 1 to {LONGEST} characters is wanted")
+        # A question that contains its answer needs no evidence.
         revealed = [name for name in self.hidden if states_name(text, name)]
         if revealed:
             raise ReplyError(f"it tells {revealed[0]}")
@@ -104,6 +105,7 @@ class ModelWording:
 
     def _not_entailed(self, worded: Mapping[_WordedText, str | None]) -> list[_WordedText]:
         """The citations that do not entail their facts; empty without an entailment model."""
+        # Without a model the check of names is the only one.
         if self.entailment is None:
             return []
         pairs = [(text, TextPair(reply, text.says)) for text, reply in worded.items() if reply and text.says]
@@ -183,6 +185,7 @@ def _required_names(sample: AttributionSample) -> tuple[str, ...]:
 def _masked_facts(sample: AttributionSample) -> tuple[str, ...]:
     """The facts of the query with ?x for answers and ?y for entities in between."""
     given = set(_required_names(sample))
+    # The prompt must not reveal the answer, or the model may write it into the question.
     masks: dict[str, str] = dict.fromkeys(sample.answer, "?x")
 
     def masked(name: str) -> str:

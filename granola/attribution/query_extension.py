@@ -85,6 +85,7 @@ class QueryExtender:
             return None
         relations = {one for one, asked in follow_ups().items() if branch.hops[0].property in asked}
         edge = self._edge_to(branch.start, grounding, drawing, relations - grounding.query.properties)
+        # "The child of X" is ambiguous if X has several.
         if edge is None or len(self._facts.targets(*edge)) > 1:
             return None
         longer = Branch(start=edge[0], hops=(edge[1], *branch.hops))
@@ -107,6 +108,7 @@ class QueryExtender:
         """An entity outside the query and one of the relations, by which it leads to `target`."""
         pairs = [(prop, target) for prop in self._values.relations_to(target) if prop in relations]
         counts = self._facts.store.value_counts(pairs)
+        # Count first: listing the subjects of a hub is expensive.
         few = [pair for pair in pairs if 0 < counts.get(pair, 0) <= HUB]
         drawing.shuffle(few)
         for pair in few[:_TRIED]:
@@ -123,6 +125,7 @@ class QueryExtender:
             for prop in sorted(allowed)
             for value in self._facts.targets(target, Hop(property=prop))
         ]
+        # One read of the store for all targets.
         usable = set(self._usable([reached for reached, _ in edges], grounding))
         edges = [edge for edge in edges if edge[0] in usable]
         return drawing.choice(edges) if edges else None

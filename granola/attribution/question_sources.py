@@ -43,6 +43,7 @@ class QuestionSources:
             for place, row in _rows(path):
                 try:
                     query = _sourced_query(name, place, row)
+                    # Ids of samples derive from it, so it must be unique.
                     if query.id in seen:
                         raise QueryShapeError(f"id {query.id!r} stands before", reason="id twice")
                 except (QueryShapeError, SampleError) as error:
@@ -63,6 +64,7 @@ class QuestionSources:
 def _rows(path: Path) -> Iterator[tuple[str, object]]:
     """The rows of a file with their positions; a damaged row is no mapping."""
     with opened_to_read(path) as stream:
+        # Peeking leaves the stream at its beginning for the reader of the format.
         head = stream.peek(4096)[:4096]  # type: ignore[attr-defined]
         if b"\t" in head.split(b"\n", 1)[0] and not head.lstrip().startswith((b"{", b"[")):
             yield from ((str(at), _simple_row(line)) for at, line in enumerate(stream, 1))
@@ -114,6 +116,7 @@ def _logical_query(row: Mapping[str, Any]) -> LogicalQuery:
         raise QueryShapeError("the row has no query", reason="no query")
     if not isinstance(sparql, str):
         raise SampleError('no query; expected "sparql", or "query" as docs/reference/attribution.md shows')
+    # Two hops and two subjects cover the four complexities of the paper.
     return query_of_sparql(sparql, most_hops=2, most_subjects=2)
 
 

@@ -110,6 +110,7 @@ class RelationValues:
             subjects = dict.fromkeys(one for found in referrers_of.values() for one in found)
             self._facts.fetch(subjects)
             numbers = [len(self._facts.targets(subject, Hop(property=relation))) for subject in subjects]
+            # A tenth: properties with occasional second values, as a disputed birth date, stay below.
             measured = sum(number > 1 for number in numbers) > len(numbers) / 10
             known = self._multivalued[relation] = measured or relation in multivalued_properties()
         return known

@@ -75,6 +75,7 @@ class WordEvaluator:
         """See `AttributionEvaluator.judge`."""
         for sample in samples:
             words, there = long_words(sample.statement), long_words(" ".join(sample.citations))
+            # A statement without long words claims nothing that could be missing.
             supported = not words or len(words & there) / len(words) >= self.share
             yield AttributionJudgement(id=sample.id, supported=supported)
 

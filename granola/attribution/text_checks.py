@@ -58,6 +58,7 @@ def foreign_names(text: str, known: Iterable[str]) -> list[str]:
     foreign = []
     text = text[:LONGEST]
     for match in _NAME.finditer(text):
+        # The first word of a sentence has a capital in any case.
         before = text[: match.start()].rstrip(" \"'“”‘’(")
         begins = not before or before[-1] in ".!?:\n"
         name = match[0].removesuffix("'s").removesuffix("’s")

@@ -13,7 +13,9 @@ from granola.attribution.categories import Category
 from granola.attribution.fact_wording import sentence_of
 from kg.store.protocol import Store
 
+# flaws by which the evidence leads to something else
 _CONTRADICTS = frozenset({Flaw.OTHER_CONCLUSION, Flaw.STATEMENT_CHANGED, Flaw.DESCRIPTION_CHANGED, Flaw.RULE_WRONG})
+# flaws by which the evidence is absent
 _MISSES = frozenset({Flaw.NO_EVIDENCE, Flaw.ENTITY_GONE, Flaw.STATEMENT_GONE, Flaw.WRONG_PROPERTY})
 
 
@@ -77,6 +79,7 @@ def category_of(check: TierCheck) -> Category | None:
     if check.status == "unchecked":
         return None
     flaws = {finding.flaw for finding in check.findings}
+    # A rise of bits is a flaw of the order of levels, not of the evidence.
     if check.status == "entailed" or flaws <= {Flaw.BITS_RISE}:
         return Category.SUPPORTIVE
     if flaws & _CONTRADICTS:

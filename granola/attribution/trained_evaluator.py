@@ -33,6 +33,7 @@ FILE = "evaluator.json"
 BUNDLED = "bundled"  # the name of the evaluator that comes with the package
 NEEDED = f"training an evaluator needs scikit-learn: {install_hint('evidence')}"
 YES, NO = "supported", "not supported"
+# number of trees, leaves per tree at most, samples per leaf at least: a file of about 190 KB
 TREES, LEAVES, OF_LEAF = 100, 32, 5
 _BATCH = 256
 _DIGITS = 4
@@ -114,6 +115,7 @@ class TrainedEvaluator(BaseModel, frozen=True):
             for numbers, sample in zip(features, labelled, strict=True)
             if sample.category not in (None, Category.SUPPORTIVE)
         ]
+        # One class only needs no forest.
         several = len({label for _, label in rest}) > 1
         return cls(
             weights=weights,
@@ -136,6 +138,7 @@ class TrainedEvaluator(BaseModel, frozen=True):
                 yield self._judgement(sample, features)
 
     def _judgement(self, sample: AttributionSample, features: Sequence[float]) -> AttributionJudgement:
+        # Class weights are balanced in training, so one half is the natural threshold.
         supported = self.supports.votes(features)[YES] > 0.5
         if self.others is None:
             return AttributionJudgement(id=sample.id, supported=supported)
@@ -161,6 +164,7 @@ class TrainedEvaluator(BaseModel, frozen=True):
             loaded = cls.model_validate_json((path / FILE).read_bytes())
         except (OSError, ValueError) as error:
             raise UsageError(f"{folder} is no trained evaluator: {str(error)[:300]}") from error
+        # Indices in the trees refer to this order of features.
         if loaded.features != FEATURES:
             raise UsageError(f"{folder} was trained by another version, on other features; train it anew")
         return loaded

@@ -99,6 +99,7 @@ class Answer(RowsCommand, QuestionSettings):
         check_standard_input(self.questions)
         relation = property_id(self.relation)
         rule = self.check()
+        # Settings are checked before the model is opened.
         asking = self._asking(rule)
         texts = read_prompts(self.prompts)
         inputs = [*self.files_of(self.questions), self.snapshot]
@@ -201,6 +202,7 @@ def answered_rows(
             continue
         output.counts["IDK" if answer.decision.abstains else "answered"] += 1
         yield answer_row(answer.row, answer.decision, method=method)
+    # An output without any row is a failure, not an empty success.
     if not output.counts:
         rejected = output.rejected
         why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""

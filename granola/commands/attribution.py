@@ -115,6 +115,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         for path in self.questions:
             if not path.exists():
                 raise FileNotFoundError(2, "no such file", str(path))
+        # A database has no file that the output could overwrite.
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*self.questions, *beside], force=self.force)
         self.out.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -332,6 +333,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
             return FILE, evaluator.signature()
         from granola.attribution import encoder_evaluator
 
+        # No progress bar in log files.
         progress = self.verbose or sys.stderr.isatty()
         how = encoder_evaluator.EncoderTraining.of(
             self.encoder, seed=self.seed, progress=progress, messages=self.verbose

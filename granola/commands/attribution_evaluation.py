@@ -80,6 +80,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
             examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise, prompts=self.prompts,
             chat=lambda word: open_model(word, self.out, [self.samples]),
         )  # fmt: skip
+        # Before any work: an unknown evaluator must not appear after an hour of another.
         words.check(self.evaluator)
         if not self.evaluator:
             raise UsageError("name an --evaluator, as graph=snapshot.sqlite; see --help")
@@ -111,6 +112,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
         rows: list[dict[str, Any]] = []
         signatures: list[str] = []
         for word, kind in zip(self.evaluator, kinds, strict=True):
+            # The kind alone is shorter; two evaluators of a kind need the whole word.
             name = kind if kinds.count(kind) == 1 else word
             with ExitStack() as stack:
                 evaluator = words.open(word, stack)
@@ -135,6 +137,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
         four = [own for own in report.values() if "micro-F1" in own]
         points = [(own["micro-F1"].value, own[BY_PEOPLE].value) for own in four if BY_PEOPLE in own]
         notes = [PRINTED] if four else []
+        # A correlation needs three points and variation on both axes.
         if len({one for one, _ in points}) > 1 < len({one for _, one in points}) and len(points) > 2:
             r = correlation(*zip(*points, strict=True))
             notes.append(f"Pearson's r of micro-F1 by automatic and by people's labels: {r:.3f} (paper: 0.97)")
@@ -158,6 +161,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
         read = read_any_samples(self.samples, on_reject=rejected.append)
         samples = [sample for sample in read if sample.supported is not None]
         if self.limit is not None and self.limit < len(samples):
+            # Sorted: the drawn samples keep the order of the file.
             drawn = sorted(random.Random(f"evaluate {self.seed}").sample(range(len(samples)), self.limit))
             samples = [samples[at] for at in drawn]
         if not samples:

@@ -95,6 +95,7 @@ class Curve(Command[Curves]):
             warn_of_language(self.language, store)
             aggregator = Aggregator(store, language=self.language)
             outcomes = support_outcomes(rows, ladders, aggregator, rules, on_reject=on_reject)
+        # No shared ids: the curve would be empty.
         if not all(outcomes.values()):
             raise UsageError(f"no row of {self.samples} has the id of a row of {self.tiered}; give its own tiered rows")
         return outcomes

@@ -79,6 +79,7 @@ class Generate(RowsCommand):
         with writing_rows(self, self.out, inputs=[self.items, self.examples], force=self.force) as output:
             rows = self._grounded if self.target is Target.GROUNDED else self._texts
             output.write(rows(output, sampling))
+            # Only rejected rows: reported as such instead.
             if not output.written and not output.rejected:
                 raise UsageError(f"{self.items} has nothing to ask")
             return output.finish(f"{count(output.counts['written'], 'text')} written", source=self.items)

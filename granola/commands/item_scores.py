@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from granola.scoring.aggregation import Estimate
     from granola.scoring.system_comparison import Difference
 
+# file endings by kind of output
 FIGURES, TABLES, ROWS = (".svg", ".png", ".pdf"), (".tex", ".csv"), (".jsonl",)
 
 
@@ -75,6 +76,7 @@ class VerdictsReport:
         for test in self.tests:
             yield paired_test_line(test)
             judges, others = (self.judges.get(name) for name in (test.first, test.second))
+            # Different judges may differ more than the systems do.
             if judges != others and judges != [test.first]:
                 yield "  not judged alike, so the difference may be the judges': the signature names them"
         if self.associations:

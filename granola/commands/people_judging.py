@@ -91,6 +91,7 @@ class SheetsDraw(RowsCommand):
         from granola.evidence.verdict_rows import read_verdicts
 
         first = next((one for one in read_records(self.items) if isinstance(one, Record)), None)
+        # Both layouts of tiered rows: nested levels, and the columns of the dataset.
         if first is not None and {"levels", "granola_answer_1"} & first.data.keys():
             return list(tier_items(read_tiered(self.items, on_reject=rejected.append), with_first=self.with_first))
         task = task_of(first.data) if first is not None else None
@@ -98,6 +99,7 @@ class SheetsDraw(RowsCommand):
             samples = list(read_any_samples(self.items, on_reject=rejected.append))
             return list(text_items(samples)) if self.texts else [sample.to_json() for sample in samples]
         rows = read_verdicts([self.items], on_reject=rejected.append)
+        # Added by the reader of verdicts; they are not part of an item.
         items = [{name: value for name, value in row.items() if name not in ("file", "settings")} for row in rows]
         return list(self._with_questions(items, rejected)) if task.name == "grounding" else items
 

@@ -92,6 +92,7 @@ def tally(
     """
 
     def weight(numbers: Collection[int]) -> float:
+        # Rounding makes sums of weights independent of the order of addition.
         return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
 
     alike: dict[CleanedResponse, list[int]] = {}  # responses with the same content are processed once
@@ -160,10 +161,12 @@ def _assign_keys(nodes: Sequence[_Node]) -> None:
         return key
 
     def join(key: str, other: str) -> None:
+        # Sorted, so that the representative does not depend on the order of responses.
         first, last = sorted((find(key), find(other)))
         parent[last] = first
 
     by_name: dict[tuple[str, ...], set[str]] = {}
+    # Responses with a container, such as "Springfield, Ohio", may mean a namesake of another response.
     placed = {node.response for node in nodes if node.level > 0}
     for node in nodes:
         if node.tier.qid is not None:
@@ -175,6 +178,7 @@ def _assign_keys(nodes: Sequence[_Node]) -> None:
             continue
         text = folded(node.tier.text)
         node.key = f"text:{' '.join(text)}"
+        # Equal conditions mean the same tier, whatever the wording.
         if node.tier.conditions:
             join(node.key, f"conditions:{sorted((c.property, c.value) for c in node.tier.conditions)}")
         entities = by_name.get(text, ())
@@ -234,7 +238,9 @@ def _fineness(nodes: Sequence[_Node]) -> tuple[dict[str, int], dict[str, float]]
             for node in ladder[level]:
                 depths[node.key] = max(depths.get(node.key, 0), depth)
                 information[node.key] = max(information.get(node.key, 0.0), bits, node.tier.bits or 0.0)
+            # Information never falls towards finer tiers of one ladder.
             bits = max(information[node.key] for node in ladder[level])
+    # Without bits (no counts in the snapshot) depth is the only order.
     if not any(node.tier.bits is not None for node in nodes):
         information = {key: depth + 1.0 for key, depth in depths.items()}
     return depths, information
@@ -269,6 +275,7 @@ def _claim(
     return Claim(
         text=_most_typical_response([(readings[number], len(groups[number])) for number in sorted(saying)]) or text,
         name=text,
+        # Merged entities are rare; the smallest id makes the choice stable.
         qid=min(qids) if qids else None,
         bits=_least_bits(members),
         supporters=supporters,

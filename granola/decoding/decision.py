@@ -28,6 +28,7 @@ class Abstaining(StrEnum):
 
     def declines(self, *, responses: float, abstaining: float, support: float = math.inf) -> bool:
         """Whether `abstaining` responses force IDK over an answer that `support` responses entail."""
+        # If all abstain there is nothing to decide, whatever the setting.
         return abstaining >= responses or (self is Abstaining.VOTE and abstaining > support)
 
     def counted_responses(self, *, responses: float, abstaining: float) -> float:

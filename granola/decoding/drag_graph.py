@@ -69,6 +69,7 @@ class DragGraph:
         finer = tally.claims if chosen is None else tally.claims[: tally.claims.index(chosen)]
         others = sorted(finer, key=lambda claim: -claim.support)  # stable sort: among equals the finest stays first
         if chosen is None:
+            # "100 %" would read as a measured share.
             demanded = "all" if self.support == 1 else f"{100 * self.support:g} %"
             parts = [f"nothing that {demanded} of {of:.4g} responses entail"]
         else:
@@ -85,6 +86,7 @@ class DragGraph:
 
 def least_number(share: float, of: float) -> float:
     """The least number that is at least a share of `of`; exact for integers: 0.1 * 10 is 1 despite binary rounding."""
+    # Weights are floats: a tolerance replaces exact arithmetic.
     return math.ceil(Fraction(str(share)) * of) if isinstance(of, int) else share * of - 1e-9
 
 

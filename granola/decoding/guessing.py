@@ -80,6 +80,7 @@ def guesses(rows: Sequence[TieredRow], *, least: float | None = None) -> Iterato
         known[row.relation].add(row, signs)
     for row, signs in every:
         of_relation = known[row.relation]
+        # Leave one out: a question must not vote for its own answer.
         of_relation.add(row, signs, by=-1)
         yield row, _guess(of_relation, signs, least)
         of_relation.add(row, signs)
@@ -93,6 +94,7 @@ def signs_of(row: TieredRow) -> frozenset[str]:
     words = _WORD.findall(normalise(name or ""))
     if not words:
         return frozenset()
+    # "-ini" or "-sen" suggests an origin even where the name is unknown.
     return frozenset(words) | {f"-{words[-1][-_ENDING:]}"}
 
 
@@ -113,6 +115,7 @@ def _guess(known: _RelationCounts, signs: frozenset[str], least: float | None) -
 
     def order(key: str) -> tuple[float, float, str]:
         likely = -chances[key]
+        # The key breaks ties, so that runs agree.
         return (likely, depth(key), key) if least is None else (depth(key), likely, key)
 
     best = min(chances, key=order)

@@ -27,6 +27,7 @@ def rule_of(
     abstaining = abstaining or default_abstaining(method)
     if method != "drag-graph" and support is not None:
         raise UsageError("--support is drag-graph's; give --method drag-graph with it")
+    # PASS shows IDK to a model, which these methods do not use.
     if abstaining is Abstaining.PASS and method in ("drag-graph", "self-consistency"):
         raise UsageError("--abstaining pass is drag's; for others give ignore, vote or against")
     if method != "self-consistency" and counting is not Counting.TEXT:

@@ -22,6 +22,7 @@ from granola.matching.squad import normalise
 from granola.replies import read_reply
 
 _STAGE = "answering"
+# tokens of a response: short answers with room for an explanation
 MAX_TOKENS = 512
 CHUNK = 256  # questions per batch: all are sampled before any is aggregated
 
@@ -90,6 +91,7 @@ class Answerer:
         `drag_model` aggregates for DRAG, with the sampling in its own spec; None for the sampled model at temperature
         0.
         """
+        # A programming error, not one of the user: hence ValueError.
         if (rule is None) != (asking.method not in (Answering.SELF_CONSISTENCY, Answering.DRAG_GRAPH)):
             raise ValueError(f"{asking.method} {'needs a' if rule is None else 'takes no'} rule")
         self._model = model
@@ -107,6 +109,7 @@ class Answerer:
         """Settings for the run record: model, hash of the prompts, sampling."""
         kind = METHODS[self._asking.method]
         how = self._asking.sampling()
+        # Greedy decoding has no seed and no top-p to record.
         drawn = {"n": how.n, "top_p": how.top_p, "seed": how.seed} if how.temperature > 0 else {}
         aggregating = {"aggregator": dict(self._drag_model.identity)} if self._drag_model is not self._model else {}
         return {
@@ -195,6 +198,7 @@ class Answerer:
         )
         if against or declines:
             return abstention(f"{of_responses(declining, len(responses))} abstain")
+        # Unanimous responses need no second call.
         if len({normalise(response.text) for response in answering}) == 1 and not (declining and passed):
             explanation = f"{of_responses(len(answering), len(responses))} say the same"
             first = next(text for text, one in zip(row.samples, responses, strict=True) if one is answering[0])

@@ -76,12 +76,14 @@ class Chains:
         inside = self._link(", ".join(parts), context)
         if inside is None and len(parts) > 2:  # places in between may be missing from the snapshot
             inside = self._link(f"{parts[0]}, {parts[-1]}", context)
+        # The full name matches: no namesake can be meant.
         if len(parts) == 1 or (inside is not None and self._graph.label(inside) == parts[0]):
             return inside
         first = None if parts[0].islower() else self._link(parts[0], context)  # "a country" is no name
         rest = None if first is None else self.rest_of_chain(parts, context)
         if first is None or rest is None:
             return inside
+        # A first part in another state than the rest is a namesake.
         states, theirs = self._states(first, context), self._states(rest[1], context)
         return first if theirs and (not states or states & theirs) else inside
 

@@ -77,6 +77,7 @@ class Aggregator:
             raise ValueError("responses are linked, which needs a store")
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
+            # Caches are cleared between chunks, never within one.
             if self._maker.make_room():
                 self._begin_anew()
             chunk_readings = attempt(_STAGE, self._reader.read, chunk)
@@ -87,6 +88,7 @@ class Aggregator:
                     attempt(_STAGE, self._read_alone, row) if isinstance(chunk_readings, Fault) else chunk_readings[at]
                 )
                 counted = readings if isinstance(readings, Fault) else attempt(_STAGE, self._tally, row, readings)
+                # A fault may leave caches half filled.
                 if isinstance(counted, Fault):
                     self._begin_anew()
                 yield row, counted
@@ -108,6 +110,7 @@ class Aggregator:
         is_choice = offers_choice(row.question, self._language)
 
         def is_in_question(claim: Claim) -> bool:
+            # The answer to "A or B?" is always in the question.
             if is_choice:
                 return False
             if (

@@ -123,10 +123,12 @@ def clean_response(response: str, *, subject: str | None = None, language: str =
     text = _answer_part(read_reply(response).answer[:EXAMINED])
     declined = refusal_in_any_language(text, language)
     if declined is not None:
+        # "I am not sure, but probably Paris" offers an answer after the refusal.
         if not declined.guess or not declined.offer.strip():
             return _abstention(declined.rule)
         text = declined.offer
     whole = _stated_part(text, subject)
+    # Only punctuation is left: the response has no answer.
     if not any(letter.isalnum() for letter in whole):
         return _abstention("abstain:empty")
     declined = None if whole == text else refusal_in_any_language(whole, language)  # "The answer is unknown."
@@ -172,6 +174,7 @@ def _stated_part(text: str, subject: str | None) -> str:
         text = _DOUBT.sub("", text) or text
         text = _first_sentence(text)
         text = _without_frame(text, subject)
+        # Layers may nest in any order: repeat until nothing changes.
         if text == before:
             break
     return text
@@ -186,6 +189,7 @@ def _without_frame(text: str, subject: str | None) -> str:
             sentence = f"it{remainder}"
         elif remainder.startswith(("'s ", "’s ")):
             sentence = f"its{remainder[2:]}"
+        # "Subject: answer", as models copy the form of a list.
         elif remainder[:1] == ":" and remainder[1:].strip():
             return remainder[1:].strip()
     if deed := _DEED.search(text, 2):
@@ -214,6 +218,7 @@ def _is_abbreviated(text: str, end: int) -> bool:
 
 def _unquoted(text: str) -> str:
     text = text.strip()
+    # Quotation marks only if they enclose the whole text.
     while len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
     return text[:-1].rstrip() if text.endswith(")") and "(" not in text else text

@@ -57,6 +57,7 @@ def merge_ladders(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level
     The first tier of `more` must be in `levels`.
     """
     tiers = {tier.key: tier for level in (*more, *levels) for tier in level.tiers}
+    # Nothing new: keep the levels as they are.
     if len(tiers) == sum(len(level.tiers) for level in levels):
         return tuple(levels)
     finer: dict[str, set[str]] = {}
@@ -69,6 +70,7 @@ def merge_ladders(levels: Sequence[Level], more: Sequence[Level]) -> tuple[Level
     sorter = TopologicalSorter(finer)
     try:
         sorter.prepare()
+    # The ladders order two tiers differently.
     except CycleError:
         return tuple(levels)
     out = []
@@ -140,6 +142,7 @@ class Ladders:
             return (alone,)
         meant = clear_entity(link, self._maker.gazetteer)
         first, *coarser = self._levels_with_subject(meant or link.qid, context)
+        # Ambiguous: keep the text, and only tiers that all candidates share.
         if meant is None:
             first, coarser = alone, self._common_to_rivals(coarser, link.rivals, context)
         question = self._language.with_bare_names(row.question) if coarser else ""
@@ -186,12 +189,14 @@ class Ladders:
         """The levels, the first with the bits of a container if it is one: Japan has fewer bits than Tokyo."""
         (tier,) = levels[0].tiers
         bits = self._maker.bits_of_container(tier.qid, asked.id) if tier.qid and asked.id else None
+        # Only lower the bits: a container can be entailed without knowing more.
         if bits is None or tier.bits is None or bits >= tier.bits:
             return levels
         return (Level(tiers=(replace(tier, bits=bits),)), *levels[1:])
 
     def _common_to_rivals(self, coarser: Sequence[Level], rivals: Sequence[str], context: AnswerContext) -> list[Level]:
         """The levels reduced to tiers that all candidate entities share."""
+        # With many candidates the intersection is expensive and almost always empty.
         if len(rivals) > MOST_RIVALS:
             return []
         common = {tier.key for level in coarser for tier in level.tiers}

@@ -145,6 +145,7 @@ class ResponseReader:
 
     def _reading(self, response: CleanedResponse, row: SampleRow, context: AnswerContext) -> ReadResponse:
         plan = self._plan(response, context)
+        # "Austria and Germany": both are answers, so both ladders count.
         if plan.listed:
             each = [(part, self._nation_id(part)) for part in plan.listed]
             levels = ladder_of_list([self._ladders.levels(row, context, *one) for one in each])
@@ -180,6 +181,7 @@ class ResponseReader:
         graph.find_all(other for name in set(every) if not graph.find(name) for other in linker.other_names(name))
         ids = [m.id for name in every for m in graph.find(name)]
         graph.fetch_along([*ids, *(row.subject_qid for row in rows if row.subject_qid)])
+        # Linking ranks candidates by relation, so each relation is prepared apart.
         for prop, names in by_relation.items():
             if prop is not None:
                 linker.prepare(dict.fromkeys(names), relation(prop))
@@ -187,6 +189,7 @@ class ResponseReader:
     def _asked(self, row: SampleRow) -> Relation:
         """The relation of the row, or the one that the wording of the question implies."""
         asked = relation(row.relation) if row.relation else ANY
+        # A stated relation is better evidence than the wording.
         if asked.asks != "any":
             return asked
         wording = read_wording(row.question, self._language)
@@ -219,6 +222,7 @@ class ResponseReader:
         if len(text) > _LONGEST_NATION:
             return None
         nations = self._maker.vocabulary.nations(_CITIZEN.sub("", without_article(text)))
+        # "German" also names former states: only existing ones are meant today.
         present = [qid for qid in nations if self._maker.graph.entity(qid) and not self._maker.graph.is_historical(qid)]
         return present[0] if len(present) == 1 else None
 
@@ -269,6 +273,7 @@ def _spellings(text: str) -> tuple[str, ...]:
     """The spellings that the linker looks up: the text, and the text without or with an article."""
     DECODING.count(len(text))
     bare = without_article(text)
+    # Labels keep or drop the article: "The Hague", "Beatles".
     return (text, bare) if bare != normalise(text) else (text, f"the {text}")
 
 
@@ -286,4 +291,5 @@ def _stated_value(stated: str, whole: str, asks: str, code: str) -> str | None:
             return text
     claims = dates(stated, code) if asks == "date" else amounts(stated, code)
     texts = list(dict.fromkeys(claim.text.strip() for claim in claims))
+    # Two dates in a sentence: neither is surely the answer.
     return texts[0] if len(texts) == 1 and parse(texts[0], code=code) is not None else None

@@ -78,6 +78,7 @@ def read_samples(
 
     def reject(row: RejectedRow) -> None:
         nonlocal first
+        # The first rejection explains an empty result best.
         first = first or f"; {row.source}: {row.reason}"
         on_reject(row)
 
@@ -100,6 +101,7 @@ def read_systems(
     for system, path in files.items():
         for row in read_samples(path, on_reject=on_reject, as_one=True):
             before = rows.get(row.id, replace(row, samples=()))
+            # A system has one vote in all, however many samples it has.
             each = (weights or {}).get(system, 1.0) / len(row.samples)
             rows[row.id] = replace(
                 before,

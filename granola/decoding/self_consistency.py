@@ -33,6 +33,7 @@ def tie_break(answers: Iterable[str]) -> dict[str, bytes]:
     It is a hash of the answer and of all answers to the question: deterministic, independent of the order of
     responses, and without preference for a spelling, unlike alphabetical order.
     """
+    # Sorted, so that the hash does not depend on the order of responses.
     every = sorted(set(answers))
     whole = "\n".join(every)
     return {answer: hashlib.sha256(f"{whole}\n\n{answer}".encode("utf-8", "replace")).digest() for answer in every}
@@ -51,6 +52,7 @@ def tally_of_words(responses: Sequence[CleanedResponse], weights: Sequence[float
     claims = []
     for group in votes.values():
         texts = Counter(responses[number].whole for number in group)
+        # The commonest spelling; the shortest on a tie.
         text = min(texts, key=lambda whole: (-texts[whole], len(whole), whole))
         by, stated = frozenset(group), weight(group)
         claims.append(
@@ -80,6 +82,7 @@ class SelfConsistency:
         given = [claim for claim in tally.claims if claim.stated_by]
         answers = [claim for claim in given if not tally.repeats_question(claim)]
         declining, of_all = tally.abstaining, tally.responses
+        # All answers repeat the question.
         if given and not answers:
             return abstention("nothing that the question does not say")
         if self.abstaining.declines(responses=of_all, abstaining=declining):

@@ -65,6 +65,7 @@ def shared_names(
     small = {word.key for words in (*read.values(), asked) for word in words if not word.is_name}
     told, offered = {word.key for word in asked}, _offered_names(asked, language)
     alone = {" ".join(word.key for word in words) for words in read.values()}
+    # A nationality beside a name describes it and is not the answer.
     told |= set() if asks_nation else {word.key for words in read.values() for word in words} & _nations() - alone
     joined = {text: " ".join(("", *(word.key for word in words), "")) for text, words in read.items()}
     out = {}
@@ -107,6 +108,7 @@ def _offered_names(asked: Sequence[_Word], language: str) -> frozenset[str]:
     """The word sequences next to "or" in a question that offers a choice."""
     or_word = _OR.get(language.partition("-")[0])
     at = next((at for at, word in enumerate(asked) if word.key == or_word and 0 < at < len(asked) - 1), None)
+    # "more or less" offers no choice: one side must be a name.
     if at is None or not (asked[at - 1].is_name or asked[at + 1].is_name):
         return frozenset()
     sides = asked[max(0, at - LONGEST_NAME) : at], asked[at + 1 : at + 1 + LONGEST_NAME]
@@ -136,6 +138,7 @@ def _words(text: str) -> Sequence[_Word]:
 
 @lru_cache(maxsize=1 << 14)
 def _fold_word(word: str) -> str:
+    # Accents and case vary between languages: "José" and "Jose" are one name.
     plain = unicodedata.normalize("NFKD", word.casefold())
     return "".join(sign for sign in plain if not unicodedata.combining(sign)).replace("’", "'").removesuffix("'s")
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+# thresholds of the curve; 0.75 is three of four responses
 SUPPORTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
 RULES = ("drag-graph", "ladder", "self-consistency")
 METRICS = {"precision": "selective_accuracy", "coverage": "coverage", "bits": "bits"}
@@ -69,10 +70,12 @@ def _outcomes_by_support(
     texts = [
         [DragGraph(support=support).decide(tally).text for support in SUPPORTS],
         *(
+            # The tolerance absorbs binary rounding of shares such as 0.6.
             [decided.text if (decided.support or 0.0) >= support - 1e-9 else IDK for support in SUPPORTS]
             for decided in (finest, most)
         ),
     ]
+    # Most thresholds give the same text: each distinct one is scored once.
     outcomes: dict[str, Outcome] = {}
     for text in {text for of_rule in texts for text in of_rule}:
         outcome = score_item(ladder, Prediction(id=row.id, text=text), matcher, LAMBDA).outcome

@@ -32,9 +32,11 @@ def draw_items(rows: Sequence[Row], form: SheetForm, number: int, *, seed: int) 
     """
     source = random.Random(f"sheets {seed}")
     groups: dict[str, list[Row]] = {}
+    # Sorted, so that the draw is the same for any order of the file.
     for row in sorted(rows, key=lambda row: (str(row.get("id")), str(row.get("system")), str(row.get("candidate")))):
         groups.setdefault(str(row.get(form.draw_by) or ""), []).append(row)
     drawn = [row for _, own in sorted(groups.items()) for row in source.sample(own, min(number, len(own)))]
+    # Annotators must not see which items belong together.
     source.shuffle(drawn)
     return drawn
 
@@ -109,6 +111,7 @@ def _number(cell: str, name: str, where: str) -> int:
     text = cell.strip()
     if not text:
         return 0
+    # Spreadsheets may turn "1" into "1.0"; guessing would assign labels to the wrong item.
     if not text.isascii() or not text.isdecimal() or len(text) > 9:
         raise SheetError(f"{where}: {name} is {text[:40]!r}; expected the number that stands on the sheet")
     return int(text)
@@ -121,6 +124,7 @@ def read_label(cell: str, question: JudgedQuestion, where: str) -> str:
         return ""
     every = [*question.labels, UNCLEAR]
     meant = [UNCLEAR] if text == "?" else [label for label in every if label.casefold().startswith(text)]
+    # "partial" may be a label and the beginning of another one.
     exact = [label for label in meant if label.casefold() == text]
     if len(found := exact or meant) != 1:
         raise SheetError(f"{where}: {question.field} is {cell.strip()[:40]!r}; allowed: {', '.join(every)}, or nothing")
@@ -137,6 +141,7 @@ def check_sheets(sheets: Sequence[FilledSheet], items: Sequence[Row], form: Shee
     for sheet in sheets:
         for place, texts in sheet.texts.items():
             wanted = shown.get(place)
+            # Compare words only: spreadsheets change blanks and line breaks.
             if wanted is None or any(a.split() != b.split() for a, b in zip(texts, wanted, strict=True)):
                 raise SheetError(
                     f"{sheet.path}: item {place[0]} is not row {place[0]} of {source}; give the file that granola "

@@ -28,6 +28,7 @@ def by_slice(
 
 def plain_estimate(values: Sequence[float], place: Place, forming: Forming) -> Estimate:
     """A share with Wilson's interval if all values are 0 or 1, else a mean with a bootstrap interval."""
+    # Wilson is valid near 0 and 1 and for few items, where the bootstrap is too narrow.
     if set(values) <= {0.0, 1.0}:
         return share_estimate(values)
     return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
@@ -44,6 +45,7 @@ def compared_pairs(
     for first, second in combinations(systems, 2):
         values, theirs = systems[first], systems[second]
         pairs = [(value, theirs[key]) for key, value in values.items() if key in theirs]
+        # Paired tests need both values of an item.
         counting = [pair for pair in pairs if None not in pair]
         differences.append(
             paired_difference(

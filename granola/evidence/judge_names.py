@@ -19,5 +19,6 @@ def identity_name(identity: Mapping[str, object]) -> str:
 
 def model_name(model: ChatModel) -> str:
     """See `identity_name`; for a replay, the names of the recorded models."""
+    # A replay gives the verdicts of the recorded models: its signature must equal theirs.
     recorded = getattr(getattr(model, "source", None), "recorded", None) or [model.identity]
     return "+".join(sorted(map(identity_name, recorded)))

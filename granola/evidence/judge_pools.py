@@ -56,9 +56,11 @@ def pool_judges(given: VerdictRows) -> JudgePool:
     judges: dict[str, dict[tuple[Any, ...], Row]] = {}
     for row in given.rows:
         judge = str(row.get(task.judge) or row.get("file"))
+        # A pooled row would count its judges twice.
         if judge.startswith(POOLED):
             raise UsageError(f"{row.get('file')} is the outcome of pooling, no judge of its own")
         key = tuple(row.get(name) for name in ("system", "id", "candidate"))
+        # A replay of a judge is the same judge, so its votes must not count twice.
         if key in judges.setdefault(judge, {}):
             raise UsageError(f"{judge} judged {row['id']!r} twice; a judge, with its replays, counts once")
         judges[judge][key] = row
@@ -91,6 +93,7 @@ def _pool_item(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -
         [*(row.get(name) for name in task.texts), *map(itemgetter("text"), row.get("sentences") or ())] for row in rows
     ]
     for judge, theirs in zip(judges, given, strict=True):
+        # Verdicts on different texts cannot be combined.
         if theirs != given[0]:
             raise UsageError(f"{judges[0]} and {judge} judged another text or other sentences of {rows[0]['id']!r}")
     pooled: dict[str, Any] = copy.deepcopy(dict(rows[0]))

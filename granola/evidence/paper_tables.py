@@ -17,6 +17,7 @@ from granola.terminal_lines import TextTable
 
 PRINTED = "paper: "  # prefix for rows of the paper
 NOTHING = "-"
+# characters with a meaning in LaTeX that may occur in names of systems
 _LATEX = re.compile(r"[&%$#_{}]")
 _EMPTY = Estimate(value=math.nan, interval=Interval(low=math.nan, high=math.nan), n=0)
 

@@ -73,6 +73,7 @@ class VerdictRows:
         for row in self.rows:
             system = str(row.get(name) or "")
             key = (system, row.get("id"), row.get("candidate"))
+            # The same item in two files: two judges or two runs, whose rows must not be mixed.
             if seen.setdefault(key, str(row.get("file"))) != str(row.get("file")):
                 apart.add(system)
         told = []
@@ -108,6 +109,7 @@ class VerdictRows:
             name: {f"{row.get('id')} {row.get('candidate', 0)}": self.value(row, score) for row in own}
             for name, own in self.by_line().items()
         }
+        # Systems without any value would give empty tests.
         counting = {name: own for name, own in systems.items() if any(value is not None for value in own.values())}
         return compared_pairs(counting, score, self.forming.resamples, self.forming.seed)
 
@@ -188,6 +190,7 @@ def _panel(along: str, scores: Sequence[str], lines: Mapping[str, Sequence[tuple
         across=along.replace("_", " ") if has_names else _TITLES.get(along, along),
         score=f"{score} of a sentence" if along == "sentences" else score,
         lines=lines,
+        # Only shares are drawn on an axis from 0 to 1; `end == end` excludes NaN.
         is_share=all(0 <= end <= 1 for end in ends if end == end),
         is_logarithmic=along == "size",
     )
