@@ -42,6 +42,7 @@ _HEAD_END = re.compile(
 _NO_PERSON = re.compile(
     r"(?:[^k]ing|ance|design|theat(?:re|er)|music|ology|ism|ics|[^s]tion|ment|ature|prose|dramaturgy|medical|literary|musical|erudite|s['’]s|arts?|personnel|people|humans)$"
 )
+# Years, decades and centuries at the start.
 _LEADING_DATE = re.compile(r"^(?:(?:early |late |mid-?)?\d[\w–-]*(?: century)?\s+)+")
 
 

@@ -17,7 +17,7 @@ from abstraction.descriptions.words import DescriptionWord
 from abstraction.language.phrases import listed, may_stand
 
 LONGEST = 9  # words of a noun phrase; a longer one is not read
-_YEAR = re.compile(r"\d{3,4}(?:[-–—]\d{2,4})?$")
+_YEAR = re.compile(r"\d{3,4}(?:[-–—]\d{2,4})?$")  # a year or a range of years
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,6 +133,7 @@ def _after_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozen
     return at
 
 
+# Usual endings of English adjectives.
 _ADJECTIVE = re.compile(r"(?:al|ic|ive|ary|ian|an|ous|ed|ible|able|ar|ful|ish|ese|ent|ant|ing|less|ory|y)$")
 
 

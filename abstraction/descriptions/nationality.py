@@ -18,6 +18,7 @@ _HYPHEN = re.compile(r"[-–‐/]")
 REGIONAL = frozenset({"south", "north", "latin", "central", "pan", "all", "meso", "west", "east", "middle", "roman"})
 # Words of descent and faith, which are left out before a nationality: an African American is an American.
 DESCENT = frozenset({"african", "asian", "afro", "jewish", "black", "latino", "hispanic", "arab", "white", "native"})
+# BC, 19th-century, 1920s, 1914-1918.
 _ERA = re.compile(r"^(?:BCE?|CE|AD|\d+(?:st|nd|rd|th)[-–]century|\d{1,4}(?:[-–—]\d{1,4})?s?|\d+(?:st|nd|rd|th))$")
 ERA_WORDS = frozenset({"ancient", "medieval", "classical"})
 
@@ -124,6 +125,7 @@ def _spell_adjective(text: str, countries: tuple[str, ...], vocabulary: Vocabula
     return text[:1].upper() + text[1:] if text.islower() else text
 
 
+# Abbreviations that are replaced by the adjective.
 _ABBREVIATED = frozenset({"us", "u.s.", "usa", "uk", "u.k.", "us american", "us-american", "u.s. american"})
 
 

@@ -217,6 +217,7 @@ def _leading_common_words(words: Sequence[DescriptionWord]) -> list[DescriptionW
     return out
 
 
+# Endings of capitalised adjectives: Austrian, Benedictine.
 _ADJECTIVE = re.compile(r"(?:ic|an|ese|ish|al|ch|ak|ist|ine|ed)$")
 
 

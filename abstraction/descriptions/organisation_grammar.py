@@ -12,12 +12,14 @@ from abstraction.descriptions.words import DescriptionWord, first_clause
 from abstraction.language.phrases import listed
 from kg.bounded_cache import bounded_cache
 
+# "subsidiary of X", "owned by X"; a past owner does not count.
 _OWNER = re.compile(
     r"\b(?:(?P<former>former(?:ly)?|defunct|historic(?:al)?|then|once|previously|originally)\s+)?"
     r"(?P<tie>(?:subsidiary|division|imprint|sub-?label|unit|brand|part|label|arm|business unit|faculty|school|college|"
     r"campus|department)\s+of|owned\s+by)\s+(?:the\s+)?"
     r"(?P<owner>[A-Z0-9][\w'’&.+-]*(?:\s+(?:(?:of|and|for|the|de|du|des|in|&)\s+)*[A-Z0-9&][\w'’&.+-]*)*(?:,\s+Inc\.?)?)"
 )
+# Words that introduce the location of an organisation.
 _WHERE = frozenset({"in", "based", "located", "headquartered", "situated", "from"})
 
 
@@ -56,7 +58,7 @@ def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "or
     if described_kind is not None and described_kind.end < len(first):
         tail = first[described_kind.end :]
         at = next((i for i, w in enumerate(tail) if w.text in listed("prepositions")), len(tail))
-        # In "university and liberal arts college in Hanover" both are in the place
+        # "university and liberal arts college in Hanover": both are in Hanover
         joined = at == 0 or (tail[0].text == "and" and not any(w.separator for w in tail[:at]))
         placed = joined and at < len(tail) and tail[at].text in _WHERE and any(w.capital for w in tail[at + 1 : at + 4])
         land = _country_after_kind(tail, vocabulary) if described_kind.nationality is None else None

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstraction.descriptions.trimming import PLURAL, first_segment, joined_lists, spell_countries
+from abstraction.descriptions.trimming import PLURAL, first_segment, join_lists, spell_countries
 from kg.bounded_cache import bounded_cache
 
 # The words that introduce a location. Longer alternatives come first.
@@ -21,6 +21,7 @@ _PREPOSITION = re.compile(
     r"|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+"
     r"(?!the\s+(?:north|south|east|west|(?:north|south)[- ]?(?:east|west))\b(?!\s+of\b|[a-z]))",
 )
+# Words after which other places or facts follow, to the end of the text.
 _OUTSIDE = re.compile(
     r"\b(?:near|between|off|outside|containing|comprising|including|opposite|along|across|adjacent|bordering|founded|established|known|with|from|"
     r"by|for|since|until|which|that|who|where|named|serving|built|opened|created|formed"
@@ -31,6 +32,7 @@ _OUTSIDE = re.compile(
 # The start of a further role of the place: "... and the county's seat".
 _AND = re.compile(r"\band\s")
 _SEAT = re.compile(r"\b(?:capital|seat)(?:\s+city)?$")
+# A comma before a name, in descriptions without preposition: "village, Bavaria".
 _BARE_CHAIN = re.compile(r",\s+(?=[A-ZÀ-Þ])")
 _LEADING = re.compile(r"^(?:(?:and|located|situated|part|in|of|on|within|at|the\s+(?:city|town)\s+of)\s+)+")
 # A second role of the place with a chain of its own: "New York City and county in New York State".
@@ -42,10 +44,12 @@ _DIRECTION = (
     r"|mid|upper|lower|greater|downtown|historic|centre|center|heart|middle)"
     r"(?:[- ](?:central|eastern|western))?)"
 )
+# A direction before a name: "north-eastern part of the".
 _DIRECTED = re.compile(
     rf"^(?:the\s+)?(?>{_DIRECTION}(?:\s++and\s++|[\s-]++))++(?:(?:part|coast|shore|side|end|region|half|area"
     rf"|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
 )
+# A type word before a name: "state of", "German federated state".
 TYPED = re.compile(
     r"^(?:[A-Z][\w.-]+\s+)?(?:(?!(?:in|of|on|within)\b)[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
     r"municipality|prefecture|oblast|governorate|territory|city|town|village|borough|island|commune|voivodeship"
@@ -53,6 +57,7 @@ TYPED = re.compile(
     r"community|constituent country|country|peninsula|archipelago|valley|neighbou?rhood|area|campus|outskirts"
     r"|suburbs)\s+(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])"
 )
+# A type word after a name: "Fulton county".
 _TYPE_AFTER = re.compile(
     r"(?<!\s)\s++(?:state|province|region|canton|department|district|county|prefecture|oblast|governorate|municipality"
     r"|island|area|"
@@ -60,6 +65,7 @@ _TYPE_AFTER = re.compile(
 )
 # A London borough is known by its bare name; "City of X" and "Province of X" are names of their own.
 _BOROUGH = re.compile(r"^(?:London|Metropolitan|Royal) Borough of (?=[A-ZÀ-Þ])")
+# A capitalised side: "North of England", "Heart of London".
 _SIDE_OF = re.compile(
     r"^(?:(?:North|South|East|West|Central)(?:ern)?(?:[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)?|Cent(?:re|er)|Heart|Middle)"
     r" of (?:the )?(?=[A-ZÀ-Þ])"
@@ -68,15 +74,16 @@ _JOINING = """
     of the and & de la le les du da do dos das di del della dei der den van von zu am an im in on auf sur sous en y e el
     al upon under ob bei na nad pod i och og by
 """
-_CONNECTORS = frozenset(_JOINING.split())
+_CONNECTORS = frozenset(_JOINING.split())  # small words within names of places, in several languages
 # A role of the place, not a container: "..., county seat of Fulton County".
 _ROLE = re.compile(
     r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"
     r"|center)\b"
 )
+# Words after a name that make it one of people, not of a place.
 _OF_PEOPLE = frozenset({"people", "peoples", "language", "languages", "dynasty", "family", "army", "team", "league"})
 _NO_UNITS = "centre center world earth south north east west city country sport african american asian european"
-_STOP_UNITS = frozenset({"the world", *_NO_UNITS.split()})
+_STOP_UNITS = frozenset({"the world", *_NO_UNITS.split()})  # words that are never a unit of a chain
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,7 +133,7 @@ def parse_place(description: str) -> PlacePhrase | None:
 def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
     """The comma-separated units of a chain, finest first. A place that is only near is left out."""
     units: list[PlaceUnit] = []
-    for raw in joined_lists(text).split(","):
+    for raw in join_lists(text).split(","):
         piece = raw.strip()
         led = _PREPOSITION.match(piece)
         written = "on" if led and led.group().strip() == "on" else "in"

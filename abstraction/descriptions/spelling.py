@@ -11,6 +11,7 @@ from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import is_opaque, listed, may_stand
 
 _AND = frozenset({"and", "&", "or"})
+# Media, which are often joined: "radio and television network".
 _MEDIA = frozenset({"television", "radio", "film", "newspaper", "magazine", "book", "cable", "broadcast"})
 LONGEST = 20  # words of the longest suffix that is tried
 

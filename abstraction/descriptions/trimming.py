@@ -31,7 +31,7 @@ _ENDS_IN_KIND = re.compile(rf".* ({_KIND})\Z")
 _HAS_KIND = re.compile(rf" ({_KIND})\b")
 
 
-def joined_lists(text: str) -> str:
+def join_lists(text: str) -> str:
     """The text with each list of places of one kind joined by "and" into one piece."""
     return _RUN.sub(_join_list, text)
 
@@ -85,6 +85,7 @@ _GROUPS = re.compile(r"(?:(?<!\s)\s++)?(?:\([^()]*+\)|\[[^\]]{0,500}\])")
 _SPACES = re.compile(r"\s+")
 # The one common place name with a comma in it.
 _WASHINGTON = re.compile(r"\bWashington,? D\.? ?C\b\.?")
+# Abbreviations, unless they are used as adjectives ("US senator").
 _COUNTRY_FORMS = (
     (re.compile(r"\b(?:the )?U\.? ?S\.? ?A\b\.?"), "United States"),
     (re.compile(r"\b(?:the )?U\.S\.?(?=$|[\s,;])(?! [a-z])"), "United States"),
@@ -104,6 +105,7 @@ def first_segment(description: str) -> str:
     return _SPACES.sub(" ", text).strip(" .,")
 
 
+# "the African continent" for Africa.
 _CONTINENTS = {
     "African": "Africa", "Asian": "Asia", "European": "Europe", "North American": "North America",
     "South American": "South America", "Antarctic": "Antarctica", "Australian": "Australia",

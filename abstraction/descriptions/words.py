@@ -13,11 +13,13 @@ from itertools import takewhile
 from abstraction.descriptions.trimming import LONGEST
 from kg.terms import normalise
 
+# Brackets, separators, words with inner hyphens and dots, full stops.
 _TOKEN = re.compile(
     r"(?P<open>[(\[])|(?P<close>[)\]])|(?P<separator>[,;/&:|•]|(?<=\s)[-–—](?=\s))"
     r"|(?P<word>\d+(?:,\d{3})+|[A-Z]&[A-Z]|(?:[A-Z]\.){1,}(?:-\w+)*|[^\W_][\w]*(?:[-–‐'’.&+][^\W_]\w*)*(?:['’](?=\s|$))?)"
     r"|(?P<stop>\.(?=\s|$))|(?P<other>\S)"
 )
+# Life dates at the end: "(1879-1955)", "born 1961".
 _DATES = re.compile(
     r"(?:,?(?:(?<!\s)\s++)?(?:\(|\[)?\b(?:c(?:a|irca)?\.?\s*+|b\.\s*+|born\s++|fl\.\s*+|died\s++)?\d{3,4}"
     r"(?:\s*+(?:BC|AD|CE|BCE))?\s*+[-–—]\s*+(?:c\.\s*+)?(?:\d{2,4}|present)?\s*+(?:BC|AD|CE|BCE)?(?:\)|\])?"

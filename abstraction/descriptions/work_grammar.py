@@ -14,6 +14,7 @@ from abstraction.descriptions.words import DescriptionWord, first_clause, text_o
 from abstraction.language.phrases import listed
 from kg.bounded_cache import bounded_cache
 
+# Participles before "by".
 _MAKING = frozenset(
     {"by", "directed", "written", "created", "composed", "painted", "recorded", "performed", "authored", "sculpted"}
 )

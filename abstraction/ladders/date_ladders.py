@@ -76,9 +76,9 @@ def time_value_ladder(
     era = era or Era()
     text = _text(value, era, style)
     if last is not None:
-        text = era.words.written("range", first=text, last=_text(last, era, style))[0]
+        text = era.words.fill_templates("range", first=text, last=_text(last, era, style))[0]
     if circa:
-        text = era.words.written("circa", date=text)[0]
+        text = era.words.fill_templates("circa", date=text)[0]
     parsed = ParsedDate(text=text, first=value, last=last, circa=circa, style=style, era=era)
     return date_ladder(parsed, subject_evidence=subject_evidence)
 
@@ -87,8 +87,8 @@ def _text(value: TimeValue, era: Era, style: Style) -> str:
     unit = unit_of(value)
     if unit is None:  # a decade of a single digit, or a day or month that is not there
         mark = era.before if value.year < 0 else era.after
-        if value.precision == 8 and era.words.can_tell("decade"):
-            return era.words.written("decade", n=0, mark=f" {mark}")[0]
+        if value.precision == 8 and era.words.has_words_for("decade"):
+            return era.words.fill_templates("decade", n=0, mark=f" {mark}")[0]
         return names(CalendarUnit("year", value.year), era=era)[0]
     return names(unit, era=era, style=style)[0]
 
@@ -153,7 +153,7 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
     begin, end = unit_of(first), unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
         return []
-    if not parsed.era.words.can_tell("century"):
+    if not parsed.era.words.has_words_for("century"):
         return []
     early = TimeValue(year=_shifted(begin.first_year(), -_spread(first)), precision=9)
     late = TimeValue(year=_shifted(end.last_year(), _spread(last)), precision=9)
@@ -182,7 +182,7 @@ def _spread(value: TimeValue) -> int:
 
 def _is_worth_saying(unit: CalendarUnit, era: Era) -> bool:
     """Whether there is a word for it; a millennium tells something only of the far past."""
-    return era.words.can_tell(unit.kind) and (unit.kind != "millennium" or unit.number < 0)
+    return era.words.has_words_for(unit.kind) and (unit.kind != "millennium" or unit.number < 0)
 
 
 def _shifted(year: int, by: int) -> int:
@@ -233,8 +233,8 @@ def _edge(century: CalendarUnit, era: Era) -> _DateRung:
     texts = [
         text
         for mark in century_marks(century, era)
-        for count in era.words.counted(abs(century.number))
-        for text in era.words.written(f"century_{place}", count=count, mark=mark)
+        for count in era.words.ordinals(abs(century.number))
+        for text in era.words.fill_templates(f"century_{place}", count=count, mark=mark)
     ]
     return _DateRung(
         tuple(dict.fromkeys(texts)),
@@ -245,10 +245,10 @@ def _edge(century: CalendarUnit, era: Era) -> _DateRung:
 
 def _turn(early: CalendarUnit, late: CalendarUnit, era: Era) -> _DateRung:
     """Both centuries, where an estimate lies at their border."""
-    old, new = (era.words.counted(abs(unit.number))[0] for unit in (early, late))
+    old, new = (era.words.ordinals(abs(unit.number))[0] for unit in (early, late))
     mark = f" {era.before}" if early.number < 0 else ""
     return _DateRung(
-        era.words.written("turn", old=old, new=new, mark=mark),
+        era.words.fill_templates("turn", old=old, new=new, mark=mark),
         frozenset({f"{early.key()} or {late.key()}"}),
         f"an estimate may be off by some years, over the border of {names(early, era=era)[0]} and the next",
     )
@@ -271,10 +271,10 @@ def _forms(unit: CalendarUnit, parsed: ParsedDate) -> tuple[str, ...]:
         if parsed.circa or end is None or {unit.kind, end.kind} != {"year"}:
             return ()
         begin = str(-unit.number) if unit.number < 0 and end.number < 0 else forms[0]
-        return words.written("range", first=begin, last=names(end, era=parsed.era)[0])
+        return words.fill_templates("range", first=begin, last=names(end, era=parsed.era)[0])
     if parsed.circa:
         plain = tuple(words.without_article(form) if unit.kind != "day" else form for form in forms[:2])
-        return (*(text for form in plain for text in words.written("circa", date=form)), *forms)
+        return (*(text for form in plain for text in words.fill_templates("circa", date=form)), *forms)
     other = gregorian_of(parsed.first)
     also = unit_of(other) if other else None
     return forms + names(also, era=parsed.era, style=parsed.style) if also else forms

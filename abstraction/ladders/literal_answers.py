@@ -43,7 +43,7 @@ def age_ladder(parsed: ParsedQuantity) -> list[Level]:
 
 def _decade(years: int, words: Language) -> Tier:
     low, high = (years // 10 * 10, years // 10 * 10 + 9) if years not in _TEENS else (_TEENS.start, _TEENS.stop - 1)
-    text, *names = (words.written("teens") if years in _TEENS else ()) or words.written(
+    text, *names = (words.fill_templates("teens") if years in _TEENS else ()) or words.fill_templates(
         "age", first=low, last=high, word=words.spoken_decades.get(low, "")
     )
     return Tier(

@@ -167,9 +167,9 @@ def _names(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     numbers = _numbers(amount, parsed)
     out = [_with_unit(number, parsed) for number in numbers]
     if parsed.unit is not None:
-        out += [words.of_things(numbers[0], spelling) for spelling in _shown(parsed.unit)]
+        out += [words.number_with_noun(numbers[0], spelling) for spelling in _shown(parsed.unit)]
         if words.signs_after:
-            out += [words.of_things(numbers[0], sign) for sign in parsed.unit.before]
+            out += [words.number_with_noun(numbers[0], sign) for sign in parsed.unit.before]
         else:
             out += [f"{sign}{' ' if sign.isalpha() else ''}{numbers[0]}" for sign in parsed.unit.before]
     if parsed.noun:
@@ -197,7 +197,7 @@ def _converted(parsed: ParsedQuantity, digits: int) -> list[str]:
             amounts.append(whole)
         for rounded in amounts:
             number = _numbers(rounded, parsed)[0]
-            out += [parsed.language.of_things(number, spelling) for spelling in _shown(other)[:3]]
+            out += [parsed.language.number_with_noun(number, spelling) for spelling in _shown(other)[:3]]
     return out
 
 
@@ -206,7 +206,7 @@ def _with_unit(number: str, parsed: ParsedQuantity, *, joint: str = "") -> str:
         gap = " " if parsed.sign.isalpha() else ""
         return joint.join(f"{parsed.sign}{gap}{part}" for part in (number.split(joint) if joint else [number]))
     what = parsed.unit_text if parsed.unit is not None else parsed.noun
-    return parsed.language.of_things(number, what) if what else number
+    return parsed.language.number_with_noun(number, what) if what else number
 
 
 def _numbers(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
@@ -231,7 +231,7 @@ def _worded(amount: Decimal, words: Language) -> str:
         if scale.singular and scale.power >= 6 and amount.copy_abs() >= Decimal(10) ** scale.power:
             scaled = amount.scaleb(-scale.power).normalize()
             if len(scaled.as_tuple().digits) <= 6:
-                return words.scaled(f"{scaled:f}", scale)
+                return words.with_scale_word(f"{scaled:f}", scale)
     return _plain(amount, words)
 
 

@@ -27,7 +27,9 @@ from kg.terms import normalise
 _KEPT = 1 << 13  # texts whose amounts are cached
 _LONGEST = 300  # characters; longer texts are read but not cached
 
+# Digits with any separators; bounded, possessive repetitions keep matching linear.
 _DIGITS = r"\d{1,60}+(?:[.,]\d{1,60}+|[ '’]\d{3}(?!\d)){0,10}+"
+# "k", "b", "× 10^8" and "e8" right after digits.
 _POWER = (
     r"(?:(?<=\d)(?P<thousands>k)(?!\w)|(?<=\d)(?P<billions>b)(?!\w)"
     r"|\s*+[x×*·]\s*+10\s?(?:\^|\*\*)\s?(?P<power>[-−]?\d{1,2})(?!\d)|e\+?(?P<e>\d{1,2})(?!\w))?"
@@ -35,7 +37,7 @@ _POWER = (
 # Swapped separators: 1.234,5 for 1,234.5.
 _SWAPPED_SEPARATORS = str.maketrans(".,", ",.")
 _PRIMES = str.maketrans({"′": "'", "”": '"', "″": '"', "−": "-"})
-_SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")
+_SUPERSCRIPT = re.compile(r"(?<!\d)10([⁻⁰¹²³⁴-⁹]+)")  # 10⁸, but not 210⁸
 _PLAIN_POWER = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _LONGEST_UNIT_CACHED = 60  # characters; longer names of units are looked up but not cached
 
@@ -204,7 +206,7 @@ def is_money(label: str) -> bool:
     return unit is not None and bool(unit.before)
 
 
-def converted(claim: IntervalClaim, unit: str) -> IntervalClaim:
+def convert_claim(claim: IntervalClaim, unit: str) -> IntervalClaim:
     """The claim converted to another unit of the same dimension, else unchanged: 29,032 feet are 8848.8 to 8849.1 m."""
     unit_of_claim, unit_wanted = _unit_size(claim.label), _unit_size(unit)
     if unit_of_claim is None or unit_wanted is None or unit_of_claim[0] != unit_wanted[0] or claim.label == unit:
@@ -218,8 +220,10 @@ def converted(claim: IntervalClaim, unit: str) -> IntervalClaim:
 
 # Amounts in two units: 5 ft 10 in, 5'10", 2 hours and 15 minutes.
 
-_FOOT, _INCH, _METRE = "Q3710", "Q218593", "Q11573"
+_FOOT, _INCH, _METRE = "Q3710", "Q218593", "Q11573"  # QIDs of the units with special signs
+# The end of inches, whose unit may be missing: 5 ft 10.
 _ENDS = re.compile(r"\s*+(?:in\b\.?\s*+)?(?:\"|''|\Z|[.,;:()]|\s)")
+# The text between two amounts of a compound: a unit and perhaps "and".
 _STEP = re.compile(r"(?:'|[\s-]*+(?P<unit>[^\W\d_]++)\.?)[\s,-]*+(?:(?P<and>[^\W\d_]++)\s++)?")
 _MOST_HALF_STEP = 0.5  # widest half step of a compound: "ten inches" is not rounded to tens
 
@@ -285,11 +289,12 @@ def _allowed_before(words: Language) -> re.Pattern[str]:
     return re.compile(rf"(?:(?:{said})(?!\w)|(?>{words.patterns['about'].pattern}){more}|{money}|[\s.~≈])*+")
 
 
+# A unit or counted noun after an amount, in lower case: a capital would begin a name.
 _UNIT_TAIL = re.compile(
     r"[\s-]*+(?:d[ei]\s+|d')?(?:%|\"|''|°\s?[CFcf]|degrees? (?:Celsius|Fahrenheit)"
     r"|[^\W\d_A-Z]++[2²³]?(?:(?:\s++|/)[^\W\d_A-Z]++){0,2})?[\s.]*+"
 )
-_BRACKET = re.compile(r"(?:(?<!\s)\s++)?+\(([^()]*+)\)\s*+\Z")
+_BRACKET = re.compile(r"(?:(?<!\s)\s++)?+\(([^()]*+)\)\s*+\Z")  # a bracket at the end of a text
 
 
 @bounded_cache(entries=_KEPT, longest=_LONGEST)

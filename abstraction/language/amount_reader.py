@@ -15,12 +15,12 @@ from abstraction.language.language_data import any_of, with_plain_digits, withou
 from abstraction.language.languages import Language, language
 from abstraction.language.units import MeasureUnit, unit_of_sign, unit_of_spelling
 
-_NOUN = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
+_NOUN = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")  # a counted noun of up to four words
 # "12k", "1.2M", "$3B": kelvins have a capital, metres have none.
 _LETTER = re.compile(r"(?<=\d)(?:\s?(?P<k>k)|(?P<K>K)|\s?(?P<M>M)|\s?(?P<B>B))(?![^\W_]|[/²³])")
 # Exponents of ten by letter.
 _POWERS = {"k": 3, "K": 3, "M": 6, "B": 9}
-_FRACTIONS = re.compile("[¼-¾⅐-⅞]")
+_FRACTIONS = re.compile("[¼-¾⅐-⅞]")  # vulgar fractions, which are refused
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,6 +91,7 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
     return replace(quantity, text=text.strip(), approximate=start > 0, code=words.code) if quantity else None
 
 
+# One form of minus, apostrophe and inch.
 _SIGNS = {ord(c): "-" for c in "‐‑‒–—−"} | {ord(c): "'" for c in "’′"} | {ord("″"): '"'}
 
 

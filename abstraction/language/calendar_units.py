@@ -15,7 +15,9 @@ from abstraction.language.languages import Language, language
 from kg.model import TimeValue
 
 Kind = Literal["day", "month", "year", "decade", "century", "millennium", "deep"]
+# From fine to coarse; their order is compared.
 KINDS: tuple[Kind, ...] = ("day", "month", "year", "decade", "century", "millennium", "deep")
+# WikiData's codes of precision; codes below 6 are "deep".
 OF_PRECISION: dict[int, Kind] = {
     11: "day", 10: "month", 9: "year", 8: "decade", 7: "century", 6: "millennium",
 }  # fmt: skip
@@ -137,20 +139,20 @@ def names(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -> tuple[
         case "month":
             texts = _month_names(unit, era)
         case "year":
-            alone = era.words.written("year", n=unit.number) if unit.number >= 100 else ()
+            alone = era.words.fill_templates("year", n=unit.number) if unit.number >= 100 else ()
             texts = [*alone, *_year_names(unit.number, era)]
-        case "decade" | "century" | "millennium" if not era.words.can_tell(unit.kind):
+        case "decade" | "century" | "millennium" if not era.words.has_words_for(unit.kind):
             # A range of years, where the language has no word for the unit
             first = str(abs(unit.first_year())) if unit.number < 0 else _year_names(unit.first_year(), era)[0]
-            texts = list(era.words.written("range", first=first, last=_year_names(unit.last_year(), era)[0]))
+            texts = list(era.words.fill_templates("range", first=first, last=_year_names(unit.last_year(), era)[0]))
         case "decade":
             texts = _decade_names(unit.number, era)
         case "century" | "millennium":
             texts = [
                 text
                 for mark in century_marks(unit, era)
-                for count in era.words.counted(abs(unit.number))
-                for text in era.words.written(unit.kind, count=count, mark=mark)
+                for count in era.words.ordinals(abs(unit.number))
+                for text in era.words.fill_templates(unit.kind, count=count, mark=mark)
             ]
         case _:
             texts = _deep_time_names(unit.number, era)
@@ -189,11 +191,11 @@ def _year_names(year: int, era: Era) -> list[str]:
     """The ways to write a year within a date."""
     words = era.words
     if year >= 1000:
-        return list(words.written("year_in_date", n=year))
+        return list(words.fill_templates("year_in_date", n=year))
     if year < 0:
-        return list(words.written("year_before", n=-year, mark=era.before, other=era.other.before))
-    marked = words.written(f"year_after_{era.kind}", n=year)
-    plain = words.written("year_in_date", n=year)
+        return list(words.fill_templates("year_before", n=-year, mark=era.before, other=era.other.before))
+    marked = words.fill_templates(f"year_after_{era.kind}", n=year)
+    plain = words.fill_templates("year_in_date", n=year)
     return [*plain, *marked] if year >= 100 else [*marked, *plain]
 
 
@@ -207,8 +209,8 @@ def _day_names(unit: CalendarUnit, era: Era, style: Style) -> list[str]:
     usual = "day" if style == "day-first" else "day_month_first"
     years = _year_names(unit.number, era)
     keys = ["day_also", *(["day_short"] if month.short else []), *(["day_numeric"] if unit.number >= 1000 else [])]
-    out = [text for year in years for text in words.written(usual, year=year, **slots)]
-    out += [text for key in keys for text in words.written(key, year=years[0], **slots)]
+    out = [text for year in years for text in words.fill_templates(usual, year=year, **slots)]
+    out += [text for key in keys for text in words.fill_templates(key, year=years[0], **slots)]
     if unit.number >= 1000:
         out.append(unit.key())
     return out
@@ -221,11 +223,11 @@ def _month_names(unit: CalendarUnit, era: Era) -> list[str]:
     if 0 < unit.number < 32:
         years = [year for year in years if not year.isdigit()]  # "January 1" is a day
     slots = {"month": month.name, "alone": month.alone, "m": unit.month, "mm": f"{unit.month:02d}"}
-    usual = [words.written("month", year=year, **slots) for year in years]
+    usual = [words.fill_templates("month", year=year, **slots) for year in years]
     out = [forms[0] for forms in usual] + [form for forms in usual for form in forms[1:]]
-    out += words.written("month_also", month=month.name, year=years[0])
+    out += words.fill_templates("month_also", month=month.name, year=years[0])
     if month.short:
-        out += words.written("month_short", short=month.short, year=years[0])
+        out += words.fill_templates("month_short", short=month.short, year=years[0])
     if unit.number >= 1000:
         out.append(unit.key())
     return out
@@ -239,9 +241,9 @@ def _decade_names(number: int, era: Era) -> list[str]:
         marks = [f" {era.after}", f" {era.other.after}", ""]
     else:
         marks = [""]
-    out = [text for mark in marks for text in words.written("decade", n=year, mark=mark)]
+    out = [text for mark in marks for text in words.fill_templates("decade", n=year, mark=mark)]
     if 1920 <= number < 2000:
-        out += words.written("decade_short", n=number % 100, spoken=words.spoken_decades[number % 100])
+        out += words.fill_templates("decade_short", n=number % 100, spoken=words.spoken_decades[number % 100])
     return out
 
 
@@ -265,8 +267,8 @@ def _deep_time_names(year: int, era: Era) -> list[str]:
         if scale.power < 6 or not scale.singular or number < size:
             continue
         amount = f"{number / size:.3f}".rstrip("0").rstrip(".")
-        worded = words.scaled(amount, scale)
-        ago = list(words.written("years_ago", amount=worded)) if year < 0 else []
+        worded = words.with_scale_word(amount, scale)
+        ago = list(words.fill_templates("years_ago", amount=worded)) if year < 0 else []
         return [*ago, f"{worded} {mark}"]
     return [f"{words.number(str(number))} {mark}", f"{number} {mark}"]
 

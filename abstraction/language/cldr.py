@@ -14,7 +14,9 @@ from typing import Any
 from abstraction.language.language_data import folded, without_direction
 
 _CODE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?")  # language and script; CLDR's regions differ little
+# The parts of a CLDR pattern: quoted text, a field of equal letters, other text.
 _TOKEN = re.compile(r"'(?P<quoted>[^']*)'|(?P<field>(?P<letter>[A-Za-z])(?P=letter)*)|(?P<plain>[^'A-Za-z]+)")
+# Our template slots by CLDR field (Unicode TS 35, part 4).
 _SLOTS = {
     "d": "{d}", "dd": "{dd}", "M": "{m}", "L": "{m}", "MM": "{mm}", "LL": "{mm}", "MMM": "{short}", "LLL": "{short}",
     "MMMM": "{month}", "LLLL": "{alone}", **dict.fromkeys(("y", "yy", "yyyy", "Y"), "{y}"), "G": "{mark}",
@@ -64,7 +66,7 @@ def territory_names(code: str, *, regions: bool = False) -> Mapping[str, str]:
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def city_names(code: str) -> frozenset[str]:
-    """CLDR's names of time-zone cities in a language; empty for a language that CLDR does not have."""
+    """CLDR's names of time-zone cities in a language, or an empty set where CLDR does not have the language."""
     name = cldr_name(code)
     zones = _Locale(name).at("time_zones").values() if name is not None else ()
     return frozenset(_plain(zone["city"]) for zone in zones if "city" in zone)

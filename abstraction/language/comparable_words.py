@@ -11,6 +11,7 @@ from kg.terms import normalise
 
 MOST_ENDS = 4  # ends of one run of capitalised words that are listed
 _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
+# A run of capitalised words, joined by small ones.
 _PROPER = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
 _JOINT = re.compile(r" (?:of|and|the|de)(?: the)? ")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
@@ -25,6 +26,7 @@ _TAKES_BACK = """
 TAKES_BACK = frozenset(_TAKES_BACK.split())
 # Words that negate an occupation, but not the kind of an organisation.
 PAST = frozenset({"former", "ex", "past", "retired"})
+# Words before a place name that put the subject outside the place.
 _OUTSIDE = re.compile(
     r"\b(?:near|nearby|between|off|outside|opposite|bordering|beside|towards?|against|versus|overlooking|facing"
     r"|adjacent to"
@@ -86,12 +88,12 @@ def proper_names(text: str) -> tuple[str, ...]:
     return tuple(out)
 
 
-def stands_in(words: Sequence[str], text: Sequence[str]) -> bool:
+def occurs_in(words: Sequence[str], text: Sequence[str]) -> bool:
     """Whether `words` occur consecutively in `text`."""
     return bool(words) and f" {' '.join(words)} " in f" {' '.join(text)} "
 
 
-def says_outside(description: str, start: int) -> bool:
+def denies_location(description: str, start: int) -> bool:
     """Whether the words right before `start` deny that the subject lies in the place named there: "near", "north of".
     """
     before = re.split(r"[;,(]", description[:start])[-1]

@@ -42,12 +42,13 @@ def lowered(text: str) -> tuple[str, str]:
 
 # Patterns of dates within sentences.
 
+# Numeric dates; four digits of the year unless slashes separate.
 _NUMERIC = (
     r"\d{4}-\d{1,2}-\d{1,2}(?!\d)", r"\d{4}[/.]\d{1,2}[/.]\d{1,2}(?!\d)", r"\d{1,2}(?P<sep>[./-])\d{1,2}(?P=sep)\d{4}",
     r"\d{1,2}/\d{1,2}/\d\d(?![\d/])", r"\d{4}-(?:0[1-9]|1[0-2])(?![\d-]|[.,]\d)",
     r"(?<![/-])(?:0?[1-9]|1[0-2])[/-]\d{4}(?![/-])",
 )  # fmt: skip
-_SEASON = r"\d{4}\s?[-/]\s?\d\d(?![\d-])"
+_SEASON = r"\d{4}\s?[-/]\s?\d\d(?![\d-])"  # two consecutive years: 2017-18, 2017/18
 
 
 @cache
@@ -229,6 +230,7 @@ def _days_of_parsed(parsed: ParsedDate) -> tuple[int, int, tuple[int, int] | Non
     return low, high, wider
 
 
+# Kinds of units that have an early, middle and late part.
 _PARTED: frozenset[Kind] = frozenset({"decade", "century", "millennium"})
 
 
@@ -267,9 +269,11 @@ def _year_in_digits(found: re.Match[str], words: Language) -> str:
 
 # Inflected months that CLDR does not list, in languages without a file: words with the stem of a month
 
+# A word, with a day next to it, before a year.
 _WORD_BEFORE = re.compile(
     r"(?:(?<!\w)(?P<day>\d{1,2})\.?\s+)?(?P<word>[^\W\d_]{3,20})(?:\s+(?P<behind>\d{1,2})\b(?!\s*\d))?"
 )
+# A word after a year, perhaps followed by a day.
 _BEHIND_YEAR = re.compile(r"\.?\s+(?P<word>[^\W\d_]{3,20})(?!\w)(?:\s+(?P<day>\d{1,2})(?!\w))?(?!\s*\d)")
 _NEAR = 30  # characters before a year that are searched for a day and month
 
@@ -320,6 +324,7 @@ def turned_dates(text: str) -> tuple[IntervalClaim, ...]:
     return tuple(claims)
 
 
+# 8/4/1961, which is 8 April or 4 August.
 _TURNABLE = re.compile(r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4})(?![\d/])")
 
 

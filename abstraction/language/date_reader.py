@@ -47,9 +47,10 @@ _ISO: tuple[tuple[re.Pattern[str], Style], ...] = (
     (re.compile(r"\+?(?P<y>\d{4})-(?P<m>\d\d)(?:-(?P<d>\d\d)(?P<time>t00:00:00(?:\.0+)?z?)?)?"), "day-first"),
     (re.compile(r"(?P<y>\d{4})[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})"), "day-first"),
 )
+# Day and month in either order, then a year of four digits.
 _NUMERIC = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4})")
 _NUMERIC_OR_SHORT = re.compile(r"(\d{1,2})([/.-]) ?(\d{1,2})\2 ?(\d{4}|(?<=/)\d\d)")
-_NUMERIC_MONTH = re.compile(r"(0?[1-9]|1[0-2])[/-](\d{4})")
+_NUMERIC_MONTH = re.compile(r"(0?[1-9]|1[0-2])[/-](\d{4})")  # 8/1961
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +148,12 @@ def _complete_start(left: str, end: _DatePoint, reading: _Reading) -> _DatePoint
     """The start of a range whose month or year is written at its end only: "4-6 August 1961"."""
     value, words = end.value, reading.words
     if value.precision in (6, 7):
-        (full,) = words.written("completed_century" if value.precision == 7 else "completed_millennium", left=left)
+        key = "completed_century" if value.precision == 7 else "completed_millennium"
+        (full,) = words.fill_templates(key, left=left)
         return _parse_point(full, reading, inherited=end)
     year = f"{abs(value.year):04d}"
     month = words.months[value.month - 1].name.lower() if value.month else ""
-    for full in words.written("completed", left=left, month=month, year=year):
+    for full in words.fill_templates("completed", left=left, month=month, year=year):
         if point := _parse_point(" ".join(full.split()), reading, inherited=end):
             return point if point.value.precision == value.precision else None
     return None

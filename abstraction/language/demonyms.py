@@ -96,6 +96,7 @@ def lands_of_adjectives(text: str, code: str) -> frozenset[str]:
     return frozenset(filter(None, map(adjectives.get, map(language(code).stem, small))))
 
 
+# Words of four letters and more: shorter ones are no adjectives of countries.
 _WORD = re.compile(r"[^\W\d_]{4,}(?:-[^\W\d_]+)?")
 _ADJECTIVE_ENDING = re.compile(r"(?:[^aeiou]ish|an|ese|ic|i|ois|ch|ese|ense|é|que|sh|ss)$")
 

@@ -221,17 +221,17 @@ class Language:
         """Decades by their words: "twenties" is 20."""
         return {word: number for number, word in self.spoken_decades.items()}
 
-    def written(self, key: str, **slots: object) -> tuple[str, ...]:
+    def fill_templates(self, key: str, **slots: object) -> tuple[str, ...]:
         """The templates of `key` filled with the slots, in order."""
-        return tuple(self.finished(template.format(**slots)) for template in self.templates[key])
+        return tuple(self.with_elisions(template.format(**slots)) for template in self.templates[key])
 
-    def finished(self, text: str) -> str:
+    def with_elisions(self, text: str) -> str:
         """The text with elisions and the language's own digits: "de euros" becomes "d'euros", "de hectares" stays."""
         for pattern, replacement in self.elided:
             text = pattern.sub(replacement, text)
         return text.translate(self.digits) if self.digits else text
 
-    def can_tell(self, kind: str) -> bool:
+    def has_words_for(self, kind: str) -> bool:
         """Whether the language has words for a calendar unit: CLDR has none for decades and centuries."""
         return bool(self.templates.get(kind, True))
 
@@ -281,7 +281,7 @@ class Language:
                 return digits + ending
         return digits + self.nth[""]
 
-    def counted(self, number: int) -> tuple[str, ...]:
+    def ordinals(self, number: int) -> tuple[str, ...]:
         """All ways to write the ordinal of a century or millennium, the usual one first."""
         if number in self.special_counts:
             return self.special_counts[number]
@@ -318,7 +318,7 @@ class Language:
             whole = whole[: -self.later_group]
         return self.group.join(reversed(parts))
 
-    def scaled(self, plain: str, scale: Scale) -> str:
+    def with_scale_word(self, plain: str, scale: Scale) -> str:
         """A decimal text followed by a word for a power of ten: "1.4 billion", "1,4 Milliarden", "1,4 milliard"."""
         single = plain.lstrip("-")
         is_singular = float(single) < 2 if self.plural_from_two else single == "1"
@@ -329,11 +329,11 @@ class Language:
         """Exponents of ten by each recognised word in lower case: "million" 6."""
         return {folded(w): s.power for s in self.scales for w in (s.singular, s.plural, *s.read) if w}
 
-    def of_things(self, number: str, what: str) -> str:
+    def number_with_noun(self, number: str, what: str) -> str:
         """A number with its unit or noun: "35 km", "1.4 billion people", "1,4 milliard d'euros", "35%"."""
         if what == "%":
-            return self.written("percent", n=number)[0]
-        return self.finished(f"{number}{self.scale_of if number[-1:].isalpha() else ''}{self.gap}{what}")
+            return self.fill_templates("percent", n=number)[0]
+        return self.with_elisions(f"{number}{self.scale_of if number[-1:].isalpha() else ''}{self.gap}{what}")
 
     @property
     def gap(self) -> str:
@@ -388,8 +388,9 @@ def without_direction(text: str) -> str:
 
 # Chinese and Japanese numerals. A single one may be part of a word (統一); 三 of 三重県 is not recognised as such.
 _NUMERALS = re.compile(r"[〇零一二三四五六七八九十百千万萬億亿兆两兩]{2,20}|[二三四五六七八九十两兩](?![^\W\d_]{2})")
+# Numerals before the words for year, month, day and century.
 _NUMERALS_OF_DATES = re.compile(r"[〇零一二三四五六七八九十百千]{1,8}(?=[年月日世])")
-_BEHIND_LETTERS = re.compile(r"(?<=[^\x00-\u02ff\W\d_])(?=\d)")
+_BEHIND_LETTERS = re.compile(r"(?<=[^\x00-\u02ff\W\d_])(?=\d)")  # digits right after a non-Latin letter
 _MYRIAD = 10_000  # numerals from here on multiply the whole group before them
 
 
@@ -409,7 +410,7 @@ def _value_of_numerals(text: str) -> int:
 
 _LONGEST_WORD = 4  # letters; a function word of at most this length stays one even if it is a place name too
 _FOLDED = {ord(c): "-" for c in "‐‑‒–—−"} | {ord("’"): "'", ord("‘"): "'"}
-_DIRECTIONS = dict.fromkeys(map(ord, "\u061c\u200e\u200f"))
+_DIRECTIONS = dict.fromkeys(map(ord, "\u061c\u200e\u200f"))  # Arabic letter mark, left-to-right and right-to-left mark
 
 
 def roman(number: int) -> str:

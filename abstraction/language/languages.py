@@ -195,7 +195,7 @@ __all__ = [
     "notice",
     "question_words",
     "reading_language",
-    "told_languages",
+    "supported_languages",
 ]
 
 
@@ -230,7 +230,7 @@ def is_known(code: str) -> bool:
     return language(code).code.split("-")[0] == code.lower().split("-")[0]
 
 
-def told_languages() -> str:
+def supported_languages() -> str:
     """The supported languages as text for messages."""
     return f"{', '.join(languages())} and those of Unicode CLDR"
 
@@ -264,13 +264,14 @@ def notice(code: str) -> str | None:
     used = language(code)
     if not is_known(code):
         return (
-            f"no rules for {code!r} (there are: {told_languages()}): "
+            f"no rules for {code!r} (there are: {supported_languages()}): "
             f"names come from labels, dates and quantities are read and written in {used.name}"
         )
     if used.has_file:
         return None
     told = {
-        "decades": used.can_tell("decade"), "centuries": used.can_tell("century"), "words for about": used.about[1:],
+        "decades": used.has_words_for("decade"), "centuries": used.has_words_for("century"),
+        "words for about": used.about[1:],
         "bounds of amounts": used.more[1:], "numbers in words": used.number_words or not used.parts_words,
         "names of units": used.units, "phrases": False, "national adjectives": used.demonyms,
         "words of denial": used.around_names, "word endings": used.endings, "question words": used.asks,

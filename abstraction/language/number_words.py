@@ -12,7 +12,7 @@ from abstraction.language.language_data import any_of
 from abstraction.language.languages import Language
 
 _HUNDRED = 2  # exponent of ten
-_LEAST_HUNDRED = 100
+_LEAST_HUNDRED = 100  # words for whole hundreds ("zweihundert") have this value or more
 _LEAST_SCALE = 10**6  # "two million" is as precise as "2 million", so that two words from a million on stay
 
 

@@ -25,8 +25,10 @@ _SPOKEN_CONSONANT = re.compile(
     re.I,
 )
 _SPOKEN_VOWEL = re.compile(r"(?:heir|hono(?:u?r)|honest|hour)", re.I)
+# First words that are spelt out letter by letter: U.S., MP, X-ray.
 _LETTERS = re.compile(r"[A-Z](?:[A-Z0-9&.-]*[A-Z0-9])?\.?(?=$|[\s'’-])|[A-Z]\.|[B-DF-HJ-NP-TV-Z][A-Z]|[A-Z](?=-)")
-_VOWEL_LETTERS = frozenset("AEFHILMNORSX")
+_VOWEL_LETTERS = frozenset("AEFHILMNORSX")  # letters whose names begin with a vowel: an MP, an X-ray
+# Numbers that begin with the sound of eight, eleven or eighteen.
 _VOWEL_NUMBER = re.compile(r"(?:8|11(?:\D|$|\d\d(?:\D|$))|18(?:\D|$|\d\d(?:\D|$)))")
 # Acronyms that are pronounced as words, not letter by letter.
 _WORDS = re.compile(

@@ -20,12 +20,14 @@ _THOUGHT_TAG = re.compile(
     r"|<\|(?P<end_token>END|end_of)_(?:THINKING|thought)\|>|<unused94>|(?P<end_unused><unused95>)",
     re.IGNORECASE,
 )
+# A cheap test before the tags are parsed.
 _MAY_THINK = re.compile(
     r"[<\[◁/|_:;]\s?(?:think|thought|reason|reflect|scratch|analy|inner|internal|mono|chain|cot|seed)|<unused9",
     re.IGNORECASE,
 )
 _CHANNEL = re.compile(r"<\|channel\|>\s*+(\w++)[^<]{0,80}<\|message\|>")
 _CHANNEL_END = re.compile(r"<\|(?:end|return|start|call|channel)\|>")
+# Harmony output whose tokens were dropped: "analysis...assistantfinal...".
 _BARE_FINAL = re.compile(r"\A\s*+analysis(?=[A-Z\s]).*?assistantfinal\s*+", re.DOTALL)
 
 

@@ -22,14 +22,15 @@ from kg.walks.graph import Graph
 #
 # The type is accepted where an entity of the bare name has it: where one of its classes or occupations, or a class
 # right above one, is named by the type or by a phrase that ends in it before "of" or "in" ("province of China").
-# For a person the description may contain it too.
+# The description of a person may contain it too.
 
 LONGEST_TYPE = 3  # words of the longest type
 TYPED_TEXTS_KEPT = 10_000_000  # characters of texts whose entities are cached: 40 MB at most
-_OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S(?s:.*))\Z", re.I)
-_BRACKETED = re.compile(r"\A(?P<name>[^()]*\S)\s*\((?:the |an? )?(?P<type>[^()]+)\)\Z", re.I)
+_OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S(?s:.*))\Z", re.I)  # "the city of Lyon"
+_BRACKETED = re.compile(r"\A(?P<name>[^()]*\S)\s*\((?:the |an? )?(?P<type>[^()]+)\)\Z", re.I)  # "Lyon (city)"
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.I)
 _WORD = re.compile(r"[^\W_]+")
+# The end of the head noun of a class label.
 _HEAD = re.compile(r"(?<!\s)\s++(?:of|in|within|for)\s+|(?:(?<!\s)\s++)?[,(]")
 
 
@@ -136,7 +137,7 @@ def _split_type(text: str) -> Iterator[_Split]:
 
 CODE_LENGTH = 3  # letters; a lower-case text of at most this length may be a code: "no" is that of Norwegian
 PROVEN = 3  # least number of uses as a value by which the source proves that an entity fits the relation
-ENDINGS = {"label": ("Records", "Recordings")}  # endings of official names, by what is asked for
+ENDINGS = {"label": ("Records", "Recordings")}  # endings of official names, by the class that is asked for
 UNCOUNTED = 1000.0  # inhabitants assumed where none are stated
 UNRELATED_TO_SIZE = frozenset({"P36"})  # a capital may be small
 CANDIDATES_KEPT = 20_000_000  # characters of texts whose candidates, or their signs, are cached: 80 MB each at most
@@ -191,7 +192,7 @@ class Candidates:
         The forms are: as written; without brackets; without or with an article; with a usual ending ("Stax" for "Stax
         Records"); then without its type ("Yunnan province") or container.
         """
-        # Where any answer is possible, "yes" is not the band and "no" not the country.
+        # If any answer is possible, "yes" is not the band and "no" not the country.
         bare_word = relation.asks == "any" and text.islower()
         if text.endswith(")") and (matches := self.typed.find(text)):
             return matches  # "Boston (town)" is not every Boston
@@ -382,8 +383,8 @@ def fits_class(kinds: frozenset[str], filter_: Wanted) -> bool:
 
 LONGEST_CHAIN = 4  # commas of a chain that are read
 _PERSONS = frozenset({"person"})
-_IN = re.compile(r"(?:in|at|from) (?P<name>[^\W\d_a-zß-ÿ][^,.;]{1,60})")
-_AS = re.compile(r"(?P<name>[^,.;()]{3,60}?) as (?:the |an? )?[^\W\d_][^,.;]{0,60}")
+_IN = re.compile(r"(?:in|at|from) (?P<name>[^\W\d_a-zß-ÿ][^,.;]{1,60})")  # "in Munich"
+_AS = re.compile(r"(?P<name>[^,.;()]{3,60}?) as (?:the |an? )?[^\W\d_][^,.;]{0,60}")  # "Bob Geldof as Pink"
 _SENTENCE = re.compile(r"[^\W\d_]{3,40}\.")  # "Munich.", but not an abbreviation of one or two letters
 
 

@@ -20,17 +20,18 @@ from kg.model import QuantityValue, entity_number
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
-PLACES = frozenset({"place", "country"})
-SITES = PLACES | {"school", "building", "organisation"}
+PLACES = frozenset({"place", "country"})  # answer classes of places
+SITES = PLACES | {"school", "building", "organisation"}  # answer classes of everything with a fixed location
 STATE = frozenset({"Q3624078", "Q15634554"})  # sovereign states, states with limited recognition
 PAST_STATE = "Q3024240"  # historical country
-COUNTRY = "Q6256"
+COUNTRY = "Q6256"  # country
 DEPENDENT = "Q161243"  # dependent territory
+# Classes of first-level divisions: states, provinces, regions, constituent countries.
 FIRST_DIVISION = frozenset(
     {"Q10864048", "Q35657", "Q107390", "Q1221156", "Q5852411", "Q11828004", "Q36784", "Q3336843"}
 )
-SETTLEMENTS = frozenset({"Q486972", "Q515", "Q3957", "Q532"})
-CONTAINERS = ("P131", "P17", "P361", "P30")
+SETTLEMENTS = frozenset({"Q486972", "Q515", "Q3957", "Q532"})  # human settlement, city, town, village
+CONTAINERS = ("P131", "P17", "P361", "P30")  # located in, country, part of, continent
 DEPTH = 8  # steps upward at most; real chains are shorter
 
 # Regions that are never a tier, though chains lead through them.
@@ -40,6 +41,7 @@ _PASSED_THROUGH = re.compile(
     re.I,
 )
 _SUBURB = re.compile(r"\bsuburb")
+# A part of a city, named after it.
 _PART_OF = re.compile(r"(?:Downtown|Midtown|Uptown|Central|Inner|Old Town|Historic) (?P<whole>[A-ZÀ-Þ].+)")
 # A place that contains the named ones instead of lying in them: "landmass comprising X and Y".
 _ENCLOSES = re.compile(
@@ -62,11 +64,11 @@ _SPREAD = re.compile(
     re.I,
 )
 _KINDS = frozenset(filter(None, PLURAL.values()))
-_INNER = re.compile(r"(?<!\s)\s++(?:in|of|on|within)\s++(?:the\s++)?(?=[A-ZÀ-Þa-z])")
+_INNER = re.compile(r"(?<!\s)\s++(?:in|of|on|within)\s++(?:the\s++)?(?=[A-ZÀ-Þa-z])")  # a preposition within a unit
 _DIRECTIONS = frozenset(
     {"North", "South", "East", "West", "Upper", "Lower", "Northern", "Southern", "Eastern", "Western"}
 )
-_PAIR = re.compile(r", | and | & ")
+_PAIR = re.compile(r", | and | & ")  # the joints of "X and Y"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -440,7 +442,8 @@ def _fold_label(name: str) -> str:
 
 # Capitals of units with common names: many states have a Washington County, each with its own seat.
 
-CAPITAL = "P36"
+CAPITAL = "P36"  # the property "capital"
+# A unit of a county-like kind in a question.
 _UNIT = re.compile(
     r"[A-ZÀ-Þ][\w.'’-]{0,40}+(?: (?:of|and|the|de|la|[A-ZÀ-Þ][\w.'’-]{0,40}+)){0,8} "
     r"(?P<kind>County|District|Parish|Province|Region|Department)$"

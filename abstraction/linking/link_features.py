@@ -17,20 +17,22 @@ from kg.walks.graph import Graph
 # Properties for creators of works, for places, and for the beginning and end of an existence.
 CREATORS = ("P50", "P57", "P170", "P175", "P86", "P178", "P110", "P58")
 _PLACES = ("P17", "P131", "P27", "P495", "P19", "P20", "P159", "P276", "P740", "P205")
-_SAME_PLACE = frozenset({"P36", "P131"})
+_SAME_PLACE = frozenset({"P36", "P131"})  # relations whose answer lies where the subject does
 _BEGINS, _ENDS = ("P569", "P571", "P577", "P580", "P585"), ("P570", "P576", "P582", "P585")
-_NO_NEIGHBOURS = frozenset({"P31", "P279"})
+_NO_NEIGHBOURS = frozenset({"P31", "P279"})  # classes are shared by too many entities
 _PLAYS_A_PART = "actor actress comedian screenwriter cinematographer editor producer singer musician composer animator"
 _PARTICIPANTS = frozenset(_PLAYS_A_PART.split())
 KEPT = 50_000  # entities whose containers are cached
 _LONGEST_LIFE, _YOUNGEST_MAKER = 110, 5  # years
 _POSTHUMOUS = 60  # years after a maker's death in which works may still appear
+# The makers in a description: "by Joel and Ethan Coen".
 _BY = re.compile(r"\bby ((?:[A-ZÀ-Þ][\w.'’-]*)(?:[ ,]+(?:and |de |van |von |of |the )*[A-ZÀ-Þ][\w.'’-]*)*)")
 OF_ANOTHER = 2.0  # "foreign" of a film by another maker, which may be based on the subject's book
 _BASED_ON = re.compile(r"\b(?:based on|adapted from|adaptation of) .*")
-_FILM = re.compile(r"\A(?:the )?\d{4} (?:[\w-]+ ){0,4}film\b")
+_FILM = re.compile(r"\A(?:the )?\d{4} (?:[\w-]+ ){0,4}film\b")  # "1979 period comedy film"
+# Life dates in a description: "(1879-1955)", "(born 1961)".
 _LIFE = re.compile(r"\((?:born )?(?P<begin>1[0-9]{3}|20[0-9]{2})\s*(?:[-–—]\s*(?P<end>1[0-9]{3}|20[0-9]{2})?)?\)")
-_YEAR = re.compile(r"\A(?:the )?(?P<begin>1[0-9]{3}|20[0-9]{2})\b")
+_YEAR = re.compile(r"\A(?:the )?(?P<begin>1[0-9]{3}|20[0-9]{2})\b")  # a year that opens a description
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -26,7 +26,7 @@ from kg.walks.graph import Graph
 
 CONFIDENCE = ("low", "medium", "high", "given")  # confidences of links, lowest first
 COLUMNS = ("id", "question", "answer", "confidence", "reason", "meant", "rivals", "holds", "ladder", "decision")
-NONE = "none"
+NONE = "none"  # the decision that an answer is no item
 MOST_SHOWN = 8  # rivals, and statements of an entity, on the sheet
 _WORD = re.compile(r"\S+")
 _LONGEST = 12  # words of an answer that are searched for names

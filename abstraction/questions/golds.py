@@ -38,6 +38,7 @@ _RECENT_YEAR = re.compile(r"(?:19\d\d|20[0-3]\d)\.?")
 _NUMBER = re.compile(r"[~+-]?\d[\d.,]*\Z")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\Z")
 _ORDINALS = frozenset(("last", "final", *language("en").count_words))
+# Kinds of questions that yes or no may answer.
 _DENIAL = frozenset({QuestionKind.YES_NO, QuestionKind.CHOICE, QuestionKind.TEXT, QuestionKind.UNKNOWN})
 
 # Answer classes of entities by kind of question; kinds not listed accept any.
@@ -176,6 +177,7 @@ def _is_year(text: str, code: str) -> bool:
 
 MOST = 40  # answers that are compared with each other; a longer list stays as it is, since comparison is quadratic
 _LEAST_SHARE = 0.5  # least share of the alternatives with a ladder from which a tier must follow
+# Titles before a name, which add nothing to it.
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "sir", "lady", "lord", "saint", "st", "president", "king", "queen"})
 
 

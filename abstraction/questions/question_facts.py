@@ -30,6 +30,7 @@ _LEAST_UNCASED = 5  # letters of the shortest name in a question without capital
 INSIDE = 6  # letters of the shortest name that is found within a word: Vietnam in Petrovietnam
 ACRONYM = re.compile(r"[A-Z]{3,6}")  # recognised by its capitals
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
+# Prepositions of origin, in several languages.
 _OF = frozenset({"of", "from", "de", "da", "di", "del", "della", "von", "van", "zu"})
 _ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # Asian, European, Wikipedians
 _ELIDED = re.compile(r"\b[dlDL]['’](?=[A-ZÀ-Þ])")  # "l'Italie"
@@ -170,7 +171,7 @@ def follows_from_question(text: str, question: str, language: str = "en", *, rel
     return (bool(adjective) or match is not None) and (not kind or kind in _ANYBODY | trivial or facts.implies(kind))
 
 
-_ANYBODY = frozenset({"person", "human", "man", "woman"})
+_ANYBODY = frozenset({"person", "human", "man", "woman"})  # kinds that are true of every person
 
 
 def _units_in_phrase(phrase: str) -> Iterator[CalendarUnit]:

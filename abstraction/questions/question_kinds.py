@@ -22,6 +22,7 @@ _data = partial(package_data, "asked_kinds.json")
 LONGEST = 400  # characters of a question that are read
 _WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*|,(?= )")
 _QUESTION_WORDS = frozenset({"who", "whom", "whose", "when", "where", "why", "how", "what", "which"})
+# Numbers in words that ask for several answers.
 _NUMBERS = frozenset(word for word, number in language("en").number_words.items() if 2 <= number <= 10)
 
 

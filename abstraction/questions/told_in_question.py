@@ -45,10 +45,11 @@ _NATIONS = frozenset({"P27", "P17", "P495"})
 _PLACED = frozenset({"self", "P131", "P276", "P159", "P740", "P361", "P30"})
 _KINDS = frozenset({"P31", "P106", "P279", "P641", "P136", "P413", "P407"})
 _HOLDERS = ("P17", "P131", "P276", "P361", "P30")  # from an entity that is not a place to its places
+# Answer classes whose location a name gives away.
 _SCENES = frozenset({"event", "school", "organisation", "company", "club", "building"})
 _DOERS = frozenset({"person", "group"})  # whose names give away neither occupation nor nation
 _TEAMS = ("team", "club", "franchise")
-_AMERICA = frozenset({"Q30"})
+_AMERICA = frozenset({"Q30"})  # the country of teams in American leagues
 _IN_ENDS = re.compile(r" (?:in|of|from) (?:the )?(?P<place>[A-ZÀ-Þ].*)\Z")
 _BY_ENDS = re.compile(r" by (?P<makers>[A-ZÀ-Þ].*)\Z")
 _DATED = re.compile(r"\A(?P<year>\d{4})s? ")
@@ -94,12 +95,12 @@ class ToldInQuestion:
         rest = case.question.replace(case.subject_text, " ") if case.subject_text else case.question
         lands = self._countries_of_names(names) | lands_of_adjectives(rest, self._graph.shown_in)
         places, scenes = self._named_places(nodes, names, case, facts)
-        if self._is_answer_told(names, lands, places | scenes, case):
+        if self._names_answer(names, lands, places | scenes, case):
             return frozenset(nodes)
         told = _NamedInQuestion(names=names, lands=lands, places=places, scenes=scenes, facts=facts)
-        keys = {key for key, node in nodes.items() if self._follows(node, told, case)}
+        keys = {key for key, node in nodes.items() if self._follows_from_question(node, told, case)}
         if case.relation.within:
-            keys |= self._around_capital(nodes, case)
+            keys |= self._keys_around_capital(nodes, case)
         longer = facts.words if case.relation.subject != "person" else ()
         keys |= {key for key, node in nodes.items() if node.qid and _is_inside(node.text, longer)}
         return _add_entailed(nodes, keys)
@@ -179,7 +180,7 @@ class ToldInQuestion:
             yield from (holder for holder, _ in case.gazetteer.containers(place) if holder)
             yield from self._graph.targets(place, "P30")
 
-    def _is_answer_told(
+    def _names_answer(
         self, names: frozenset[str], lands: frozenset[str], around: frozenset[str], case: LadderCase
     ) -> bool:
         """Whether the question names the answer (not a person or group), or lies in the country that is asked for."""
@@ -192,7 +193,7 @@ class ToldInQuestion:
         of = self._cached_names if case.graph is self._graph else lambda qid: _searchable_names(case.graph, qid)
         return of(case.answer)
 
-    def _follows(self, node: Proposal, told: _NamedInQuestion, case: LadderCase) -> bool:
+    def _follows_from_question(self, node: Proposal, told: _NamedInQuestion, case: LadderCase) -> bool:
         """Whether every part of a tier follows from the question: kind, nation, place and year."""
         if self._is_named(node, told):
             return True
@@ -212,9 +213,9 @@ class ToldInQuestion:
             phrase = phrase[: made.start()]
         kind = normalise(_IN_ENDS.sub("", phrase))
         if kind != normalise(phrase):
-            if self._is_holder_told(phrase, kind, told, case):
+            if self._names_office_and_owner(phrase, kind, told, case):
                 return True
-            if not self._is_place_told(node, kind, told):
+            if not self._names_places(node, kind, told):
                 return False
         adjective, kind = split_nation(kind, self._vocabulary.countries or {})
         if not adjective:
@@ -223,7 +224,7 @@ class ToldInQuestion:
         if not is_asked or not adjective:
             return is_asked and (kind not in ("person", "place") or kind != normalise(phrase))
         is_team = told.facts.has_league and kind.endswith(_TEAMS)
-        return (is_team and adjective == "american") or self._is_nation_told(adjective, told)
+        return (is_team and adjective == "american") or self._names_nation(adjective, told)
 
     def _is_named(self, node: Proposal, told: _NamedInQuestion) -> bool:
         if node.qid is None:
@@ -234,13 +235,13 @@ class ToldInQuestion:
         known = qid in told.places or qid in told.scenes or qid in told.lands
         return known or not told.names.isdisjoint(self._cached_names(qid))
 
-    def _is_place_told(self, node: Proposal, kind: str, told: _NamedInQuestion) -> bool:
+    def _names_places(self, node: Proposal, kind: str, told: _NamedInQuestion) -> bool:
         """Whether the question names all places of a phrase, or they are the country of a league's teams."""
         places = [c.value for c in node.conditions if c.property in _PLACED | _NATIONS]
         land = _AMERICA if told.facts.has_league and kind.endswith(_TEAMS) else frozenset[str]()
         return bool(places) and all(place in land or self._is_place_named(place, told) for place in places)
 
-    def _is_holder_told(self, phrase: str, kind: str, told: _NamedInQuestion, case: LadderCase) -> bool:
+    def _names_office_and_owner(self, phrase: str, kind: str, told: _NamedInQuestion, case: LadderCase) -> bool:
         """Whether a question names both an office or kind and its owner: "a president of the United States"."""
         whose, kind = _IN_ENDS.search(phrase), kind.removeprefix("former ")
         if whose is None or not (told.facts.implies(kind) or f" {kind} " in f" {folded(case.question)} "):
@@ -248,13 +249,13 @@ class ToldInQuestion:
         name = whose["place"]
         return folded(name) in told.names or any(self._is_place_named(m.id, told) for m in self._graph.find(name))
 
-    def _is_nation_told(self, adjective: str, told: _NamedInQuestion) -> bool:
+    def _names_nation(self, adjective: str, told: _NamedInQuestion) -> bool:
         if adjective in told.names:
             return True
         lands = {*self._vocabulary.nations(adjective), *bundled_demonyms().countries.get(adjective, ())}
         return not lands.isdisjoint(told.places | told.lands)
 
-    def _around_capital(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
+    def _keys_around_capital(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
         """Keys of continents and of containers of the subject. The country of a county's seat is not given away."""
         subject, label = case.subject, self._graph.label(case.answer) or ""
         named = {node.qid: key for key, node in nodes.items() if node.qid}
@@ -297,7 +298,9 @@ def _is_code(carried: str, name: str) -> bool:
 
 
 def _is_of_a_thing(name: str, subject: str) -> bool:
-    """Whether the subject's name tells its place (Copenhagen Harbour Buses), not a namesake of it (Victoria County)."""
+    """Whether a place in the subject's name is its location (Copenhagen Harbour Buses), not its namesake (Victoria
+    County).
+    """
     words = {*folded(subject).split()} - {*folded(name).split()}
     return not words <= set(_parts()["around_places"]["words"])
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from abstraction.language.comparable_words import all_words, bare, content, stands_in
+from abstraction.language.comparable_words import all_words, bare, content, occurs_in
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.gazetteer import PLACES
 from abstraction.pipeline import LadderMaker
@@ -118,7 +118,7 @@ class AnswerFactsReader:
         if any(self.near.is_state(i) or self.near.is_division(i) for i in known):
             return True
         asked = all_words(row.question)
-        return any(stands_in(all_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
+        return any(occurs_in(all_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
 
     def _words(
         self, our_row: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]

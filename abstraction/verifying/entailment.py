@@ -21,9 +21,9 @@ from abstraction.language.comparable_words import (
     all_words,
     bare,
     content,
+    denies_location,
+    occurs_in,
     proper_names,
-    says_outside,
-    stands_in,
     taken_back_by,
     written_in_lower_case,
 )
@@ -303,7 +303,7 @@ class EntailmentChecker:
             is_stated = any(content(step.words) <= words_of_target for words_of_target in stated)
             if taken_back and taken_back not in written and not is_stated:
                 yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")
-            if ((shared and says_in) or tier.text[:1].isupper()) and says_outside(step.description, step.start):
+            if ((shared and says_in) or tier.text[:1].isupper()) and denies_location(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
 
     def _words_of_step(self, step: ReplayedStep) -> set[str]:
@@ -360,9 +360,9 @@ class EntailmentChecker:
         common |= {w for w in mine if w in bundled_demonyms().countries}  # "German state of Hesse"
         names = self._names_of(qid)
         for theirs in names.words:
-            if stands_in(theirs, mine) and all(w in common or w in theirs for w in mine):
+            if occurs_in(theirs, mine) and all(w in common or w in theirs for w in mine):
                 return True
-        if any(stands_in(core, mine) for core in names.cores):  # "DeKalb and Fulton counties": one kind for two
+        if any(occurs_in(core, mine) for core in names.cores):  # "DeKalb and Fulton counties": one kind for two
             return True
         said = names.demonyms.intersection(mine)
         return bare(words) in names.demonyms or (bool(said) and set(mine) <= said | common)
@@ -410,7 +410,7 @@ def _step_flaws(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[F
         yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.subject} {step.property} {step.target}")
     elif step.property is not None and classing and step.property not in CLASSING:
         yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.property} beside a class")
-    elif step.description and not classing and says_outside(step.description, step.start):
+    elif step.description and not classing and denies_location(step.description, step.start):
         yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
     taken_back = taken_back_by(step.description, step.start)
     if taken_back and taken_back not in PAST and last:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import product
 
-from abstraction.language.comparable_words import bare, content, says_outside
+from abstraction.language.comparable_words import bare, content, denies_location
 from abstraction.linking.gazetteer import PLACES, WORLD
 from abstraction.tiers import Tier
 from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
@@ -44,7 +44,7 @@ class PlaceRelation:
             before, after = facts.description[: match.start()], facts.description[match.end() :]
             opened = re.search(r"(?:\b(?:in|of|within|by|at|on|the)\s+|,\s*|\band\s+)$", before)
             closed = re.match(r"$|[,;.)]|\s+(?:and|in|of|on)\b|\s*\(", after)
-            if opened and closed and not says_outside(facts.description, match.start()):
+            if opened and closed and not denies_location(facts.description, match.start()):
                 return True
         return False
 

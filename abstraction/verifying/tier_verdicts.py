@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from abstraction.language.comparable_words import FUNCTION, all_words, bare, content, stands_in
+from abstraction.language.comparable_words import FUNCTION, all_words, bare, content, occurs_in
 from abstraction.linking.gazetteer import CAPITAL, PLACES
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import TieredRow
@@ -109,7 +109,7 @@ def compare_names(text: str, names: Sequence[str], *, person: bool, attested: Co
     attested_words = {w.rstrip(".") for w in attested}
     for name in names:
         theirs = _plain_words(name)
-        if theirs and stands_in(theirs, words):
+        if theirs and occurs_in(theirs, words):
             added = [w for w in _words_outside(words, theirs) if w not in FUNCTION]
             tail = normalise(text).partition(normalise(name))[2]
             if _AND.search(f" {tail} ") and not set(added) <= attested_words:
@@ -357,8 +357,8 @@ class Judge:
     def _leaks(self, facts: AnswerFacts, text: str) -> bool:
         """Whether the text describes the answer by the entity of the question, or has no word beyond the question."""
         subject = self.facts_reader.asked_about(facts.row)
-        if subject and stands_in(all_words(subject), all_words(text)) and not facts.place:
-            return all_words(subject) != all_words(facts.gold) and not stands_in(all_words(facts.gold), all_words(text))
+        if subject and occurs_in(all_words(subject), all_words(text)) and not facts.place:
+            return all_words(subject) != all_words(facts.gold) and not occurs_in(all_words(facts.gold), all_words(text))
         words = content(text)
         return bool(words) and words <= content(facts.row.question) and not facts.place
 

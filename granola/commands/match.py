@@ -87,11 +87,11 @@ class Match(RowsCommand):
 
 def check_answer_language(code: str | None, matcher: str) -> None:
     """Raise UsageError for a language without rules for answers, and for any language where a model matches."""
-    from abstraction.language.languages import is_known, told_languages
+    from abstraction.language.languages import is_known, supported_languages
     from granola.matching.registry import asks_a_model, matcher_names
 
     if code is not None and not is_known(code):
-        raise UsageError(f"--language is {code!r}; answers are read in {told_languages()}, or a kind as de-at")
+        raise UsageError(f"--language is {code!r}; answers are read in {supported_languages()}, or a kind as de-at")
     if code is not None and asks_a_model(matcher.partition(":")[0]):
         raise UsageError(f"--language goes with --matcher {matcher_names(asking=False)}: a judge reads any language")
 

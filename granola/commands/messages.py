@@ -131,13 +131,13 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
 
     The languages are given with the number of their rows.
     """
-    from abstraction.language.languages import is_known, language, notice, told_languages
+    from abstraction.language.languages import is_known, language, notice, supported_languages
 
     for code, number in sorted(rows.items()):
         if not is_known(code):
             note(
                 f"{count(number, 'row')} in the language {code!r}, which has no rules (there are: "
-                f"{told_languages()}): read as {language(code).name}"
+                f"{supported_languages()}): read as {language(code).name}"
             )
         elif said := notice(code):
             note(f"{count(number, 'row')} in a language without a file: {said}")

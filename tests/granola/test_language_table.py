@@ -40,7 +40,7 @@ def row(code: str) -> tuple[str, ...]:
     return (
         f"{words.name} ({code})",
         judged(code) if code != "en" else "all",
-        "yes" if words.can_tell("century") else "no",
+        "yes" if words.has_words_for("century") else "no",
         *(of_english if code == "en" else (*map(str, map(len, counted)), *asked)),
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from abstraction.language.amount_finder import converted, is_money
+from abstraction.language.amount_finder import convert_claim, is_money
 from abstraction.language.interval_claims import IntervalClaim
 from abstraction.language.languages import language
 from granola.matching.claims.intervals import IntervalLadder, IntervalPlacing, place
@@ -157,7 +157,7 @@ def _place_amount(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[Interva
     ] = {}  # by its unit after conversion: few units are of the same dimension
     for finest in ladder.levels[0]:
         if (in_unit := by_unit.get(finest.label)) is None:
-            in_unit = by_unit[finest.label] = converted(claim, finest.label) if finest.label else claim
+            in_unit = by_unit[finest.label] = convert_claim(claim, finest.label) if finest.label else claim
             if in_unit.label not in placed and (placing := place(in_unit, ladder)) is not None:
                 placed[in_unit.label] = in_unit, placing
         if in_unit is not claim and _rounds_to(in_unit, finest):

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from abstraction.errors import RowError
 from abstraction.faults import RejectedRow, shown
 from abstraction.files.records import Record
-from abstraction.language.languages import is_known, told_languages
+from abstraction.language.languages import is_known, supported_languages
 from abstraction.rows import QARow
 from abstraction.rows import TieredRow as Row
 from abstraction.tiers import Level, Tier
@@ -147,7 +147,7 @@ class MatchSettings(_Closed):
     def chosen(self, language: str) -> Matcher:
         """The matcher. Raises HTTPProblem for a language that answers cannot be read in, as `granola match` does."""
         if not is_known(language):
-            allowed = f"answers are read in {told_languages()}, or a kind as de-at"
+            allowed = f"answers are read in {supported_languages()}, or a kind as de-at"
             raise HTTPProblem(422, "language", f"language is {language!r}; {allowed}")
         return matcher(self.matcher, tau=self.tau, language=language, raw=self.raw)
 

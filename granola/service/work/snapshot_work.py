@@ -10,7 +10,7 @@ from typing import Any
 from abstraction.evidence import literal
 from abstraction.faults import RejectedRow
 from abstraction.files.writing import json_line
-from abstraction.language.languages import told_languages
+from abstraction.language.languages import supported_languages
 from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow
 from granola.service.incoming.problems import HTTPProblem
 from granola.service.work.snapshot_session import SnapshotSession
@@ -29,7 +29,7 @@ def check_language(session: SnapshotSession, language: str) -> None:
     if not session.speaks(language):
         raise HTTPProblem(
             422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
-            f"{told_languages()} alone; ask in one of these, or in one that the snapshot has names in",
+            f"{supported_languages()} alone; ask in one of these, or in one that the snapshot has names in",
         )  # fmt: skip
 
 
