@@ -389,7 +389,9 @@ class _DescriptionReader:
     def _is_of_person(
         self, nationality: Nationality, before: Sequence[DescriptionWord], behind: Sequence[DescriptionWord]
     ) -> bool:
-        """Whether a nationality is that of the person, not of a language or church, and only plain words precede it."""
+        """Whether a nationality is that of the person (not of a language or church) and is preceded by plain words
+        only.
+        """
         after = behind[0].key if behind else ""
         if after in {"language", "orthodox", "empire"} or after.endswith("-born"):
             return False

@@ -1,7 +1,7 @@
 """The currencies named in a text, as ISO 4217 codes, by the spellings of Unicode CLDR: ₩, C$, CHF, rupees, won.
 
-A sign or noun may belong to several currencies (eight have pesos), so every possible reading is returned; two texts
-name different currencies where their readings share none. "$" alone is the US dollar.
+A sign or noun may belong to several currencies (eight are called peso), so all possible readings are returned. Two
+texts name different currencies if they share no reading. "$" alone is the US dollar.
 """
 
 from __future__ import annotations

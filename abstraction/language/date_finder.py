@@ -96,10 +96,11 @@ def _without_group_names(pattern: str) -> str:
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def _words_of_dates(code: str) -> tuple[frozenset[str], re.Pattern[str] | None]:
-    """Words of the language and of English, one of which each date without digits contains; and a pattern of Roman
-    numerals if used.
+    """The words of the language and of English that dates without digits contain, and a pattern for Roman numerals if
+    the language writes centuries with them.
 
-    The words are ordinals, tens and decades: "nineteenth", "seventy", "twenties".
+    The words are ordinals, tens and decades ("nineteenth", "seventy", "twenties"); a text without digits and without
+    any of them has no date.
     """
     told: set[str] = set()
     for words in (language(code), language(BESIDE)):

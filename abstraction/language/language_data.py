@@ -150,11 +150,11 @@ class Language:
         return without_accents(stem)
 
     def halves(self, label: str) -> tuple[str, ...]:
-        """The masculine and feminine form of a label with both ("poète ou poétesse"), in this order, else the label
-        alone.
+        """The masculine and feminine form of a label such as "poète ou poétesse"; the label alone where it has one
+        form.
 
-        Words after both belong to each ("professeur ou professeure d'université"). The two must share a stem, so that
-        "ville ou village" is one label; the longer one is the feminine.
+        Words after the pair belong to both forms ("professeur ou professeure d'université"). Two words that share no
+        stem are not such a pair ("ville ou village"). The longer form is the feminine and comes second.
         """
         before, joint, behind = label.partition(self.either) if self.either else (label, "", "")
         (first, _, rest), (second, _, rest_behind) = before.partition(" "), behind.partition(" ")

@@ -54,7 +54,7 @@ def _build_language(file_data: Mapping[str, Any], *, has_file: bool) -> Language
 
 @cache
 def _validator() -> TypeAdapter[Language]:
-    """The validator that converts JSON lists and strings to the tuples, sets and numbers of Language."""
+    """The validator of Language, which converts JSON lists and strings to tuples, sets and numbers."""
     return TypeAdapter(Language)
 
 

@@ -87,7 +87,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Namesakes:
-    """The places with a name: the possible ones, those with it as label, and those that the name alone identifies."""
+    """The places with a name: possible ones, those labelled with it, and those for which the name alone is enough."""
 
     possible: frozenset[str]
     labelled: frozenset[str]
@@ -425,7 +425,7 @@ class Gazetteer:
 
 
 def _are_apart(places: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether containers and other containers (normalised names) name different states or different divisions."""
+    """Whether two sets of containers (normalised names) belong to different states or different divisions."""
     states = bundled_demonyms().names
     for kept in (lambda n: n in states, lambda n: n not in states and not WORLD.search(n.title())):
         mine, theirs = frozenset(filter(kept, places)), frozenset(filter(kept, others))

@@ -144,8 +144,8 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
 def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
     """The noun of a place that does not answer "where", and its evidence; None for other answers.
 
-    A river gives "a river in Asia". So does an answer whose relation does not hold for its containers: Bayamo is not
-    the capital of Cuba.
+    A river gives "a river in Asia". A relation that containers do not inherit also uses this noun: the country around
+    a capital has not the same relation to the subject.
     """
     relation = case.relation
     if relation.passes or _WHERE.match(case.question) or (not relation.id and _LOCATES.search(case.question)):
