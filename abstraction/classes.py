@@ -1,7 +1,7 @@
-"""What kind of thing an answer is: nearest anchor class, else the head noun of its description.
+"""The answer classes of entities: by the nearest anchor class, else by the head noun of the description.
 
-P279 is not a taxonomy to trust (a city reaches "organization" through it), so climbing ends at the first
-anchor met on each branch and never goes more than four steps.
+P279 is not a reliable taxonomy (a city reaches "organization" through it), so climbing ends at the first anchor on
+each branch and goes at most CLIMB steps.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from kg.bounded_cache import bounded_cache
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
-CLIMB = 4
+CLIMB = 4  # most P279 steps from a class of the entity; above that P279 mixes kinds of things
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wanted:
-    """What a relation asks for: classes that fit, those to prefer, and those that rule a candidate out."""
+    """The answer classes that a relation accepts, prefers and excludes; linking filters candidates by them."""
 
     fits: frozenset[str]
     prefers: frozenset[str]
@@ -34,7 +34,7 @@ _data = partial(package_data, "classes.json")
 
 @lru_cache(maxsize=1)
 def anchors() -> Mapping[str, frozenset[str]]:
-    """QID of an anchor class -> the answer classes it stands for."""
+    """By the QID of each anchor class, the answer classes that it implies."""
     out: dict[str, set[str]] = {}
     for kind, qids in _data()["anchors"].items():
         assert isinstance(qids, list)
@@ -44,8 +44,8 @@ def anchors() -> Mapping[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=64)
-def wanted(asks: str) -> Wanted | None:
-    """The class filter for what a relation asks, or None where anything goes."""
+def class_filter(asks: str) -> Wanted | None:
+    """The class filter for an answer class that relations ask for; None where any class fits."""
     row = _data()["asks"].get(asks)
     if row is None:
         return None
@@ -64,12 +64,14 @@ def _heads() -> tuple[re.Pattern[str], Mapping[str, str]]:
     return re.compile(rf"(?:^|[\s-])({alternatives})s?$"), kinds
 
 
+# The head noun of a description ends before these: prepositions, relative clauses, participles, punctuation.
 _HEAD_END = re.compile(
     r"(?<!\s)\s++(?:in|of|on|at|from|near|between|by|within|who|that|which|located|situated|for|with|to|and county seat"
     r"|given|made|spoken|based|built|held|owned|led|born|found|set|\w{4,}(?:ing|ed)(?=\s+(?:of|in|on|a|an|the|for|to|with|from|by|at)\b))\b|[,;(]"
 )
 
 
+# Descriptions of occupations in the form "person who ...", whose head noun alone would make them persons.
 _DOER = re.compile(
     r"(?:an?\s+)?(?:[a-z]+\s+){0,2}(?:person|individual|someone|professional|practitioner|people|player|worker|artist|specialist)"
     r"\s+(?:who|that|whose|responsible|trained|employed|in charge)\b",
@@ -87,7 +89,7 @@ def head_of_description(description: str) -> tuple[str, str] | None:
 
 
 def class_of_description(description: str) -> str | None:
-    """The class that a description's head noun tells, or None."""
+    """The answer class of a description's head noun, or None."""
     if _DOER.match(description):
         return "occupation"
     head = head_of_description(description)
@@ -95,9 +97,9 @@ def class_of_description(description: str) -> str | None:
 
 
 def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
-    """The answer classes of an entity; empty where neither P31 nor the description tells.
+    """The answer classes of an entity; empty where neither P31 nor the description gives one.
 
-    Classes met within one step of the nearest anchor all count: a city that is a country too is both.
+    Classes within one step of the nearest anchor all count: a city that is also a country is both.
     """
     depth_of: dict[str, int] = {}
     known = anchors()
@@ -124,7 +126,7 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
 
 
 def _class_without_anchor(graph: Graph, entity_id: str) -> frozenset[str]:
-    """The class that the description tells; who has an occupation, or no class but a nationality, is a person."""
+    """The class by the description; an entity with an occupation, or with a nationality but no class, is a person."""
     description = graph.description(entity_id)
     kind = class_of_description(description) if description else None
     is_anybody = not graph.classes(entity_id) and graph.targets(entity_id, "P27")
@@ -134,7 +136,7 @@ def _class_without_anchor(graph: Graph, entity_id: str) -> frozenset[str]:
 
 
 class Classifier:
-    """`classes_of` with a memory; one a graph."""
+    """`classes_of` for one graph, keeping its results."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -150,5 +152,5 @@ class Classifier:
 
 @lru_cache(maxsize=1)
 def stop_classes() -> frozenset[str]:
-    """Classes that are never a tier and never climbed through."""
+    """Classes that are never a tier, and above which nothing is read."""
     return frozenset(package_data("stop_classes.json")["stop"])

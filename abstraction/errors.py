@@ -16,36 +16,38 @@ class UnknownRelationError(AbstractionError, ValueError):
 
 
 class UnknownLinkerError(AbstractionError, ValueError):
-    """A way of linking was asked for that there is not; the message names those there are."""
+    """The name of a linking method is unknown; the message lists the known ones."""
 
 
 class LanguageError(AbstractionError, ValueError):
-    """A language's data file is not as it must be; the message names the file, the key and what is allowed."""
+    """A data file of a language is malformed; the message names the file, the key and the allowed values."""
 
 
 class DatasetError(AbstractionError, ValueError):
-    """A dataset cannot be built as asked: its place is taken, its questions are missing, a phraser broke its word."""
+    """A dataset cannot be built as requested: its folder is taken, its questions are missing, or a phraser or scorer
+    returned other rows than it was given.
+    """
 
 
 class ModelError(AbstractionError, RuntimeError):
-    """A language model cannot be used at all; what was answered until then is kept."""
+    """A language model cannot be used at all; the answers until then are kept."""
 
 
 class ModelSpecError(ModelError, ValueError):
-    """What names a model names none, or with settings that there are not; the message says what is allowed."""
+    """The specification of a model is wrong, or has unknown settings; the message says what is allowed."""
 
 
 class ModelAccessError(ModelError, PermissionError):
-    """A model's server refuses who asks, or has no such model: every further request would fail the same way."""
+    """A server refuses the key, or has no such model: every further request would fail in the same way."""
 
 
 class ModelUnreachableError(ModelError, ConnectionError):
-    """A model's server does not answer, or fails whatever it is asked."""
+    """A server does not answer, or fails at every request."""
 
 
 class PromptError(AbstractionError, ValueError):
-    """A prompt file is not as it must be; the message names the file and the line."""
+    """A prompt file is malformed; the message names the file and the line."""
 
 
 class ReplyError(AbstractionError, ValueError):
-    """A model's reply is not in the form that was asked for."""
+    """A model's reply is not in the requested form."""

@@ -1,4 +1,4 @@
-"""Making evidence: one step of reasoning, with readable names for the ids in it."""
+"""Evidence: single steps of reasoning, with readable names for the ids in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kg.walks.graph import Graph
 
 
 def from_statement(graph: Graph, statement: Statement) -> Evidence:
-    """The statement as evidence; its value as a QID, or literally where it is no entity."""
+    """The statement as evidence; its value as a QID, or as plain text where the value is no entity."""
     ids = [statement.subject, statement.property, *([statement.target] if statement.target else [])]
     labels = {i: shown[0] for i in ids if (shown := graph.shown_label(i))}
     return Evidence(
@@ -28,12 +28,12 @@ def from_statement(graph: Graph, statement: Statement) -> Evidence:
 
 
 def from_description(graph: Graph, entity_id: str, words: str) -> Evidence:
-    """The words of an entity's description that were used, as they stand there.
+    """The used words of an entity's description as evidence, with their span in the description.
 
-    No span only where the words are not the description's, whatever cleaning did to them.
+    The span is None only where the words do not occur in the description, even before cleaning.
     """
     text = graph.description(entity_id) or ""
-    return from_span(graph, entity_id, span_of(text, words) or _span_of_cleaned(text, words))
+    return from_span(graph, entity_id, span_of(text, words) or _find_cleaned_span(text, words))
 
 
 def from_span(graph: Graph, entity_id: str, span: tuple[int, int] | None) -> Evidence:
@@ -49,28 +49,28 @@ def from_span(graph: Graph, entity_id: str, span: tuple[int, int] | None) -> Evi
     )
 
 
-# Names that cleaning writes out, and how descriptions write them.
-_WRITTEN = {
+# Names that cleaning writes out in full, with patterns of their abbreviations in descriptions.
+_ABBREVIATIONS = {
     "united states of america": r"U\.? ?S\.?(?: ?A\b\.?)?",
     "united states": r"U\.? ?S\.?(?: ?A\b\.?)?",
     "united kingdom": r"U\.? ?K\b\.?",
     "united arab emirates": r"U\.? ?A\.? ?E\b\.?",
     "washington d.c": r"Washington,? ?D\.? ?C\b\.?",
 }
-_GAP = r"(?:\s|\([^()]*\)|\[[^\]]*\])+"  # brackets are cut away before any grammar looks
-# "Nash County" of "Edgecombe and Nash counties".
-_KINDS = {"county": "counties", "parish": "parishes", "city": "cities", "territory": "territories"}
+_GAP = r"(?:\s|\([^()]*\)|\[[^\]]*\])+"  # cleaning removes brackets before any grammar reads the text
+# Kinds of places whose plural closes a list: "Nash County" in "Edgecombe and Nash counties".
+_PLURALS = {"county": "counties", "parish": "parishes", "city": "cities", "territory": "territories"}
 
 
-def _span_of_cleaned(text: str, words: str) -> tuple[int, int] | None:
-    """[start, end) of words that cleaning made of the text: abbreviations written out, brackets cut, plurals parted."""
+def _find_cleaned_span(text: str, words: str) -> tuple[int, int] | None:
+    """The [start, end) of words that cleaning changed: abbreviations written out, brackets removed, plurals split."""
     key = words.casefold().replace(",", "").rstrip(".")
-    forms = [_WRITTEN[key]] if key in _WRITTEN else []
+    forms = [_ABBREVIATIONS[key]] if key in _ABBREVIATIONS else []
     parts = [re.escape(part) for part in words.split()]
     forms.append(_GAP.join(parts))
     head, _, kind = words.rpartition(" ")
     if head:
-        plural = _KINDS.get(kind.casefold(), f"{kind}s")
+        plural = _PLURALS.get(kind.casefold(), f"{kind}s")
         forms.append(rf"{re.escape(head)}(?=[\w\s,]*\b{re.escape(plural)}\b)")
     for form in forms:
         if found := re.search(rf"(?<!\w)(?:{form})(?!\w)", text, re.I):
@@ -78,33 +78,35 @@ def _span_of_cleaned(text: str, words: str) -> tuple[int, int] | None:
     return None
 
 
-def joined(groups: Iterable[Sequence[Evidence]]) -> tuple[Evidence, ...]:
-    """All the evidence of several paths, each step once, in order."""
+def join_evidence(groups: Iterable[Sequence[Evidence]]) -> tuple[Evidence, ...]:
+    """The evidence of several paths in order, each step once."""
     out: list[Evidence] = []
     for group in groups:
         out += [step for step in group if step not in out]
     return tuple(out)
 
 
-def completed(ladder: Ladder, *, more: Sequence[Evidence] = ()) -> Ladder:
-    """The ladder with every tier's steps leading all the way from the answer or from the entity of a finer tier.
+def complete_evidence(ladder: Ladder, *, more: Sequence[Evidence] = ()) -> Ladder:
+    """The ladder with each tier's evidence extended to start from the answer or from the entity of a finer tier.
 
-    A step that starts at what no finer tier is ("Manitoba is a province of Canada" for "a city in Canada") gets the
-    steps before it from the finer tiers' evidence, or from `more`: steps of tiers that are not there any more.
+    A step from an entity that is no finer tier ("Manitoba is a province of Canada" for "a city in Canada") gets its
+    preceding steps from the evidence of finer tiers, or from `more`: steps of tiers that were removed.
     """
     known = {tier.qid for tier in ladder.levels[0].tiers if tier.qid}
-    meant = bool(known)  # of an ambiguous answer every candidate's way is needed
+    meant = bool(known)  # an ambiguous answer needs the paths of all candidates
     before = list(more)
     levels = [ladder.levels[0]]
     for level in ladder.levels[1:]:
         before += [step for tier in level.tiers for step in tier.evidence if step not in before]
-        tiers = tuple(_completed(tier, known, before, meant=meant) for tier in level.tiers) if known else level.tiers
+        tiers = (
+            tuple(_complete_tier(tier, known, before, meant=meant) for tier in level.tiers) if known else level.tiers
+        )
         levels.append(Level(tiers=tiers))
         known |= {tier.qid for tier in tiers if tier.qid}
     return Ladder(levels=tuple(levels), abstained=ladder.abstained)
 
 
-def _completed(tier: Tier, known: Collection[str], before: Sequence[Evidence], *, meant: bool) -> Tier:
+def _complete_tier(tier: Tier, known: Collection[str], before: Sequence[Evidence], *, meant: bool) -> Tier:
     evidence = tier.evidence
     for _ in range(len(before)):
         led = {step.value for step in evidence if step.kind == "statement"}
@@ -116,14 +118,14 @@ def _completed(tier: Tier, known: Collection[str], before: Sequence[Evidence], *
         if leading is not None:
             evidence = (leading, *evidence)
         elif meant and tier.qid and any(s.value == tier.qid for s in rest):
-            evidence = rest  # one of several ways, through what is no tier any more
+            evidence = rest  # one of several paths, through a tier that was removed
         else:
             break
     return tier if evidence is tier.evidence else replace(tier, evidence=evidence)
 
 
 def leads_to(step: Evidence, following: Evidence) -> bool:
-    """Whether a step ends at what another starts from: by its value, or by the name in its words."""
+    """Whether a step ends at the entity that another starts from: by its value, or by the name in its words."""
     if step.kind == "statement":
         return step.value == following.subject
     name = following.labels.get(following.subject or "")
@@ -134,12 +136,12 @@ def leads_to(step: Evidence, following: Evidence) -> bool:
 
 
 def value_of(statement: Statement) -> str | None:
-    """A statement's value as evidence writes it."""
+    """The value of a statement in the form that evidence has."""
     return statement.target or literal(statement)
 
 
 def literal(statement: Statement) -> str | None:
-    """A value that is no entity, in plain text: ISO-like dates at their precision, amounts with their unit."""
+    """A value other than an entity as plain text: dates ISO-like at their precision, amounts with their unit."""
     value = statement.value
     if isinstance(value, TextValue):
         return value.text

@@ -1,6 +1,6 @@
-"""Rows that are left out, each with its place and the reason: bad ones, and those that the program is at fault with.
+"""Rejected rows, each with its place and reason: malformed ones, and those at which the program failed.
 
-An unforeseen error in one row rejects that row and lets the run go on.
+An unforeseen error in one row rejects that row, and the run continues.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ T = TypeVar("T")
 
 FAULT = "fault of the program"
 _PACKAGES = ("kg", "abstraction", "granola")
-EXCERPT = 160  # characters
-_ENDING = (ForeseenError, MemoryError, OSError, sqlite3.Error)
+EXCERPT = 160  # characters of a rejected record that are shown
+# Errors that end a run: raised on purpose, or of memory, disk or store, which every further row would meet too.
+_NOT_OF_ONE_ROW = (ForeseenError, MemoryError, OSError, sqlite3.Error)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RejectedRow:
-    """A record that was left out: "file:line", the reason, the beginning of what stood there, and its id if known."""
+    """A rejected record: its place as "file:line", the reason, the beginning of its text, and its id if known."""
 
     source: str
     reason: str
@@ -40,22 +41,22 @@ class RejectedRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnansweredRow(RejectedRow):
-    """A record to whose question its dataset has no answer: nothing is wrong with it, and it is left out."""
+    """A record whose question has no answer in its dataset: it is left out, but is not malformed."""
 
 
 OnReject = Callable[[RejectedRow], None]
 
 
 def excerpt(text: str | bytes) -> str:
-    """The first characters of what was rejected, on one line."""
+    """The first EXCERPT characters of a rejected text, on one line."""
     if isinstance(text, bytes):
         text = text[: 4 * EXCERPT].decode("utf-8", "backslashreplace")
     text = " ".join(text[: 2 * EXCERPT].encode("utf-8", "backslashreplace").decode().split())
     return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
 
 
-def shown(value: object) -> str:
-    """The beginning of a value as Python writes it, on one line."""
+def repr_excerpt(value: object) -> str:
+    """The beginning of the `repr` of a value, on one line."""
     try:
         return excerpt(repr(value))
     except RecursionError:
@@ -64,9 +65,9 @@ def shown(value: object) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fault:
-    """An unforeseen error: `stage` is what was being done with the row, `place` the line of the program, if known.
+    """An unforeseen error: `stage` names the work on the row, `place` the line of the program, if known.
 
-    `cause` is the error itself, None in another process than that where it was raised.
+    `cause` is the error itself; None after a fault was sent to another process.
     """
 
     stage: str
@@ -79,23 +80,24 @@ class Fault:
 
     @property
     def reason(self) -> str:
-        """What a list of rejected rows says of it."""
+        """The reason as lists of rejected rows show it."""
         return f"{FAULT} in {self.stage}{f', {self.place}' if self.place else ''}: {self.error}; please report it"
 
     def rejected(self, *, source: str, id: str, text: str) -> RejectedRow:
-        """The row that it rejects: where it stands, its id and the beginning of its text."""
+        """The row that the fault rejects, with its place, its id and the beginning of its text."""
         return RejectedRow(source=source or id, reason=self.reason, excerpt=excerpt(text), id=excerpt(id))
 
 
 def is_unforeseen(error: BaseException) -> bool:
-    """Whether an error can be one row's: not what is raised on purpose, nor memory, a disk, a network or a store."""
+    """Whether an error may come from one row alone: not one raised on purpose, nor of memory, disk, network or store.
+    """
     if isinstance(error, sqlite3.DataError):  # a text or number that SQLite cannot take
         return True
-    return isinstance(error, Exception) and not isinstance(error, _ENDING)
+    return isinstance(error, Exception) and not isinstance(error, _NOT_OF_ONE_ROW)
 
 
 def fault_of(error: Exception, stage: str) -> Fault:
-    """The fault that an unforeseen error is. Raises the error itself where it is none."""
+    """The fault for an unforeseen error. Raises any other error again."""
     if not is_unforeseen(error):
         raise error
     place = ""
@@ -107,7 +109,7 @@ def fault_of(error: Exception, stage: str) -> Fault:
 
 
 def attempt(stage: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | Fault:
-    """What `work` returns, or the fault of an unforeseen error in it; other errors are raised."""
+    """The result of `work`, or the fault of an unforeseen error in it; other errors are raised."""
     try:
         return work(*args, **kwargs)
     except Exception as error:

@@ -9,11 +9,11 @@ from typing import Any
 
 
 def package_text(name: str) -> str:
-    """The text of a file there."""
+    """The text of a file in `abstraction/data`."""
     return files("abstraction").joinpath("data", name).read_text(encoding="utf-8")
 
 
 @cache
 def package_data(name: str) -> Any:
-    """What a JSON file there holds. Whoever asks next gets the same object: it is not to be changed."""
+    """The content of a JSON file in `abstraction/data`. All callers share the object: do not change it."""
     return json.loads(package_text(name))

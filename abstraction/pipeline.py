@@ -1,6 +1,6 @@
 """Questions in, tiered rows out: link, propose, filter, level.
 
-`LadderMaker` holds what is worth keeping between questions (a cached view of the snapshot, classes, place
+`LadderMaker` keeps between questions what is costly to read or compute (a cached view of the snapshot, classes, place
 chains); `make_ladders` streams rows through one.
 """
 
@@ -32,7 +32,7 @@ from abstraction.questions.told_in_question import ToldInQuestion
 from abstraction.readers import GraphReaders
 from abstraction.relations import Relation, relation, table
 from abstraction.row_languages import row_language
-from abstraction.row_maker import WHERE, MadeRow, MakerTools, RowMaker
+from abstraction.row_maker import WHERE, MakerTools, RowMaker, RowWithNotes
 from abstraction.rows import QARow, RejectedRow, TieredRow
 from abstraction.tiers import Level
 from kg.model import Entity
@@ -40,19 +40,19 @@ from kg.store.protocol import Store
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
-CHUNK = 500
-MOST_LANGUAGES = 40  # of one run
-KEPT = 30_000  # entities in memory before reading begins anew, so that any number of questions fits
+CHUNK = 500  # rows whose entities are read from the store together
+MOST_LANGUAGES = 40  # in one run; each has a maker with caches of its own
+KEPT = 30_000  # entities in memory; above that caches are dropped, so that memory stays bounded
 
 
 class LadderMaker:
     """Makes ladders from one snapshot in one language. The same row always gives the same ladder.
 
-    The rules read English labels and descriptions whatever the language is; tiers are then told in it.
-    `linker` is how answers without an id are linked; see `linking.linker.Linker`. `vocabulary` and `measured` are those
-    of another maker for the same store, if both read the same language: they take seconds. Without `as_asked` tiers
-    stay that the question's names tell or that most answers share, and containers keep their bare names, as in the
-    paper. Without `bits_asked` tiers have none of these: to count what a relation's answers are takes a second or more.
+    The rules read English labels and descriptions whatever the language is; tiers are then translated. `linker` names
+    the method for answers without an id; see `linking.linker.Linker`. `vocabulary` and `measured` can be shared by
+    makers for the same store that read the same language: to build them takes seconds. Without `as_asked`, tiers that
+    the names in the question imply or that most answers share are kept, and containers keep their bare names, as in
+    the paper. Without `bits_asked` that field stays empty: counting the answers of a relation takes a second or more.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class LadderMaker:
         as_asked: bool = True,
         bits_asked: bool = True,
     ) -> None:
-        self._method = linker
+        self._linker_method = linker
         self._as_asked = as_asked
         self._bits_asked = bits_asked
         self._language = language
@@ -74,14 +74,14 @@ class LadderMaker:
         self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
         self.measured = measured or MeasuredRelations()
         self.information = Information(store, self.vocabulary)
-        self._read_anew(store)
+        self._open_graph(store)
 
-    def _read_anew(self, store: Store) -> None:
+    def _open_graph(self, store: Store) -> None:
         known = properties() | set(table())
         read = reading_language(self._language)
         labels = territory_labels(self._language)
         graph = Graph(store, language=read, shown_in=self._language, further_labels=labels, properties=known)
-        self._readers = GraphReaders.of(graph, method=self._method, priors=self._priors)
+        self._readers = GraphReaders.of(graph, method=self._linker_method, priors=self._priors)
         self._tools = MakerTools(
             vocabulary=self.vocabulary,
             information=self.information,
@@ -94,124 +94,124 @@ class LadderMaker:
 
     @property
     def graph(self) -> Graph:
-        """What is read of the snapshot, until `make_room` begins anew."""
+        """The cached view of the snapshot; `make_room` may replace it."""
         return self._readers.graph
 
     @property
     def classes(self) -> Classifier:
-        """What kinds of thing entities are."""
+        """The classifier of entities."""
         return self._readers.classes
 
     @property
     def gazetteer(self) -> Gazetteer:
-        """Which places names mean."""
+        """The resolver of place names."""
         return self._readers.gazetteer
 
     @property
     def linker(self) -> Linker:
-        """Which entities answers mean."""
+        """The linker of answers to entities."""
         return self._readers.linker
 
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """Tiered rows in the order of the questions, read from the store in batches.
 
-        A row with which the program is at fault goes to `on_reject`, which see `abstraction.faults`, and nothing of it
-        touches the rows behind it; without `on_reject` the error is raised.
+        A row at which the program fails goes to `on_reject` (see `abstraction.faults`) and does not affect later rows;
+        without `on_reject` the error is raised.
         """
         if on_reject is None:
-            for chunk in self._chunks(rows):
+            for chunk in self._prefetched_chunks(rows):
                 yield from map(self.make, chunk)
             return
-        yield from _accepted(self.make_each(rows), on_reject)
+        yield from _without_rejected(self.make_each(rows), on_reject)
 
     def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
-        """The tiered row of each question in order, or how the program is at fault with it."""
-        for chunk in self._chunks(rows):
+        """For each question in order its tiered row, or a rejected row where the program fails."""
+        for chunk in self._prefetched_chunks(rows):
             for row in chunk:
                 made = attempt("making a ladder", self.make, row)
                 if isinstance(made, Fault):
-                    self.start_afresh()  # what it was about to conclude
+                    self.start_afresh()  # caches may be half filled
                     yield made.rejected(source=row.source, id=row.id, text=row.question)
                 else:
                     yield made
 
-    def _chunks(self, rows: Iterable[QARow]) -> Iterator[list[QARow]]:
-        """The rows by CHUNK, what they need read from the store."""
+    def _prefetched_chunks(self, rows: Iterable[QARow]) -> Iterator[list[QARow]]:
+        """The rows in lists of CHUNK, after their entities were read from the store."""
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             self.make_room()
-            attempt("reading the store", self._prefetch, chunk)  # whose row it is shows when that is made
+            attempt("reading the store", self._prefetch, chunk)  # its row raises the error again
             yield chunk
 
     def make_room(self) -> bool:
-        """Drop what was read, and what was concluded of it, where that is more than KEPT entities; whether it was.
+        """Drop the caches where they contain more than KEPT entities; returns whether that was done.
 
-        Whoever keeps `graph`, `classes`, `gazetteer` or `linker` takes the new ones then.
+        Callers that keep `graph`, `classes`, `gazetteer` or `linker` must then fetch the new ones.
         """
         if self.graph.held <= KEPT:
             return False
-        self._read_anew(self.graph.store)
+        self._open_graph(self.graph.store)
         return True
 
     def levels_of(self, qid: str, asked: Relation, subject: str | None = None) -> tuple[Level, ...]:
-        """What an entity entails as an answer to whatever question asks that, of the subject if one is given."""
+        """The levels of an entity as an answer to any question with this relation, for the subject if one is given."""
         label = self.graph.shown_label(qid)
         row = QARow(
             id=qid, question="", answers=(label[0] if label else qid,), answer_qids=(qid,),
             relation=asked.id or None, subject_qid=subject,
         )  # fmt: skip
-        return RowMaker(self._tools, self._readers, row, ANY_KIND, asked).made().row.levels
+        return RowMaker(self._tools, self._readers, row, ANY_KIND, asked).make_with_notes().row.levels
 
     def make(self, row: QARow) -> TieredRow:
-        """The tiered row of a question: its ladder, or level 1 alone with the abstention's code.
+        """The tiered row of a question: its ladder, or level 1 alone with the code of the abstention.
 
-        Where the row describes its answer's entity its words count: for a place only where the snapshot places it
-        less finely, for anything else unless the snapshot says as much.
+        A description that the row gives of its answer replaces that of the snapshot: for a place only where it names
+        more containers, for other answers unless the snapshot's description contains it.
         """
-        return self.made(row).row
+        return self.make_with_notes(row).row
 
-    def made(self, row: QARow) -> MadeRow:
-        """The same, with what the question's names tell and what is doubted."""
+    def make_with_notes(self, row: QARow) -> RowWithNotes:
+        """`make`, with notes on tiers that the question implies and on doubtful entities."""
         kind = asked_kind(row.question, self._language) if row.relation is None else ANY_KIND
         row = _with_relation_of_wording(row, self._language)
-        described = self._described(row)
+        described = self._entity_as_described(row)
         readers = self._readers if described is None else self._readers.with_entity(described)
-        return RowMaker(self._tools, readers, row, kind).made()
+        return RowMaker(self._tools, readers, row, kind).make_with_notes()
 
     def start_afresh(self) -> None:
-        """Drop what was concluded so far, as after an interruption; what was read is kept."""
+        """Drop all conclusions, as after an interruption; entities that were read are kept."""
         self._readers = self._readers.afresh()
 
-    def _described(self, row: QARow) -> Entity | None:
+    def _entity_as_described(self, row: QARow) -> Entity | None:
         qid, description = row.answer_qids[0], row.answer_description
         if qid is None or description is None:
             return None
         known = self.graph.entity(qid)
         if known is None:
-            language = self.graph.shown_in  # a description in another language is kept, and read by no rule
+            language = self.graph.shown_in  # no rule reads a description in another language
             return Entity(id=qid, labels={language: row.answers[0]}, descriptions={language: description})
         if self.graph.shown_in != self.graph.language:
             return None
         graph_description = self.graph.description(qid)
         where = row.relation is not None and relation(row.relation).asks in WHERE
         fuller = normalise(description) not in normalise(graph_description or "") and not where
-        if graph_description is None or fuller or _steps(description) > _steps(graph_description):
+        if graph_description is None or fuller or _count_places(description) > _count_places(graph_description):
             return replace(known, descriptions={self.graph.language: description})
         return None
 
     def bits_of_container(self, qid: str, asked: str) -> float | None:
-        """The bits of lying in the place, for answers of a relation; None where nothing known lies in it."""
+        """The bits of lying in a place, for answers of a relation; None where no entity is known to lie in it."""
         kinds = self.classes(qid)
-        return None if PLACES.isdisjoint(kinds) else self.information.of_container(qid, relation(asked), kinds)
+        return None if PLACES.isdisjoint(kinds) else self.information.bits_of_container(qid, relation(asked), kinds)
 
     def proposals(self, case: LadderCase) -> list[Proposal]:
-        """What may be said of an answer, before anything is left out; empty where nothing is known of its class."""
+        """The unfiltered proposals for an answer; empty where its class has no builder."""
         build = builder_for(case.relation.asks, self.classes(case.answer))
         return build(case) if build else []
 
     def _prefetch(self, questions: list[QARow]) -> None:
         rows, graph = [_with_relation_of_wording(row, self._language) for row in questions], self.graph
-        graph.fetch_along(self._mentioned(rows))
+        graph.fetch_along(self._mentioned_ids(rows))
         by_relation: defaultdict[str, list[str]] = defaultdict(list)
         for row in rows:
             if row.relation:
@@ -219,8 +219,8 @@ class LadderMaker:
         for prop, answers in by_relation.items():
             self.linker.prepare(answers, relation(prop))
 
-    def _mentioned(self, rows: list[QARow]) -> list[str]:
-        """The ids in the rows, and those that their texts may mean."""
+    def _mentioned_ids(self, rows: list[QARow]) -> list[str]:
+        """The ids in the rows, and the ids of entities that their texts may name."""
         texts = [text for row in rows for text in (*row.answers, row.subject_text) if text]
         self.graph.find_all(texts)
         unknown = [text for row in rows for text in row.answers if not self.graph.find(text)]
@@ -229,7 +229,7 @@ class LadderMaker:
         return ids + [qid for row in rows for qid in (*row.answer_qids, row.subject_qid) if qid]
 
 
-def _accepted(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> Iterator[TieredRow]:
+def _without_rejected(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> Iterator[TieredRow]:
     for row in made:
         if isinstance(row, RejectedRow):
             on_reject(row)
@@ -238,7 +238,7 @@ def _accepted(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> I
 
 
 def _with_relation_of_wording(row: QARow, language: str) -> QARow:
-    """The row with the relation that its wording surely asks for, and the subject's name, where it gives none."""
+    """The row with a relation and a subject name read from its wording, where it gives none."""
     if row.relation is not None:
         if row.question and row.subject_text is None and (subject := subject_of(row.question, row.relation, language)):
             return replace(row, subject_text=subject)
@@ -248,16 +248,16 @@ def _with_relation_of_wording(row: QARow, language: str) -> QARow:
     return replace(row, relation=wording.relation, subject_text=row.subject_text or wording.subject)
 
 
-def _steps(description: str) -> int:
-    """How many places a description's chain names."""
+def _count_places(description: str) -> int:
+    """The number of places in the chain of a description."""
     phrase = parse_place(description)
     return len(phrase.units) if phrase else 0
 
 
 class LadderMakers:
-    """A `LadderMaker` for each language of the rows, made when it is needed; all share the store.
+    """A `LadderMaker` for each language of the rows, created on first use; all share the store.
 
-    Raises RowError for a row with more languages before it than MOST_LANGUAGES.
+    Raises RowError once rows have more than MOST_LANGUAGES languages.
     """
 
     def __init__(self, store: Store, *, language: str = "en", linker: str = "question") -> None:
@@ -267,7 +267,7 @@ class LadderMakers:
         self._makers: dict[str, LadderMaker] = {}
 
     def maker(self, language: str | None = None) -> LadderMaker:
-        """The maker of a language, by default of the one that is asked for."""
+        """The maker of a language, by default of the requested one."""
         code = language or self.language
         if code not in self._makers:
             if len(self._makers) >= MOST_LANGUAGES:
@@ -286,11 +286,11 @@ class LadderMakers:
 
     @property
     def graph(self) -> Graph:
-        """What the maker of the language that is asked for has read."""
+        """The graph of the maker for the requested language."""
         return self.maker().graph
 
     def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
-        """As `LadderMaker.make_each`, each row in its language, in the order of the rows."""
+        """See `LadderMaker.make_each`; each row in its own language, in the order of the rows."""
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             parts: dict[str, list[int]] = {}
@@ -306,12 +306,12 @@ class LadderMakers:
             yield from (made[at] for at in range(len(chunk)))
 
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
-        """As `LadderMaker.make_all`, each row in its language."""
+        """See `LadderMaker.make_all`; each row in its own language."""
         if on_reject is None:
             for row in rows:
                 yield self.maker(row_language(row, self.language)).make(row)
             return
-        yield from _accepted(self.make_each(rows), on_reject)
+        yield from _without_rejected(self.make_each(rows), on_reject)
 
 
 def make_ladders(
@@ -322,9 +322,9 @@ def make_ladders(
     linker: str = "question",
     on_reject: OnReject | None = None,
 ) -> Iterator[TieredRow]:
-    """Tiered rows of the questions, in order; `on_reject` as in `LadderMaker.make_all`.
+    """Tiered rows of the questions, in order; for `on_reject` see `LadderMaker.make_all`.
 
-    A row's own `language`, a field of its file, counts before `language` (`LadderMakers`).
-    Raises UnknownRelationError for a malformed relation, UnknownLinkerError for a linker that there is not.
+    A row's own `language`, a field of its file, takes precedence over `language` (see `LadderMakers`). Raises
+    UnknownRelationError for a malformed relation, UnknownLinkerError for an unknown linker.
     """
     return LadderMakers(store, language=language, linker=linker).make_all(rows, on_reject=on_reject)

@@ -1,4 +1,4 @@
-"""The properties that are read of entities, each with its roles: one table, every list of them derived from it."""
+"""The properties that are read of entities, with their roles: one table, from which every list is derived."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _data = partial(package_data, "properties.json")
 
 @cache
 def properties() -> frozenset[str]:
-    """Ids of all of them."""
+    """The ids of all properties in the table."""
     return frozenset(_data()["properties"])
 
 
 def label_of(prop: str) -> str | None:
-    """WikiData's English label of a property that is read, or that a question may be read as asking for; else None."""
+    """WikiData's English label of a property in the table, or of one that a question may ask for; else None."""
     row = _data()["properties"].get(prop)
-    # Some are not read of entities.
+    # Relations of questions need a label too, though entities are not read for them.
     label: str | None = package_data("relation_labels.json")["labels"].get(prop) if row is None else row["label"]
     return label
 
@@ -32,7 +32,7 @@ def titled(prop: str) -> str:
 
 @cache
 def with_role(role: str) -> frozenset[str]:
-    """Ids of those that have a role; data/properties.json says what each means. Raises UnknownRelationError."""
+    """The ids of properties with a role; data/properties.json explains the roles. Raises UnknownRelationError."""
     if role not in _data()["roles"]:
         raise UnknownRelationError(f"no role {role!r}; there are {', '.join(_data()['roles'])}")
     return frozenset(prop for prop, row in _data()["properties"].items() if role in row["roles"])

@@ -1,8 +1,8 @@
-"""What a ladder builder gets and what it gives back.
+"""Input and output of ladder builders: cases and proposals.
 
-A builder proposes tiers as nodes of a small graph: each names the finer proposals that entail it. The
-pipeline filters, merges aliases and turns the graph into levels (`abstraction.assembly.levels`), so that a builder
-never has to think about what is trivial for a relation or leaks from a question.
+A builder proposes tiers as nodes of a small graph: each names the finer proposals that entail it. The pipeline
+filters, merges aliases and turns the graph into levels (`abstraction.assembly.levels`), so that a builder need not
+consider which tiers are trivial for a relation or already in the question.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ ANSWER = ""  # key of the root: the answer itself
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LadderCase:
-    """One answer to abstract, with all that the question tells about it.
+    """One answer to abstract, with all information from its question.
 
-    `answer` and `subject` are ids of the snapshot; `at` is the question's own date (the subject's birth for
-    a birthplace, say), None where the graph does not tell or the relation has none. Builders put into `doubted` the ids
-    of what statements lead to and what is yet not said of the answer: one of several places, one that is no larger than
-    a finer one, the state that governs a territory.
+    `answer` and `subject` are ids of the snapshot; `at` is the date of the question (the subject's birth for a
+    birthplace, say), None where the graph has no date or the relation needs none. Builders add to `doubted` ids that
+    statements lead to but that do not surely follow from the answer: one of several places, a place that is no larger
+    than a finer one, the state that governs a territory.
     """
 
     graph: Graph
@@ -46,9 +46,9 @@ class LadderCase:
 class Proposal:
     """A tier before filtering.
 
-    `key` is unique within the case: a QID for entities, the text for phrases. `parents` are keys of finer
-    proposals (or ANSWER) each of which entails this one on its own. Order inside a level follows `order`,
-    then text. `language` is that of the text where it is another than the one that ladders are told in.
+    `key` is unique within the case: a QID for entities, the text for phrases. `parents` are keys of finer proposals
+    (or ANSWER), each of which entails this one on its own. Within a level tiers are sorted by `order`, then by text.
+    `language` is set where the text is in another language than the ladder.
     """
 
     key: str
@@ -63,7 +63,7 @@ class Proposal:
 
 
 class Builder(Protocol):
-    """Proposes the tiers of one answer class; an empty list where the graph says nothing usable."""
+    """Proposes the tiers of one answer class; an empty list where the graph has no usable facts."""
 
     def __call__(self, case: LadderCase) -> list[Proposal]:
         """Proposals in any order; cycles among parents are a defect of the builder."""

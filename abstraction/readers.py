@@ -1,4 +1,4 @@
-"""What reads one graph, kept together: whoever holds it sees one state of the snapshot throughout."""
+"""The readers of one graph, kept together, so that all see the same state of the snapshot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kg.walks.graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class GraphReaders:
-    """Each keeps what it concludes of the graph. `method` is how answers without an id are linked."""
+    """The readers of one graph, each with a cache. `method` is the linking method for answers without an id."""
 
     graph: Graph
     classes: Classifier
@@ -29,7 +29,7 @@ class GraphReaders:
 
     @classmethod
     def of(cls, graph: Graph, *, method: str, priors: Priors) -> GraphReaders:
-        """Readers that have concluded nothing yet."""
+        """New readers with empty caches."""
         classes = Classifier(graph)
         gazetteer = Gazetteer(graph, classes)
         return cls(
@@ -44,9 +44,9 @@ class GraphReaders:
         )
 
     def afresh(self) -> GraphReaders:
-        """Readers of the same graph that have concluded nothing yet."""
+        """Readers of the same graph with empty caches."""
         return GraphReaders.of(self.graph, method=self.method, priors=self.priors)
 
     def with_entity(self, entity: Entity) -> GraphReaders:
-        """Readers with an entity as given in the place of the snapshot's; nothing of it reaches these ones."""
+        """New readers in which `entity` replaces the one of the snapshot; these readers do not change."""
         return GraphReaders.of(self.graph.with_entity(entity), method=self.method, priors=self.priors)

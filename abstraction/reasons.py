@@ -1,4 +1,4 @@
-"""Why a row has no ladder, in words, and what can be done."""
+"""The reasons for which rows have no ladder, in words, with the remedy."""
 
 from __future__ import annotations
 

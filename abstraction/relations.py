@@ -1,4 +1,4 @@
-"""Per relation, as data: what it asks for, which answers fit, and which tiers say nothing new.
+"""The table of relations: the answer class each asks for, and the tiers that are trivial for it.
 
 The table is `abstraction/data/relations.json`; a relation without a row gets the defaults of its answer's class.
 """
@@ -17,7 +17,9 @@ from abstraction.package_data import package_data
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OccupationFacets:
-    """Occupations: by class, with all below it, and by the last word of what no item is called."""
+    """A set of occupations: `kinds` are items, with all their subclasses; `heads` are last words of phrases that have
+    no item.
+    """
 
     kinds: frozenset[str]
     heads: frozenset[str]
@@ -27,16 +29,18 @@ class OccupationFacets:
 class Relation:
     """One row of the table.
 
-    `asks` is the kind of answer wanted ("place", "country", "school", "person", "performer", "owner",
-    "company", "label", "genre", "occupation", "language", "position", "work", "date", "quantity", "any").
-    `trivial` holds normalised phrases without article that never are a tier here. `dated_by` are properties
-    of the subject that give the question's date, first found first. `subject` is the kind of thing asked about.
-    `inverse` are properties that say the same from the answer's side. `suits` are classes that answers have as
-    a rule, by property ("P106": occupations): one fact among others that linking weighs. `facets` are the occupations
-    that tiers name of a person of several, where one is among them: of an author, those of writers. `passes`: what is
-    so related to a place is so to what contains it, as who was born there; what is the capital of a province is not
-    that of its country. `within`: the answer lies in the subject, so that a question tells what contains that.
-    `of_subject`: properties of the subject that who asks knows of it, so that a tier of nothing else says nothing.
+    `asks` is the answer class that is asked for ("place", "country", "school", "person", "performer", "owner",
+    "company", "label", "genre", "occupation", "language", "position", "work", "date", "quantity", "any"). `trivial`
+    are normalised phrases without article that are never a tier of this relation. `dated_by` are properties of the
+    subject that give the date of the question; the first that it has counts. `subject` is the class of the entity
+    asked about. `inverse` are properties that state the relation from the answer to the subject. `suits` are, by
+    property, usual values of answers ("P106": occupations): one feature among others in linking.
+
+    `facets` are the occupations that tiers name of a person with several, where the person has one of them: for an
+    author, those of writers. `passes`: the relation to a place also is one to its containers, as for places of birth;
+    the capital of a province is not that of its country. `within`: the answer lies in the subject, so that the
+    question implies the containers of the subject. `of_subject`: properties of the subject that are known to anyone
+    who asks about it, so that a tier of these alone is trivial.
     """
 
     id: str
@@ -58,6 +62,7 @@ class Relation:
         return self.asks == "country" and self.subject == "person"
 
 
+# Phrases that are true of nearly every answer, whatever the relation.
 _SAYS_NOTHING = frozenset({"thing", "entity", "person", "human", "place", "organization", "organisation"})
 ANY = Relation(
     id="",
@@ -71,7 +76,7 @@ _data = partial(package_data, "relations.json")
 
 
 def trivial_phrases(groups: Iterable[str]) -> frozenset[str]:
-    """The phrases of groups of the table: what repeats a question of that sort."""
+    """The trivial phrases of groups of the table, as rows name them under "trivial_groups"."""
     return frozenset(phrase for group in groups for phrase in _data()["trivial"][group])
 
 
@@ -103,9 +108,9 @@ def table() -> Mapping[str, Relation]:
 
 
 def relation(property_id: str) -> Relation:
-    """The row of a property; a well-formed property without one is taken as asking for anything.
+    """The row of a property; a well-formed property without a row asks for anything.
 
-    Raises UnknownRelationError for what is no property id, naming the nearest known relation.
+    Raises UnknownRelationError for a text that is no property id; the message names the nearest relation.
     """
     rows = table()
     if property_id in rows:
@@ -115,7 +120,7 @@ def relation(property_id: str) -> Relation:
     names = {row.label: row.id for row in rows.values()}
     near = max(names, key=lambda label: _likeness(property_id.lower(), label))
     by_id = difflib.get_close_matches(property_id.upper(), rows, n=1)
-    if _likeness(property_id.lower(), near) >= 0.6:
+    if _likeness(property_id.lower(), near) >= 0.6:  # the cutoff of difflib: less alike, a label is no hint
         hint = f"; nearest: {names[near]} ({near})"
     else:
         hint = f"; nearest: {by_id[0]}" if by_id else ""

@@ -1,4 +1,4 @@
-"""The language that a question's row names, where a file has several."""
+"""The language of a row, for files with several languages."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import re
 from abstraction.language.languages import is_known
 from abstraction.rows import QARow
 
+# Codes as in BCP 47: a language of 2 or 3 letters, then up to three subtags.
 _CODE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 
 
 def row_language(row: QARow, default: str) -> str:
-    """The row's own language where it names one that is known, else `default`; de for de where de-at is asked for."""
+    """The row's language where it names a known one, else `default`.
+
+    A row in de gets `default` where that is de-at.
+    """
     named = row.extra.get("language")
     if not isinstance(named, str) or not _CODE.fullmatch(named.strip()):
         return default
@@ -22,7 +26,7 @@ def row_language(row: QARow, default: str) -> str:
 
 
 def unknown_language(row: QARow) -> str | None:
-    """What a row names as its language, where that is none that is known."""
+    """The language that a row names, where it is unknown; None for a known one and for none."""
     named = row.extra.get("language")
     if not isinstance(named, str) or not named.strip():
         return None

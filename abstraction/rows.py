@@ -1,4 +1,4 @@
-"""QA rows in, tiered rows out."""
+"""Rows of questions and tiered rows: the classes, and reading and writing files of them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import Any, TypeVar
 
 from abstraction.errors import RowError
 from abstraction.faults import OnReject, RejectedRow, UnansweredRow
-from abstraction.files.cells import parsed
+from abstraction.files.cells import parse_json
 from abstraction.files.records import SCHEMA_VERSION, Record, read_records
 from abstraction.files.row_models import (
     AnsweredModel,
     AskedModel,
     QuestionModel,
     reference_levels,
-    rest_of,
+    unread_fields,
     with_all_answers,
 )
 from abstraction.files.row_names import GRANOLA_ANSWERS, GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, REFERENCE
-from abstraction.files.row_reading import RowNumbers, accepted, each_once
+from abstraction.files.row_reading import RowNumbers, read_each_once, without_rejected
 from abstraction.files.row_shapes import RowShape, shaped_files
 from abstraction.files.writing import FORMATS, write_records
 from abstraction.questions.relation_wording import read_wording, subject_of
@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+# A file named by its relation, as EntityQuestions has them: P19.test.json.
 _FILE_RELATION = re.compile(r"\A(P[1-9][0-9]*)\b", re.IGNORECASE)
 
 
@@ -54,9 +55,9 @@ _FILE_RELATION = re.compile(r"\A(P[1-9][0-9]*)\b", re.IGNORECASE)
 class QARow:
     """A question with its gold answers.
 
-    `answer_qids` has one id or None for each of `answers`. `subject_text` and `subject_qid` are the entity
-    that the question is about. `extra` holds the fields of the input that mean nothing here; levels that the
-    input already had stand there as texts under "reference_levels". `source` is "file:line".
+    `answer_qids` has one id or None for each of `answers`. `subject_text` and `subject_qid` name the entity that the
+    question is about. `extra` contains the fields of the input that are not read; existing levels are kept there as
+    texts under "reference_levels". `source` is "file:line".
     """
 
     id: str
@@ -77,24 +78,24 @@ class QARow:
             )
 
     def earlier_link(self, answer: str, qid: str) -> Mapping[str, Any] | None:
-        """How the answer was linked to this item, where the row was a tiered one."""
-        links = (link for link in _links(self.extra) if link.get("answer", answer) == answer)
+        """The note on how an earlier run linked the answer to this item; None where there is none."""
+        links = (link for link in _stored_links(self.extra) if link.get("answer", answer) == answer)
         return next((link for link in links if link.get("qid") == qid), None)
 
     @property
     def answer_description(self) -> str | None:
-        """What the row itself says of its answer's entity, as GRANOLA-EQ's rows do; None for several answers."""
+        """The row's own description of its answer's entity, as in GRANOLA-EQ; None for several answers."""
         said = self.extra.get("answer_entity_description") or self.extra.get("answer_description")
         return said.strip() or None if isinstance(said, str) and len(self.answers) == 1 else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TieredRow:
-    """A question with its ladder: `levels[0]` is the answer itself, the rest ever coarser.
+    """A question with its ladder: `levels[0]` is the answer itself, later levels are ever coarser.
 
-    A row that abstains has one level and the code in `abstained`. `question_entity` has "text" and "qid",
-    each where known. `extra` holds the fields of a file that mean nothing here. `source` is the "file:line" that it, or
-    its question, was read from.
+    A row that abstains has one level and the code in `abstained`. `question_entity` has "text" and "qid" where known.
+    `extra` contains the fields of a file that are not read. `source` is the "file:line" of the row, or of its
+    question.
     """
 
     id: str
@@ -108,7 +109,7 @@ class TieredRow:
     source: str = field(default="", compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The row as it stands in a tiered file; `extra` never hides a field of the row."""
+        """The row as a JSON object of a tiered file; `extra` never overrides a field of the row."""
         out: dict[str, Any] = {"id": self.id, "question": self.question}
         if self.relation is not None:
             out["relation"] = self.relation
@@ -123,12 +124,12 @@ class TieredRow:
         return out
 
     def __str__(self) -> str:
-        """The question and its ladder in a line, as `print` shows it."""
+        """The question and its ladder on one line, for `print`."""
         why = f" (no coarser answer: {self.abstained})" if self.abstained else ""
         return f"{self.question} {' › '.join(level.tiers[0].text for level in self.levels)}{why}"
 
     def _repr_html_(self) -> str:
-        """The ladder as a notebook shows it: a line a level, its tiers with their bits."""
+        """The ladder as HTML for notebooks: one line per level, tiers with their bits."""
         lines = []
         for level in self.levels:
             bits = (f" ({tier.bits:.1f} bits)" if tier.bits is not None else "" for tier in level.tiers)
@@ -139,8 +140,8 @@ class TieredRow:
 
     @property
     def links(self) -> list[dict[str, Any]]:
-        """How the row's answers were linked, as its field "links" tells."""
-        return _links(self.extra)
+        """The notes on how the answers were linked, from the field "links"."""
+        return _stored_links(self.extra)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, flat: bool = False) -> TieredRow:
@@ -148,19 +149,19 @@ class TieredRow:
 
         Raises RowError where a field is missing or malformed.
         """
-        return _tiered(Record(source="", data=data, flat=flat))
+        return _read_tiered_row(Record(source="", data=data, flat=flat))
 
 
-def _links(extra: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _stored_links(extra: Mapping[str, Any]) -> list[dict[str, Any]]:
     links = extra.get("links")
     if isinstance(links, str):  # a cell of CSV
-        links = parsed(links)
+        links = parse_json(links)
     return [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
 
 
-def _linked(answer: str, extra: Mapping[str, Any], *, alone: bool) -> str | None:
-    """The item that an answer of a tiered row was linked to; what is none of ours is linked anew."""
-    for link in _links(extra):
+def _linked_item(answer: str, extra: Mapping[str, Any], *, alone: bool) -> str | None:
+    """The item that an answer of a tiered row was linked to; None for an id of another form, which is linked anew."""
+    for link in _stored_links(extra):
         qid = link.get("qid")
         if link.get("answer", answer if alone else None) == answer and isinstance(qid, str) and ENTITY_ID.match(qid):
             return qid
@@ -168,7 +169,7 @@ def _linked(answer: str, extra: Mapping[str, Any], *, alone: bool) -> str | None
 
 
 def linked_ids(link: Mapping[str, Any]) -> list[str]:
-    """The entities that one of a row's links may lead to, the one it was taken for first."""
+    """The entities that a link may mean, the chosen one first."""
     rivals = link.get("rivals")
     return [i for i in (link.get("qid"), *(rivals if isinstance(rivals, list | tuple) else ())) if isinstance(i, str)]
 
@@ -185,18 +186,20 @@ def read_questions(
 ) -> Iterator[QARow]:
     """The questions of files in order: JSON arrays, JSONL, CSV, Parquet, with GRANOLA-EQ's columns too.
 
-    `shape` says where rows of another form have what (`abstraction.files.row_shapes`), `language` which of theirs.
+    `shape` maps the fields of other datasets (`abstraction.files.row_shapes`), `language` picks one of their
+    languages.
 
-    A row's relation is its own, else `relation`, else the file name's (P19.test.json), else what its wording surely
-    asks for (`questions.relation_wording`). Its subject is given, or read from the question by the relation's patterns.
-    A row without an id is called "<relation>-<n>", n counting the records of that relation's files from 1; "row-<n>"
+    A row's relation is its own, else `relation`, else the file name's (P19.test.json), else that of its wording
+    (`questions.relation_wording`). Its subject is given, or read from the question by the relation's patterns. A row
+    without an id is called "<relation>-<n>", with n counting the records of that relation's files from 1, or "row-<n>"
     where no relation is given, whatever the wording asks for.
-    `limit` caps the rows given out. Bad and repeated rows go to `on_reject`; without it they raise RowError. Rows to
-    whose question the dataset has no answer, as the shape knows, are left out and go to `on_unanswered`.
-    Raises RowError for a file that cannot be used at all.
+
+    `limit` caps the rows returned. Bad and repeated rows go to `on_reject`; without it they raise RowError. Rows whose
+    question has no answer in the dataset, as the shape knows, are left out and go to `on_unanswered`. Raises RowError
+    for a file that cannot be used at all.
     """
-    rows = read_files(paths, _question, relation=relation, shape=shape, language=language)
-    yield from islice(accepted(rows, on_reject, on_unanswered), None if limit is None else max(limit, 0))
+    rows = read_files(paths, _read_question_row, relation=relation, shape=shape, language=language)
+    yield from islice(without_rejected(rows, on_reject, on_unanswered), None if limit is None else max(limit, 0))
 
 
 def read_files(
@@ -208,34 +211,34 @@ def read_files(
     language: str,
     with_answers: bool = True,
 ) -> Iterator[T | RejectedRow]:
-    """What `read` makes of the records of files, each id once; bad rows stand in their places.
+    """The result of `read` for each record of the files, each id once; rejected rows stay in their places.
 
-    `read` takes a record, the relation of those that name none as `default`, and `numbers` for those without an id. The
-    other arguments as in `read_questions`.
+    `read` takes a record, `default` (the relation of records without one) and `numbers` (ids of records without one).
+    For the other arguments see `read_questions`.
     """
     numbers = RowNumbers()
     seen: dict[str, str] = {}
     for path, records in shaped_files(paths, shape, language, with_answers=with_answers):
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
-        yield from each_once(numbers.count(records), partial(read, default=default, numbers=numbers), seen=seen)
+        yield from read_each_once(numbers.count(records), partial(read, default=default, numbers=numbers), seen=seen)
 
 
 def question_rows(
     records: Iterable[Record | RejectedRow], *, relation: str | None = None
 ) -> Iterator[QARow | RejectedRow]:
-    """The questions of records, as `read_questions` of a file that holds them; rejected rows stand in their places."""
+    """The questions of records, see `read_questions`; rejected rows stay in their places."""
     numbers = RowNumbers()
-    return each_once(numbers.count(records), partial(_question, default=relation, numbers=numbers))
+    return read_each_once(numbers.count(records), partial(_read_question_row, default=relation, numbers=numbers))
 
 
 def read_tiered(
     path: Path | str, *, on_reject: OnReject | None = None, evidence: bool = True
 ) -> Iterator[TieredRow]:
-    """The rows of a tiered file in order: ours in any format, or GRANOLA-EQ with each granola_answer a level.
+    """The rows of a tiered file in order: ours in any format, or GRANOLA-EQ with each granola_answer as a level.
 
-    Without `evidence` that of the tiers is left out, which takes half of the time and of the memory. Raises RowError
-    for an unusable file, and for a bad or repeated row unless `on_reject` takes it.
+    Without `evidence` the evidence is not read, which takes half of the time and memory. Raises RowError for an
+    unusable file, and for a bad or repeated row unless there is `on_reject`.
     """
     return tiered_rows(read_records(path), on_reject=on_reject, evidence=evidence)
 
@@ -243,10 +246,10 @@ def read_tiered(
 def tiered_rows(
     records: Iterable[Record | RejectedRow], *, on_reject: OnReject | None = None, evidence: bool = True
 ) -> Iterator[TieredRow]:
-    """The rows of records, as `read_tiered` of a file that holds them."""
+    """The tiered rows of records; see `read_tiered`."""
     numbers = RowNumbers()
-    rows = each_once(numbers.count(records), partial(_tiered, numbers=numbers, evidence=evidence))
-    return accepted(rows, on_reject)
+    rows = read_each_once(numbers.count(records), partial(_read_tiered_row, numbers=numbers, evidence=evidence))
+    return without_rejected(rows, on_reject)
 
 
 def write_tiered(
@@ -256,9 +259,9 @@ def write_tiered(
     format: str | None = None,
     csv_raw: bool = False,
 ) -> int:
-    """Write rows as "jsonl", "csv" or "parquet" (None: by suffix, else JSONL) and return how many.
+    """Write rows as "jsonl", "csv" or "parquet" (None: by suffix, else JSONL); returns their number.
 
-    The file appears whole or not at all. In CSV and Parquet `levels` is one JSON text; `csv_raw` as in
+    The file appears whole or not at all. In CSV and Parquet `levels` is one JSON text; for `csv_raw` see
     `write_records`.
     """
     return write_records((row.to_json() for row in rows), path, format=format, csv_raw=csv_raw)
@@ -271,16 +274,16 @@ def write_granola_eq(
     format: str | None = None,
     csv_raw: bool = False,
 ) -> int:
-    """Write rows under GRANOLA-EQ's own columns: one answer a level, that of its first tier, at most 14.
+    """Write rows under GRANOLA-EQ's columns: one answer per level, that of its first tier, at most 14.
 
-    Alternates and evidence have no place there; the row's other fields stand behind its columns. The other
-    arguments as in `write_tiered`.
+    There are no columns for alternates and evidence; the other fields of a row follow after them. For the other
+    arguments see `write_tiered`.
     """
     return write_records(map(_granola_row, rows), path, format=format, csv_raw=csv_raw)
 
 
 def granola_columns(row: TieredRow) -> dict[str, Any]:
-    """A row under GRANOLA-EQ's own columns, in their order; None where the row does not tell."""
+    """A row under GRANOLA-EQ's columns, in their order; None where the row lacks a value."""
     entity = row.question_entity or {}
     names = [level.tiers[0].text for level in row.levels[: len(GRANOLA_ANSWERS)]]
     columns: dict[str, Any] = {
@@ -297,21 +300,21 @@ def granola_columns(row: TieredRow) -> dict[str, Any]:
     return {name: columns.get(name, row.extra.get(name)) for name in GRANOLA_COLUMNS}
 
 
-def _question(record: Record, default: str | None, numbers: RowNumbers) -> QARow:
+def _read_question_row(record: Record, default: str | None, numbers: RowNumbers) -> QARow:
     record = with_all_answers(record)
     told = QuestionModel.of(record)
-    relation, text = asked_about(told, default)
-    extra = rest_of(record.data)
+    relation, text = relation_and_subject(told, default)
+    extra = unread_fields(record.data)
     if (reference := reference_levels(record.data)) is not None:
-        extra.setdefault(REFERENCE, reference)  # ladders made of such a row do not replace it
+        extra.setdefault(REFERENCE, reference)  # a new ladder must not replace the reference
     qids = told.item_of_each()
     alone = len(told.answer) == 1
     if "levels" in record.data and not (alone and any(qids)):  # a tiered row keeps the links of each of its answers
-        linked = tuple(_linked(answer, extra, alone=alone) for answer in told.answer)
+        linked = tuple(_linked_item(answer, extra, alone=alone) for answer in told.answer)
         qids = linked if any(linked) else qids
     return QARow(
         answer_qids=qids,
-        id=told.id or numbers.id_of(told.relation or default or "row"),  # not by what rules read, which may change
+        id=told.id or numbers.id_of(told.relation or default or "row"),  # rules for wording may change
         question=told.question,
         answers=told.answer,
         relation=relation,
@@ -322,8 +325,8 @@ def _question(record: Record, default: str | None, numbers: RowNumbers) -> QARow
     )
 
 
-def asked_about(told: AskedModel, default: str | None) -> tuple[str | None, str | None]:
-    """The relation that a question asks for and the name of its subject: as given, else by its wording."""
+def relation_and_subject(told: AskedModel, default: str | None) -> tuple[str | None, str | None]:
+    """The relation of a question and the name of its subject: as given, else by its wording."""
     relation = told.relation or default or read_wording(told.question).relation
     text = told.subject_text
     if text is None and relation is not None:
@@ -331,14 +334,14 @@ def asked_about(told: AskedModel, default: str | None) -> tuple[str | None, str 
     return relation, text
 
 
-def _tiered(record: Record, numbers: RowNumbers | None = None, *, evidence: bool = True) -> TieredRow:
+def _read_tiered_row(record: Record, numbers: RowNumbers | None = None, *, evidence: bool = True) -> TieredRow:
     record = with_all_answers(record)
     data = record.data
     told = AnsweredModel.of(record)
     entity = dict(told.question_entity)
     if told.subject_qid is not None:
         entity.setdefault("qid", told.subject_qid)
-    levels = _levels(record, told.answer, evidence=evidence)
+    levels = _read_levels(record, told.answer, evidence=evidence)
     abstained = data.get("abstained")
     if abstained is not None and not isinstance(abstained, str):
         raise RowError(f"abstained {abstained!r} is no text")
@@ -353,19 +356,19 @@ def _tiered(record: Record, numbers: RowNumbers | None = None, *, evidence: bool
         relation=told.relation,
         question_entity=entity or None,
         abstained=abstained or None,
-        extra=rest_of(data),
+        extra=unread_fields(data),
         source=record.source,
     )
 
 
-def _levels(record: Record, answers: Sequence[str], *, evidence: bool) -> tuple[Level, ...]:
+def _read_levels(record: Record, answers: Sequence[str], *, evidence: bool) -> tuple[Level, ...]:
     """The levels under "levels", else those of GRANOLA-EQ's columns. Raises RowError."""
     levels = record.data.get("levels")
     if isinstance(levels, str):
-        levels = parsed(levels)
+        levels = parse_json(levels)
     try:
         if isinstance(levels, list) and levels and all(isinstance(level, dict) for level in levels):
-            made = tuple(Level.from_json(level if evidence else _bare(level)) for level in levels)
+            made = tuple(Level.from_json(level if evidence else _without_evidence(level)) for level in levels)
         else:
             texts = reference_levels(record.data) or []
             (qid, *_) = QuestionModel.of(record).item_of_each()
@@ -379,7 +382,7 @@ def _levels(record: Record, answers: Sequence[str], *, evidence: bool) -> tuple[
     return made
 
 
-def _bare(level: Mapping[str, Any]) -> dict[str, Any]:
+def _without_evidence(level: Mapping[str, Any]) -> dict[str, Any]:
     tiers = [{**tier, "evidence": ()} for tier in level["tiers"]]
     return {**level, "tiers": tiers}
 

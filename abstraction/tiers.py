@@ -1,7 +1,7 @@
-"""Tiers, levels and ladders: what they are, what always holds of them, and their JSON form.
+"""Tiers, levels and ladders: their definition, invariants and JSON form.
 
-A ladder is an ordered list of levels, finest first; `levels[0]` is the answer with its aliases. A level
-is a set of equally fine tiers. A tier is one acceptable answer with the evidence that entails it.
+A ladder is an ordered list of levels, finest first; `levels[0]` is the answer with its aliases. A level is a set of
+equally fine tiers. A tier is one acceptable answer with the evidence that entails it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kg.terms import normalise
 
 MAX_LEVELS = 5  # beyond the answer
 MAX_TIERS = 6  # in one level
-MOST_BITS = 1_000_000  # of a tier that a file brings: sums of them stay exact
+MOST_BITS = 1_000_000  # of a tier in a file; far above any real value, and sums of them stay exact in floats
 
 _EVIDENCE_FIELDS = frozenset(
     {"kind", "subject", "property", "value", "statement", "language", "text", "span", "labels", "call", "check"}
@@ -37,7 +37,7 @@ def _unknown(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
 
 
 class Abstention(StrEnum):
-    """Why a row has no tier beyond its answer."""
+    """The reasons for which a row has no tier beyond its answer."""
 
     NO_LINK = "no-link"
     AMBIGUOUS_LINK = "ambiguous-link"
@@ -58,10 +58,14 @@ class Evidence:
     """One step of the reasoning that makes a tier true.
 
     kind "statement": `subject` `property` `value` (a QID or a literal in plain text), `statement` its id.
-    kind "description": `subject`'s description in `language`, `text` the whole, `span` the [start, end) used.
+
+    kind "description": the description of `subject` in `language`, `text` the whole, `span` the [start, end) used.
+
     kind "rule": a fact of the calendar, of arithmetic or of grammar, named in `text`.
-    kind "model": a language model wrote the tier; `call` is the key of the call, `check` what checking it found.
-    `labels` gives readable names for the ids that occur. `extra` holds fields of a file that mean nothing here.
+
+    kind "model": a language model wrote the tier; `call` is the key of the call, `check` the finding of its check.
+
+    `labels` gives readable names for the ids. `extra` contains the fields of a file that are not read.
     """
 
     kind: Literal["statement", "description", "rule", "model"]
@@ -111,7 +115,7 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Condition:
-    """One conjunct of what a tier states of the answer: (P27, Q30), or ("text", "ordinal:15th") for wording.
+    """One conjunct of the query that a tier states: (P27, Q30), or ("text", "ordinal:15th") for wording.
 
     `property` is "self" where the tier *is* the entity `value` that contains the answer.
     """
@@ -124,12 +128,12 @@ class Condition:
 class Tier:
     """One acceptable answer.
 
-    `conditions` is the conjunctive query that the tier states (empty for the answer itself); it gives counts,
-    entailment and duplicates, and is not written to rows. `bits` is the information content log2(N / n), None where it
-    is not known; `bits_asked` the same among the answers that the relation has in the source. `of` names the gold
-    answers that entail it where a question has several and not all of them do; () where all do. `language` is that of
-    the text where it is another than the row's: the item has no label there. `extra` holds fields of a file that mean
-    nothing here.
+    `conditions` is the conjunctive query that the tier states (empty for the answer itself), used for counts,
+    entailment and duplicates, and not written to rows. `bits` is the information content log2(N / n), None where
+    unknown; `bits_asked` is the same among the answers that the relation has in the source. `of` lists the gold
+    answers that entail the tier where a question has several and not all do; () where all do. `language` is set where
+    the text is in another language than the row, for want of a label. `extra` contains the fields of a file that are
+    not read.
     """
 
     text: str
@@ -145,15 +149,15 @@ class Tier:
 
     @property
     def key(self) -> str:
-        """What tells tiers apart: the entity, where it is one, else the text as it is compared."""
+        """The identity of the tier: its entity, else its normalised text."""
         return self.qid or normalise(self.text)
 
     def names(self) -> tuple[str, ...]:
-        """The text and every alias: all the ways to say this tier."""
+        """The text and every alias: all forms that count as this tier."""
         return (self.text, *self.aliases)
 
     def to_json(self) -> dict[str, Any]:
-        """The tier as it stands in a tiered row."""
+        """The tier as a JSON object of a tiered row."""
         out: dict[str, Any] = {"text": self.text}
         if self.language is not None:
             out["language"] = self.language
@@ -171,14 +175,14 @@ class Tier:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tier:
-        """The inverse of `to_json`, conditions excepted.
+        """The inverse of `to_json`, except for conditions.
 
-        Raises TypeError where bits are no number from 0 to MOST_BITS, qid or language no text, or the aliases no list.
+        Raises TypeError where bits are no number in [0, MOST_BITS], qid or language no text, or the aliases no list.
         """
         bits, asked = data.get("bits"), data.get("bits_asked")
         qid, aliases, of = data.get("qid") or None, data.get("aliases", ()), data.get("of", ())
         evidence = data.get("evidence", ())
-        if isinstance(evidence, str):  # in a dataset's file
+        if isinstance(evidence, str):  # one JSON text in the files of datasets
             try:
                 evidence = loads(evidence) if evidence else ()
             except (ValueError, RecursionError):
@@ -205,7 +209,7 @@ class Tier:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Level:
-    """A set of equally fine tiers, in display order. `extra` holds fields of a file that mean nothing here."""
+    """A set of equally fine tiers, in display order. `extra` contains the fields of a file that are not read."""
 
     tiers: tuple[Tier, ...]
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -215,7 +219,7 @@ class Level:
         return tuple(name for tier in self.tiers for name in tier.names())
 
     def to_json(self) -> dict[str, Any]:
-        """The level as it stands in a tiered row."""
+        """The level as a JSON object of a tiered row."""
         out: dict[str, Any] = {"tiers": [tier.to_json() for tier in self.tiers]}
         return out | {key: value for key, value in self.extra.items() if key != "tiers"}
 
@@ -229,7 +233,7 @@ class Level:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ladder:
-    """Levels from fine to coarse, `levels[0]` the answer; `abstained` where nothing honest can be added."""
+    """Levels from fine to coarse, `levels[0]` the answer; `abstained` where no coarser level can be justified."""
 
     levels: tuple[Level, ...]
     abstained: Abstention | None = None

@@ -326,7 +326,7 @@ def _questions(
     language: str = "en",
     on_reject: OnReject | None = None,
 ) -> Iterator[QARow]:
-    from abstraction.files.row_reading import accepted
+    from abstraction.files.row_reading import without_rejected
     from abstraction.files.row_shapes import shaped_records
     from abstraction.rows import question_rows, read_questions
 
@@ -336,7 +336,7 @@ def _questions(
     records: Iterable[Any] = _as_records(questions, "question", is_flat=shape is None)
     if shape is not None:
         records = shaped_records(records, shape, language)
-    yield from accepted(question_rows(records, relation=relation), on_reject)
+    yield from without_rejected(question_rows(records, relation=relation), on_reject)
 
 
 def _as_tiered(rows: Any) -> Any:

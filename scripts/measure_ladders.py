@@ -32,7 +32,7 @@ from typing import Any
 
 from measuring import arguments, percent, relation_files, rows_of
 
-from abstraction.information.weighing import rises
+from abstraction.information.weighing import rising_tiers
 from abstraction.pipeline import LadderMaker
 from abstraction.rows import QARow, TieredRow, read_questions
 from abstraction.tiers import Tier
@@ -72,7 +72,7 @@ class Measuring:
             for row in coverage.watch(made) if label == "first pass" else made:
                 if label == "first pass":
                     weighed = [tier.bits is not None for level in row.levels[1:] for tier in level.tiers]
-                    bits.update(tiers=len(weighed), told=sum(weighed), rising=bool(rises(row.levels)))
+                    bits.update(tiers=len(weighed), told=sum(weighed), rising=bool(rising_tiers(row.levels)))
             spent = time.process_time() - begin
             print(f"{label}: {len(rows)} questions, {spent:.1f} s of processor time, {len(rows) / spent:.0f} a second")
         show_lines(*coverage.tables())

@@ -1,1 +1,1 @@
-"""From what builders propose to the levels of a ladder: what is struck, merged, ordered, joined, translated."""
+"""From proposals to the levels of a ladder: filtering, merging, ordering, joining and translating."""

@@ -1,8 +1,8 @@
-"""From proposals to levels: removal with bridging, alias merging, longest paths, caps. And of several ladders, one.
+"""From proposals to levels: removal with bridging, alias merging, longest paths, caps; and joining several ladders.
 
-Proposals form a directed acyclic graph from fine to coarse. A proposal's level is one more than the
-coarsest of its parents', so that every tier has a parent in the level just before it; what is removed hands
-its parents to its children together with its evidence, so that a reader can still follow each step.
+Proposals form a directed acyclic graph from fine to coarse. The level of a proposal is one more than the coarsest
+level of its parents, so that every tier has a parent in the level just before it. A removed proposal passes its
+parents and its evidence on to its children, so that a reader can still follow each step.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from abstraction.evidence import completed, joined, leads_to
+from abstraction.evidence import complete_evidence, join_evidence, leads_to
 from abstraction.language.phrases import is_opaque
 from abstraction.proposals import ANSWER, Proposal
 from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Condition, Evidence, Ladder, Level, Tier
@@ -23,7 +23,7 @@ _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 
 
 def as_graph(proposals: Iterable[Proposal]) -> Graph:
-    """Proposals by key; the same key twice joins parents. Parents that do not exist are dropped."""
+    """Proposals by key; proposals with the same key are joined. Parents that do not exist are dropped."""
     nodes: Graph = {}
     for proposal in proposals:
         old = nodes.get(proposal.key)
@@ -74,13 +74,13 @@ def _acyclic(nodes: Graph) -> Graph:
 
 
 def remove(nodes: Graph, unwanted: Callable[[Proposal], bool]) -> Graph:
-    """The graph without the unwanted proposals; their children are entailed by their parents."""
+    """The graph without the unwanted proposals; their parents entail their children."""
     for key in [k for k, node in nodes.items() if unwanted(node)]:
-        nodes = _bridge(nodes, key)
+        nodes = _remove_and_bridge(nodes, key)
     return nodes
 
 
-def _bridge(nodes: Graph, key: str) -> Graph:
+def _remove_and_bridge(nodes: Graph, key: str) -> Graph:
     removed = nodes[key]
     out: Graph = {}
     for other, node in nodes.items():
@@ -101,9 +101,9 @@ def _bridge(nodes: Graph, key: str) -> Graph:
 
 
 def merge(nodes: Graph, key: str, into: str) -> Graph:
-    """The graph with proposal `key` said by the finer or equal proposal `into`."""
+    """The graph with proposal `key` merged into the finer or equal proposal `into`."""
     removed, finer = nodes[key], nodes[into]
-    # Of a namesake nothing is taken but the name that both share.
+    # Nothing is taken over from a namesake except the common name.
     shared = removed.qid is None or finer.qid is None or removed.qid == finer.qid
     names = [n for n in (removed.text, *removed.aliases) if shared and normalise(n) != normalise(finer.text)]
     merged: Graph = {}
@@ -115,21 +115,21 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
             node = replace(node, parents=tuple(p for p in parents if p != other) or (ANSWER,))
         merged[other] = node
     evidence = finer.evidence
-    if removed.qid is not None and removed.qid != finer.qid:  # what lies above the namesake starts from it
-        evidence = joined((evidence, removed.evidence))
+    if removed.qid is not None and removed.qid != finer.qid:  # evidence of coarser tiers starts from the namesake
+        evidence = join_evidence((evidence, removed.evidence))
     aliases = tuple(dict.fromkeys((*finer.aliases, *names)))
     merged[into] = replace(merged[into], aliases=aliases, evidence=evidence)
     return _acyclic(merged)
 
 
-# Conditions whose value is a class: what is of a class is of every class above it.
+# Properties whose value is a class: a member of a class is a member of every class above it.
 _OF_CLASS = frozenset({"P31", "P106", "P136", "P39", "P97", "P407", "P413", "P641", "P279", "P171"})
 
 
 def entailed_conditions(
     conditions: frozenset[Condition], above: Callable[[str], Collection[str]]
 ) -> frozenset[Condition]:
-    """The conditions with what follows from each: `above` gives the classes that a class entails."""
+    """The conditions and those that follow from each: `above` returns the classes that a class entails."""
     return conditions.union(
         Condition(property=c.property, value=wider)
         for c in conditions
@@ -138,12 +138,12 @@ def entailed_conditions(
     )
 
 
-def ordered(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
-    """The graph with what its conditions entail: a tier that follows from another stands under it, two that
-    state the same become one.
+def order_by_conditions(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
+    """The graph ordered by conditions: a tier that follows from another becomes its child, two with the same
+    conditions are merged.
 
-    `above` gives the classes that a class entails. Builders order what their phrases tell; this orders what
-    only the graph does (a rock singer is a musician).
+    `above` returns the classes that a class entails. Builders order their phrases themselves; this adds the order that
+    only the graph knows (a rock singer is a musician).
     """
     stated = {key: node.conditions for key, node in nodes.items() if node.conditions}
     entailed = {key: entailed_conditions(conditions, above) for key, conditions in stated.items()}
@@ -163,7 +163,9 @@ def ordered(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
 
 
 def entails_by_words(fine: str, coarse: str) -> bool:
-    """Whether one phrase says the other and more: "an American actor" and "an actor", "a city in Ohio" and "a city"."""
+    """Whether one phrase entails the other by its words: "an American actor" and "an actor", "a city in Ohio" and "a
+    city".
+    """
     longer, shorter = _ARTICLE.sub("", normalise(fine)), _ARTICLE.sub("", normalise(coarse))
     if longer == shorter or not _ARTICLE.match(coarse) or not _ARTICLE.match(fine):
         return False
@@ -172,8 +174,8 @@ def entails_by_words(fine: str, coarse: str) -> bool:
     return longer.endswith(f" {shorter}") and not is_opaque(longer, shorter)
 
 
-def ordered_by_words(nodes: Graph) -> Graph:
-    """The graph with each phrase under those that say it and more."""
+def order_by_words(nodes: Graph) -> Graph:
+    """The graph with each phrase as a child of those that entail it by their words."""
     phrases = [key for key, node in nodes.items() if node.qid is None and _ARTICLE.match(node.text)]
     for fine in phrases:
         for coarse in phrases:
@@ -200,9 +202,9 @@ def depths(nodes: Graph) -> dict[str, int]:
 
 
 def levels(nodes: Graph) -> tuple[Level, ...]:
-    """The levels beyond the answer, finest first, capped at MAX_LEVELS levels of MAX_TIERS tiers.
+    """The levels beyond the answer, finest first, at most MAX_LEVELS levels of MAX_TIERS tiers.
 
-    Where there are too many, the three finest and the two coarsest stay.
+    Where there are more, the three finest and the two coarsest are kept.
     """
     ranked: dict[int, list[Proposal]] = {}
     for key, depth in depths(nodes).items():
@@ -215,7 +217,7 @@ def levels(nodes: Graph) -> tuple[Level, ...]:
     for depth in chosen:
         members = sorted(ranked[depth], key=lambda p: (p.order, normalise(p.text), p.key))
         if previous is not None:
-            # After a cap a tier stays only if something in the level before still leads to it.
+            # After a cap a tier is kept only if a tier of the level before still leads to it.
             members = [m for m in members if previous & ancestors(nodes, m.key)]
         members = members[:MAX_TIERS]
         if not members:
@@ -251,24 +253,24 @@ def as_tier(proposal: Proposal) -> Tier:
     )
 
 
-# Several ladders for one question: joined where each answer is right, cut down where only one can be.
+# Several ladders for one question: their union if every answer is correct, their common tiers if only one is.
 
 
 def union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool] = lambda outer, inner: False) -> Ladder:
-    """One ladder that credits a prediction as the best of several would: each tier at its finest level of one grain.
+    """One ladder that credits a prediction as the best of several ladders would: each tier at its finest level.
 
-    The answers share level 1; a tier that two ladders hold at different levels stands at the finer one, but never
-    beside or before what is finer than it in either (the United States not beside the New York City of the other
-    answer). `holds` tells whether one entity is known to contain another. The row abstains, with the first code, only
-    where every ladder does. Evidence leads all the way from the answer.
+    The answers share level 1. A tier at different levels of two ladders goes to the finer one, but always after the
+    tiers that are finer than it in either (the United States not on the level of the New York City of the other
+    answer). `holds` returns whether one entity is known to contain another. The row abstains, with the first code,
+    only where every ladder does. Evidence starts from the answer.
     """
-    ladders = [completed(ladder) for ladder in ladders]
+    ladders = [complete_evidence(ladder) for ladder in ladders]
     if len(ladders) == 1:
         return ladders[0]
-    ranks = _ranks(ladders, holds)
-    led = [paths(ladder) for ladder in ladders]
+    ranks = _levels_in_union(ladders, holds)
+    led = [evidence_paths(ladder) for ladder in ladders]
     seen: set[str] = set()
-    known: set[str] = set()  # entities of the levels before, from which steps may start
+    known: set[str] = set()  # entities of finer levels, from which steps may start
     out: list[Level] = []
     for depth in range(1 + max(ranks.values(), default=0)):
         tiers: list[Tier] = []
@@ -276,53 +278,54 @@ def union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool] = lambda 
         for tier, path in ((tier, path) for turn in turns for tier, path in zip(turn, led, strict=True) if tier):
             names = {tier.key, normalise(tier.text)}
             if names.isdisjoint(seen):
-                if _starts_elsewhere(tier, known):
+                if _has_unexplained_step(tier, known):
                     tier = replace(tier, evidence=path.get(tier.key, tier.evidence))
                 tiers.append(tier)
                 seen |= names
         if tiers:
-            # The answers themselves all stay; every ladder gets its turn before the cap.
+            # All answers are kept; in other levels tiers of the ladders alternate up to the cap.
             out.append(Level(tiers=tuple(tiers if not out else tiers[:MAX_TIERS])))
             known.update(tier.qid for tier in out[-1].tiers if tier.qid)
     codes = [ladder.abstained for ladder in ladders]
     abstained = codes[0] if all(codes) and len(out) == 1 else None
-    return Ladder(levels=_without_texts_of_others(out), abstained=abstained)
+    return Ladder(levels=_drop_ambiguous_aliases(out), abstained=abstained)
 
 
 def _tiers_at(ladder: Ladder, ranks: Mapping[str, int], depth: int) -> Sequence[Tier]:
-    """The ladder's tiers that stand on a level of the union."""
+    """The tiers of a ladder that belong to a level of the union."""
     if depth == 0:
         return ladder.levels[0].tiers
     return [tier for level in ladder.levels[1:] for tier in level.tiers if ranks[tier.key] == depth]
 
 
-def _without_texts_of_others(levels: Sequence[Level]) -> tuple[Level, ...]:
+def _drop_ambiguous_aliases(levels: Sequence[Level]) -> tuple[Level, ...]:
     """The levels without aliases that are the text of a tier on another level."""
     texts = {normalise(tier.text): depth for depth, level in enumerate(levels) for tier in level.tiers}
 
-    def told_here(tier: Tier, depth: int) -> Tier:
+    def without_ambiguous(tier: Tier, depth: int) -> Tier:
         return replace(tier, aliases=tuple(a for a in tier.aliases if texts.get(normalise(a), depth) == depth))
 
     return tuple(
-        Level(tiers=tuple(told_here(tier, depth) for tier in level.tiers)) for depth, level in enumerate(levels)
+        Level(tiers=tuple(without_ambiguous(tier, depth) for tier in level.tiers)) for depth, level in enumerate(levels)
     )
 
 
-def _starts_elsewhere(tier: Tier, known: set[str]) -> bool:
-    """Whether a step starts at what neither a finer tier nor another step leads to: a namesake stands for it, say."""
+def _has_unexplained_step(tier: Tier, known: set[str]) -> bool:
+    """Whether a step starts from an entity that neither a finer tier nor another step leads to: replaced by a
+    namesake, say.
+    """
     led = {step.value for step in tier.evidence if step.kind == "statement"}
     return any(step.subject and step.subject not in known and step.subject not in led for step in tier.evidence)
 
 
-def _ranks(ladders: Sequence[Ladder], holds: Callable[[str, str], bool]) -> dict[str, int]:
-    """The level of each tier's key in the union: its finest, but behind all that is finer in any of the ladders.
+def _levels_in_union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool]) -> dict[str, int]:
+    """The level of each tier's key in the union: its finest, but after every tier that is finer in any of the ladders.
 
-    Finer is what stands before it in its ladder, what says it and more by its words or conditions, and a place within
-    it.
+    Finer are the tiers before it in its ladder, those that entail it by words or conditions, and places within it.
     """
     ranks: dict[str, int] = {}
     before: dict[str, set[str]] = {}
-    called: dict[str, str] = {}  # text -> key: one tier may be an entity here and a name there
+    called: dict[str, str] = {}  # text -> key: a tier may be an entity in one ladder and a name in another
     tiers: dict[str, Tier] = {}
     for ladder in ladders:
         finer: list[str] = []
@@ -339,8 +342,8 @@ def _ranks(ladders: Sequence[Ladder], holds: Callable[[str, str], bool]) -> dict
     if len(tiers) <= MOST_COMPARED:
         for coarse, tier in tiers.items():
             others = (fine for fine in tiers if fine != coarse)
-            before[coarse] |= {fine for fine in others if _says_more(tiers[fine], tier, holds)}
-    for _ in range(MAX_LEVELS):  # of two that stand the other way round elsewhere neither moves on for ever
+            before[coarse] |= {fine for fine in others if _is_finer(tiers[fine], tier, holds)}
+    for _ in range(MAX_LEVELS):  # bounded: two tiers in opposite orders would move forever
         moved = False
         for key, keys_before in before.items():
             least = min(MAX_LEVELS, max((ranks[b] + 1 for b in keys_before if key not in before[b]), default=0))
@@ -351,10 +354,10 @@ def _ranks(ladders: Sequence[Ladder], holds: Callable[[str, str], bool]) -> dict
     return {name: ranks[key] for name, key in called.items()}
 
 
-MOST_COMPARED = 60  # tiers of all answers of a question
+MOST_COMPARED = 60  # tiers of all answers of a question: comparing takes quadratic time
 
 
-def _says_more(fine: Tier, coarse: Tier, holds: Callable[[str, str], bool]) -> bool:
+def _is_finer(fine: Tier, coarse: Tier, holds: Callable[[str, str], bool]) -> bool:
     if fine.qid and coarse.qid:
         return holds(coarse.qid, fine.qid)
     if coarse.conditions and coarse.conditions < fine.conditions:
@@ -362,18 +365,18 @@ def _says_more(fine: Tier, coarse: Tier, holds: Callable[[str, str], bool]) -> b
     return fine.qid is None and coarse.qid is None and entails_by_words(fine.text, coarse.text)
 
 
-def shared(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
-    """The ladder with only those tiers that every rival's ladder holds as well: what is true whoever is meant.
+def shared_ladder(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
+    """The ladder with only those tiers that the ladder of every rival contains: true whichever entity is meant.
 
-    A rival that is a tier itself holds it: the state of New York, for New York. A tier's evidence has the path from
-    each rival, through the tiers that are not shared.
+    A rival that is itself a tier counts as containing it: the state of New York, for New York. The evidence of a tier
+    has the path from each rival, through tiers that are not shared.
     """
-    led = [{**paths(one), one.levels[0].tiers[0].key: ()} for one in (ladder, *rivals)]
+    led = [{**evidence_paths(one), one.levels[0].tiers[0].key: ()} for one in (ladder, *rivals)]
     first = ladder.levels[0]
     out = [Level(tiers=(Tier(text=first.tiers[0].text, bits=first.tiers[0].bits),))]
     for level in ladder.levels[1:]:
         tiers = tuple(
-            replace(tier, evidence=joined(path[tier.key] for path in led))
+            replace(tier, evidence=join_evidence(path[tier.key] for path in led))
             for tier in level.tiers
             if all(tier.key in path for path in led)
         )
@@ -382,11 +385,11 @@ def shared(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
     return Ladder(levels=tuple(out), abstained=ladder.abstained)
 
 
-def paths(ladder: Ladder) -> dict[str, tuple[Evidence, ...]]:
-    """Each tier's evidence together with that of the finer tiers which its steps start from."""
+def evidence_paths(ladder: Ladder) -> dict[str, tuple[Evidence, ...]]:
+    """By key of each tier, its evidence and that of the finer tiers from which its steps start."""
     whole: dict[str, tuple[Evidence, ...]] = {}
     for level in ladder.levels[1:]:
         for tier in level.tiers:
             before = [whole[s] for s in dict.fromkeys(e.subject for e in tier.evidence) if s is not None and s in whole]
-            whole.setdefault(tier.key, joined([*before, tier.evidence]))
+            whole.setdefault(tier.key, join_evidence([*before, tier.evidence]))
     return whole

@@ -1,8 +1,8 @@
-"""Tiers made by reading English, named in another language: by the labels of their entities.
+"""Translation of tiers made from English, by the labels of their entities.
 
-The rules that make tiers read English labels and descriptions. For another language each entity is named by
-its label there, and a phrase that states a class alone ("a composer") is the class's label. Other phrases ("a French
-composer") need the gender of nouns, which the graph seldom tells: they are left out, and counted.
+The rules that make tiers read English labels and descriptions. In another language each entity has its label there,
+and a phrase that states a class alone ("a composer") becomes the label of the class. Other phrases ("a French
+composer") need the gender of nouns, which the graph rarely has: they are left out, and counted.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from kg.model import ENTITY_ID, TextValue, entity_number
 from kg.terms import fallback_chain, normalise
 from kg.walks.graph import Graph
 
-_OF_CLASSES = frozenset({"P31", "P106"})  # a phrase that states one of these alone is the class's name
+_OF_CLASSES = frozenset({"P31", "P106"})  # a phrase with one such condition alone names the class
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Localised:
-    """Proposals in the language that the graph shows; `left_out` counts phrases that there is no grammar for.
+    """Proposals in the language that the graph shows; `left_out` counts phrases without a grammar in that language.
 
-    `unnamed` counts places that only the words of an English description name, or an English phrase: "Masovian
-    Voivodeship".
-    `borrowed` are (entity, language) of the labels that are in another language, a fallback's own excepted.
+    `unnamed` counts places named only by an English description or phrase: "Masovian Voivodeship". `borrowed` are
+    (entity, language) of labels in another language, except the usual fallbacks.
     """
 
     proposals: tuple[Proposal, ...]
@@ -37,8 +36,8 @@ class Localised:
 
 
 @dataclass
-class Telling:
-    """What the rows of one language have to say about it; one row's notes at a time."""
+class LanguageNotes:
+    """The notes of rows in one language on their translation; one row at a time."""
 
     code: str
     left_out: int = 0
@@ -46,13 +45,13 @@ class Telling:
     borrowed: dict[str, str] = field(default_factory=dict)
 
     def add(self, ladder: Localised) -> None:
-        """Take in one ladder of the row."""
+        """Add the counts of one ladder of the row."""
         self.left_out += ladder.left_out
         self.unnamed += ladder.unnamed
         self.borrowed.update(ladder.borrowed)
 
     def notes(self) -> dict[str, object]:
-        """ "language" of a row in any but English, "language_notes" on what it goes without; then starts anew."""
+        """"language" of a row except in English, "language_notes" on missing translations; then resets the counts."""
         if self.code == GRAMMAR:
             return {}
         notes = [text] if (text := notice(self.code)) else []
@@ -67,7 +66,7 @@ class Telling:
         return {"language": self.code, **({"language_notes": notes} if notes else {})}
 
 
-def localised(
+def localise(
     proposals: Sequence[Proposal],
     graph: Graph,
     *,
@@ -75,10 +74,10 @@ def localised(
     feminine: bool = False,
     of_citizens: bool = False,
 ) -> Localised:
-    """The proposals with their texts and aliases in `graph.shown_in`; untouched where that is what rules read.
+    """The proposals with texts and aliases in `graph.shown_in`; unchanged where that is the language of the rules.
 
-    What is `trivial` is decided by the English wording and removed with it. `feminine` tells what a woman is by the
-    feminine of its name, where the graph or the label has one; `of_citizens` gives countries the graph's demonyms.
+    `trivial` is decided by the English wording; trivial proposals are removed. `feminine` uses the feminine form of a
+    name, where the graph or the label has one; `of_citizens` adds the graph's demonyms to countries.
     """
     if graph.shown_in == graph.language:
         return Localised(proposals=tuple(proposals))
@@ -89,14 +88,14 @@ def localised(
     borrowed: list[tuple[str, str]] = []
     graph.fetch(qid for p in proposals if (qid := p.qid or _class_alone(p)))
     for proposal in proposals:
-        names = _names(proposal, graph, feminine=feminine, of_citizens=of_citizens)
+        names = _localised_names(proposal, graph, feminine=feminine, of_citizens=of_citizens)
         shown = graph.shown_label(proposal.qid) if proposal.qid else None
         foreign = shown[1] if shown is not None and shown[1] not in own_codes else None
         if not names or (foreign == GRAMMAR and not DIVISIONS.isdisjoint(normalise(names[0]).split())):
             dropped.add(proposal.key)
             out.append(proposal)
             continue
-        out.append(replace(proposal, text=names[0], aliases=_others(names), language=foreign))
+        out.append(replace(proposal, text=names[0], aliases=_distinct_aliases(names), language=foreign))
         if foreign is not None and proposal.qid is not None:
             borrowed.append((proposal.qid, foreign))
     named = {proposal.key for proposal in proposals if proposal.qid}
@@ -111,25 +110,25 @@ def localised(
 
 
 def is_woman(graph: Graph, answer: str, subject: str | None) -> bool:
-    """Whether tiers tell of a woman: the answer, or else whom the question asks about; not asked in English."""
+    """Whether the tiers describe a woman: the answer, else the subject of the question; always False in English."""
     if graph.shown_in == graph.language:
         return False
     genders = next((told for qid in (answer, subject) if qid and (told := graph.statements(qid, "P21"))), ())
-    return any(statement.target in _WOMEN for statement in genders)
+    return any(statement.target in _FEMALE_GENDERS for statement in genders)
 
 
-_WOMEN = frozenset({"Q6581072", "Q1052281"})  # female, trans woman
+_FEMALE_GENDERS = frozenset({"Q6581072", "Q1052281"})  # female, trans woman
 
 
 def demonyms(graph: Graph, qid: str) -> list[str]:
-    """What the graph calls a country's people in the language that it shows, where that is not what rules read.
+    """The demonyms of a country in the language that the graph shows; none where that is the language of the rules.
 
-    With them 25 of 26,256 answers on citizenship in seven languages (WILA) are right that were not, and none is wrong.
+    They make 25 more of 26,256 answers on citizenship in seven languages (WILA) correct, and none wrong.
     """
-    return _texts(graph, qid, "P1549")
+    return _statement_texts(graph, qid, "P1549")
 
 
-def _texts(graph: Graph, qid: str, prop: str) -> list[str]:
+def _statement_texts(graph: Graph, qid: str, prop: str) -> list[str]:
     codes = _own_codes(graph)
     values = [s.value for s in graph.statements(qid, prop) if isinstance(s.value, TextValue)]
     return [value.text for value in values if value.language in codes]
@@ -141,15 +140,15 @@ def _own_codes(graph: Graph) -> tuple[str, ...]:
 
 def word_forms(graph: Graph, qid: str) -> tuple[list[str], list[str]]:
     """(masculine, feminine) names of a class in the language that the graph shows, by its label and its statements."""
-    masculine, feminine = _texts(graph, qid, "P3321"), _texts(graph, qid, "P2521")
+    masculine, feminine = _statement_texts(graph, qid, "P3321"), _statement_texts(graph, qid, "P2521")
     shown = graph.shown_label(qid)
     is_own = shown is not None and shown[1] in _own_codes(graph)
     halves = language(graph.shown_in).halves(shown[0]) if shown is not None and is_own else ()
     return ([*masculine, halves[0]], [*feminine, halves[1]]) if len(halves) == 2 else (masculine, feminine)
 
 
-def _names(proposal: Proposal, graph: Graph, *, feminine: bool, of_citizens: bool) -> list[str]:
-    """The text, then other names; empty where the language cannot say it."""
+def _localised_names(proposal: Proposal, graph: Graph, *, feminine: bool, of_citizens: bool) -> list[str]:
+    """The text in the language, then other names; empty where there is no label."""
     words = language(graph.shown_in)
     qid = proposal.qid or _class_alone(proposal)
     shown = graph.shown_label(qid) if qid is not None else None
@@ -167,7 +166,7 @@ def _names(proposal: Proposal, graph: Graph, *, feminine: bool, of_citizens: boo
 
 
 def _class_alone(proposal: Proposal) -> str | None:
-    """The class that a phrase states and nothing else: "a composer" says what Q36834 is called; None for more."""
+    """The class that a phrase states alone: Q36834 for "a composer"; None for a phrase with more conditions."""
     if proposal.qid is not None or len(proposal.conditions) != 1:
         return None
     (condition,) = proposal.conditions
@@ -175,7 +174,7 @@ def _class_alone(proposal: Proposal) -> str | None:
     return condition.value if is_class else None
 
 
-def _others(names: Sequence[str]) -> tuple[str, ...]:
+def _distinct_aliases(names: Sequence[str]) -> tuple[str, ...]:
     by_key = {normalise(name): name for name in reversed(names)}
     by_key.pop(normalise(names[0]), None)
     return tuple(reversed(by_key.values()))

@@ -1,8 +1,8 @@
-"""What making ladders asks a snapshot for: names and ids, there or not, so that a selection can take them in.
+"""The names and ids that making ladders looks up in a snapshot, present or not, so that a selection can include them.
 
-A ladder reads names in descriptions ("city in Thuringia, Germany"), tells containers from their namesakes, and leaves
-out what is true of most answers to a question: a selection that lacks any of it makes other ladders than all of
-WikiData.
+A ladder reads names in descriptions ("city in Thuringia, Germany"), distinguishes containers from their namesakes, and
+leaves out tiers that most answers to a question share: a selection that lacks any of these entities gives other
+ladders than the whole of WikiData.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from kg.store.protocol import NameMatch, Store
 
 @dataclass(slots=True)
 class AskedEntities:
-    """Names that were looked up, and ids that the snapshot lacks."""
+    """The names that were looked up, and the ids that the snapshot lacks."""
 
     names: set[str] = field(default_factory=set)
     lacking: set[str] = field(default_factory=set)
 
 
 def asked_entities(rows: Iterable[QARow], store: Store, *, language: str = "en") -> AskedEntities:
-    """What making the ladders of rows asks `store` for; rows with which the program is at fault are passed over."""
+    """The names and ids that making the ladders of rows looks up in `store`; rows at which the program fails are
+    skipped.
+    """
     watched = _WatchedStore(store)
     makers = LadderMakers(watched, language=language)  # type: ignore[arg-type]  # all of a store that makers read
     for _ in makers.make_all(rows, on_reject=lambda _: None):
@@ -36,13 +38,13 @@ def asked_entities(rows: Iterable[QARow], store: Store, *, language: str = "en")
 
 
 def relations_of(rows: Iterable[QARow]) -> set[str]:
-    """The relations that questions ask for, told or read from their wording."""
+    """The relations of questions, given or read from their wording."""
     relations = {row.relation or read_wording(row.question).relation for row in rows}
     return {relation for relation in relations if relation is not None}
 
 
 class _WatchedStore:
-    """A store that notes what is asked of it."""
+    """A store that records the names and ids it is asked for."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

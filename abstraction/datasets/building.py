@@ -1,7 +1,6 @@
-"""Questions and a snapshot in, a dataset's folder out: ladders, descriptions, phrasing, scores, cleaning, the card.
+"""Building a dataset's folder from questions and a snapshot: ladders, descriptions, phrasing, scores, cleaning, card.
 
-The folder appears whole or not at all. What takes long is done in batches and kept: see
-`abstraction.datasets.saved_work`.
+The folder appears whole or not at all. Slow work is done in batches and kept: see `abstraction.datasets.saved_work`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import orjson
 
 from abstraction.datasets.card import Card
 from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, CleaningStep, Dropped
-from abstraction.datasets.dataset_columns import Columns, described, write_data
+from abstraction.datasets.dataset_columns import Columns, with_descriptions, write_data
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import QuestionFiles, has_one_answer
 from abstraction.datasets.saved_work import Parts, line_of, row_of, rules_fingerprint
@@ -44,25 +43,25 @@ from kg import __version__
 from kg.files import resolved, sha256_of
 from kg.store.protocol import Store
 
-RECORD = "build.json"
+RECORD = "build.json"  # also the mark of a folder that may be replaced
 T = TypeVar("T")
-BATCH = 200  # questions whose work a kill may cost
+BATCH = 200  # questions; a killed process loses the work on one batch at most
 
 
 class Phraser(Protocol):
-    """Words or rewords the ladders of rows: what a model does with them.
+    """Phrases or rephrases the ladders of rows, as a model does.
 
-    Rows come with the graph's ladder and with their entities' descriptions in `extra`; what was decided stands in the
-    rows' notes, see `abstraction.phrasing.decisions`.
+    Rows come with the ladder of the graph and with the descriptions of their entities in `extra`; the decisions are
+    returned in the notes of the rows, see `abstraction.phrasing.decisions`.
     """
 
     @property
     def fingerprint(self) -> str:
-        """Tells phrasers apart by all that their wording depends on."""
+        """The identity of the phraser: a text that covers everything its wording depends on."""
         ...
 
     def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
-        """The same rows in the same order, their levels phrased."""
+        """The same rows in the same order, with phrased levels."""
         ...
 
 
@@ -71,22 +70,24 @@ class Scorer(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Tells scorers apart by all that their scores depend on."""
+        """The identity of the scorer: a text that covers everything its scores depend on."""
         ...
 
     def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | Failure | None]:
-        """A score in [0, 1] for each row, 1 the worst; None where there is none, a Failure where asking failed."""
+        """A score in [0, 1] for each row, 1 the worst; None for a row without a score, a Failure where the model
+        failed.
+        """
         ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DatasetSettings:
-    """What a dataset is called and made like.
+    """The name and settings of a dataset.
 
-    `trivial` are texts that never are a coarser answer, `most` the greatest error score with which a row stays;
-    `least` is the least confidence of links with which a row has a ladder, `decisions` are a row's id, an answer and
-    what a person decided that it means (`abstraction.linking.review`);
-    `command` is what its record says made it.
+    `trivial` are texts that are never a coarser answer, `most` is the greatest error score with which a row is kept;
+    `least` is the least link confidence with which a row gets a ladder; `decisions` are a row's id, an answer and the
+    meaning that a person chose (`abstraction.linking.review`); `command` is recorded as the command that made the
+    dataset.
     """
 
     name: str
@@ -117,10 +118,10 @@ class DatasetSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Built:
-    """What was built: the file with the rows, its statistics, what cleaning did, and how many rows were unreadable.
+    """The result: the file with the rows, its statistics, the counts of cleaning, and the number of unreadable rows.
 
-    `phrasing` counts what was decided on a model's words, in all rows before cleaning; `unscored` the rows whose score
-    could not be asked for; `unanswered` those to which the dataset that the questions are from has no answer.
+    `phrasing` counts the decisions on a model's words, in all rows before cleaning; `unscored` the rows whose scoring
+    failed; `unanswered` those without an answer in the dataset that the questions are from.
     """
 
     data: Path
@@ -146,13 +147,13 @@ def build_dataset(
     progress: Callable[[int], None] | None = None,
     review: Path | None = None,
 ) -> Built:
-    """Build the folder `out`: data/<split>.parquet or .jsonl, README.md, build.json; and, where there is anything to
-    say, dropped.jsonl, rejected.jsonl and phrasing.jsonl, the decisions on a model's words.
+    """Build the folder `out`: data/<split>.parquet or .jsonl, README.md, build.json; and, unless empty, dropped.jsonl,
+    rejected.jsonl and phrasing.jsonl, the decisions on a model's words.
 
-    Killed, it goes on with the same call, and asks again where asking a model failed. `progress` hears how many
-    questions are done, `review` is where the sheet of doubtful links goes. `force` replaces a folder that this
-    function has made, never another. Raises DatasetError where that is not to be done, where no question can be used,
-    or where `phraser` or `scorer` does not answer for each row; RowError for unusable files.
+    After a kill the same call continues, and asks again where a model failed. `progress` receives the number of
+    questions done, `review` is the path for the sheet of doubtful links. `force` replaces a folder that this function
+    has made, never another. Raises DatasetError where replacing is refused, where no question can be used, or where
+    `phraser` or `scorer` returns other rows than it was given; RowError for unusable files.
     """
     out = resolved(out)
     check_place(out, questions.files, force=force)
@@ -171,13 +172,13 @@ def build_dataset(
         shutil.rmtree(final, ignore_errors=True)
         final.mkdir()
         with (
-            _Side(final / "rejected.jsonl") as rejected,
-            _Side(final / "dropped.jsonl") as dropped,
-            _Side(final / "phrasing.jsonl") as decided,
+            _SideFile(final / "rejected.jsonl") as rejected,
+            _SideFile(final / "dropped.jsonl") as dropped,
+            _SideFile(final / "phrasing.jsonl") as decided,
         ):
-            sides = _Sides(rejected=rejected, dropped=dropped, decided=decided)
-            chosen = _selected(questions.read(sides.leave_out), cleaner, dropped)
-            batches, unscored = _make(chosen, store, parts, settings, phraser, scorer, progress)
+            sides = _SideFiles(rejected=rejected, dropped=dropped, decided=decided)
+            chosen = _drop_several_answers(questions.read(sides.leave_out), cleaner, dropped)
+            batches, unscored = _make_batches(chosen, store, parts, settings, phraser, scorer, progress)
             if not batches:
                 why = f": {sides.unanswered} have no answer" if sides.unanswered else ""
                 why += f": {rejected.count} rejected, the first at {rejected.first}" if rejected.count else ""
@@ -186,7 +187,7 @@ def build_dataset(
                 raise RowError(f"no question in {files} can be used{why}")
             rows: Iterator[TieredRow | RejectedRow] = (row for number in range(batches) for row in parts.rows(number))
             if review is not None:
-                rows = _on_sheet(rows, Reviewer(store, language=settings.language), review)
+                rows = _copy_to_review_sheet(rows, Reviewer(store, language=settings.language), review)
             built = _assemble(parts, rows, final, settings, cleaner, sides, phrased=phraser is not None)
         made = {
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
@@ -227,7 +228,7 @@ def build_dataset(
 
 
 def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
-    """Raise DatasetError where a dataset cannot stand at `out`, or would take another thing's place."""
+    """Raise DatasetError where `out` contains an input, is no dataset of ours, or exists without `force`."""
     own = resolved(out)
     if any(own in (place := resolved(path), *place.parents) for path in inputs):
         raise DatasetError(f"{out} holds the questions and would be lost; name another folder")
@@ -248,8 +249,8 @@ class _Assembled:
     phrasing: DecisionCounts
 
 
-class _Side:
-    """A file of rows beside the data: there only where a row is in it."""
+class _SideFile:
+    """A file of rows next to the data, created with its first row."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -266,7 +267,7 @@ class _Side:
         self._stream.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
         self.count += 1
 
-    def __enter__(self) -> _Side:
+    def __enter__(self) -> _SideFile:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -274,14 +275,14 @@ class _Side:
 
 
 @dataclass(kw_only=True, slots=True)
-class _Sides:
-    rejected: _Side
-    dropped: _Side
-    decided: _Side
+class _SideFiles:
+    rejected: _SideFile
+    dropped: _SideFile
+    decided: _SideFile
     unanswered: int = 0
 
     def leave_out(self, row: RejectedRow) -> None:
-        """Put a row that is no question with an answer where it belongs."""
+        """Write a row without a usable question or answer to its file: dropped or rejected."""
         if isinstance(row, UnansweredRow):
             self.dropped.add({"step": "unanswered", **row.to_json()})
             self.unanswered += 1
@@ -289,7 +290,7 @@ class _Sides:
             self.rejected.add(row.to_json())
 
 
-def _selected(rows: Iterator[QARow], cleaner: Cleaner, dropped: _Side) -> Iterator[QARow]:
+def _drop_several_answers(rows: Iterator[QARow], cleaner: Cleaner, dropped: _SideFile) -> Iterator[QARow]:
     for row in rows:
         gone = cleaner.select(one_answer=has_one_answer(row))
         if gone is None:
@@ -299,7 +300,7 @@ def _selected(rows: Iterator[QARow], cleaner: Cleaner, dropped: _Side) -> Iterat
             dropped.add(about | {"step": gone.step, "reason": gone.reason})
 
 
-def _make(
+def _make_batches(
     rows: Iterator[QARow],
     store: Store,
     parts: Parts,
@@ -308,7 +309,7 @@ def _make(
     scorer: Scorer | None,
     progress: Callable[[int], None] | None,
 ) -> tuple[int, int]:
-    """Make every batch that is not there whole; returns how many there are, and how many rows lack a score."""
+    """Make every batch that is not complete; returns the number of batches, and of rows without a score."""
     maker: LadderMakers | None = None
     decisions = {(row_id, answer): meant for row_id, answer, meant in settings.decisions}
     number = done = unscored = 0
@@ -320,16 +321,16 @@ def _make(
             ladders = [without_refused_links(row, decisions) for row in maker.make_all(asked, on_reject=faulty.append)]
             if settings.least is not None:
                 ladders = [without_uncertain_links(row, settings.least) for row in ladders]
-            made: Sequence[TieredRow] = [described(row, maker.graph) for row in ladders]
+            made: Sequence[TieredRow] = [with_descriptions(row, maker.graph) for row in ladders]
             lacking = 0
             if phraser is not None:
-                made = _each("phrasing", partial(_phrased, phraser=phraser), made, faulty)
+                made = _run_isolating_faults("phrasing", partial(_phrase_rows, phraser=phraser), made, faulty)
                 counts = DecisionCounts()
                 for row in made:
                     counts.add(row)
                 lacking = counts.unanswered
             if scorer is not None:
-                scored = _each("scoring", partial(_scored, scorer=scorer), made, faulty)
+                scored = _run_isolating_faults("scoring", partial(_score_rows, scorer=scorer), made, faulty)
                 made, failed = [row for row, _ in scored], sum(lacks for _, lacks in scored)
                 lacking, unscored = lacking + failed, unscored + failed
             parts.write(number, [*made, *faulty], whole=not lacking)
@@ -339,10 +340,11 @@ def _make(
     return number, unscored
 
 
-def _each(
+def _run_isolating_faults(
     stage: str, work: Callable[[Sequence[TieredRow]], Sequence[T]], rows: Sequence[TieredRow], faulty: list[RejectedRow]
 ) -> Sequence[T]:
-    """What `work` makes of the rows together; where the program is at fault, of one after the other."""
+    """The result of `work` for the rows together; after a fault, for one row after the other, so that one row is lost.
+    """
     if not rows:
         return []
     together = attempt(stage, work, rows)
@@ -358,15 +360,15 @@ def _each(
     return out
 
 
-def _phrased(rows: Sequence[TieredRow], *, phraser: Phraser) -> Sequence[TieredRow]:
+def _phrase_rows(rows: Sequence[TieredRow], *, phraser: Phraser) -> Sequence[TieredRow]:
     out = list(phraser(rows))
     if [row.id for row in out] != [row.id for row in rows]:
         raise DatasetError(f"phraser {phraser.fingerprint} gave other rows back than it got, from {rows[0].id!r} on")
     return out
 
 
-def _scored(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[TieredRow, bool]]:
-    """The rows with their scores, one that a row brought where it got none; and of each whether asking failed."""
+def _score_rows(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[TieredRow, bool]]:
+    """The rows with their scores, an existing one where there is no new one; and for each whether scoring failed."""
     scores = list(scorer(rows))
     if len(scores) != len(rows):
         raise DatasetError(f"scorer {scorer.fingerprint} gave {len(scores)} scores for {len(rows)} rows")
@@ -381,10 +383,10 @@ def _scored(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[Tier
     return out
 
 
-def _on_sheet(
+def _copy_to_review_sheet(
     rows: Iterable[TieredRow | RejectedRow], reviewer: Reviewer, path: Path
 ) -> Iterator[TieredRow | RejectedRow]:
-    """Hand the rows on; the sheet of their doubtful links is there when the last one is taken."""
+    """The same rows; the sheet of their doubtful links is complete when the last one is taken."""
     with writing_sheet(reviewer, path) as see:
         for row in rows:
             if isinstance(row, TieredRow):
@@ -398,7 +400,7 @@ def _assemble(
     final: Path,
     settings: DatasetSettings,
     cleaner: Cleaner,
-    sides: _Sides,
+    sides: _SideFiles,
     *,
     phrased: bool,
 ) -> _Assembled:

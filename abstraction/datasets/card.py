@@ -1,4 +1,4 @@
-"""A dataset's card: README.md with the front matter that the `datasets` library reads, and what is in the folder."""
+"""A dataset's card: README.md with the front matter of the `datasets` library, and a description of the folder."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from abstraction.datasets.dataset_overview import share_of
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.phrasing.decisions import DecisionCounts
 
+# Size categories of dataset cards on the Hugging Face Hub.
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _COLUMNS = (
     ("`relation`, `question`", "the WikiData property asked for, where known, and the question"),
@@ -32,9 +33,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Card:
-    """Everything that the card tells.
+    """The content of a card.
 
-    `made` are its facts of origin in order, as "Snapshot" -> "9e28…"; `origin` says where the questions are from.
+    `made` maps the facts of origin in order, as "Snapshot" -> "9e28…"; `origin` is a sentence on the source of the
+    questions.
     """
 
     name: str
@@ -56,14 +58,14 @@ class Card:
         """README.md."""
         overview = self.statistics.overview
         parts = [self._front_matter(), f"# {self.name}", self._summary(), "## Five ladders", overview.examples()]
-        parts += ["## Rows in and out", self._in_and_out(), "## Classes of answers", self._classes()]
+        parts += ["## Rows in and out", self._row_counts(), "## Classes of answers", self._classes()]
         parts += ["## How sure the links are", self._links()]
         parts.append("## Statistics")
         parts += [_table(head, rows, numbers=True) for head, rows in self.statistics.tables()]
         parts += ["## Cleaning", self._cleaning()]
         if self.phrasing is not None:
-            parts += ["## Phrasing", self._phrased(self.phrasing)]
-        parts += ["## Columns", _table(("column", "what it holds"), [*_COLUMNS, *self._others()])]
+            parts += ["## Phrasing", self._phrasing_decisions(self.phrasing)]
+        parts += ["## Columns", _table(("column", "what it holds"), [*_COLUMNS, *self._other_columns()])]
         made = [(key, f"`{value}`") for key, value in self.made.items()]
         parts += ["## How it was made", _table(("", ""), made)]
         if self.command:
@@ -83,7 +85,7 @@ class Card:
         lines += [f"  - split: {self.split}", f"    path: {json.dumps(self.data_file)}", "dataset_info:", "  features:"]
         for name, kind in self.columns.kinds.items():
             lines.append(f"  - name: {json.dumps(name, ensure_ascii=False)}")
-            lines += _feature(kind)
+            lines += _feature_lines(kind)
         return "\n".join([*lines, "---"])
 
     def _summary(self) -> str:
@@ -101,7 +103,7 @@ class Card:
             f" {self.rejected:,} input rows could not be read; see `rejected.jsonl`." if self.rejected else ""
         )
 
-    def _in_and_out(self) -> str:
+    def _row_counts(self) -> str:
         overview, left = self.statistics.overview, self.cleaner.counts.items()
         dropped = [(f"left out: {WHAT_STEPS_DO[step]}", -count.dropped) for step, count in left if count.dropped]
         unread = [
@@ -158,7 +160,7 @@ their row, for want of a label in it: `language` of the tier names it."
         table = _table(("step", "takes out", "rows left out", ""), rows)
         return f"In this order; rows left out stand in `dropped.jsonl` with the step and its reason.\n\n{table}"
 
-    def _phrased(self, counts: DecisionCounts) -> str:
+    def _phrasing_decisions(self, counts: DecisionCounts) -> str:
         findings = [
             (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
             for name, by in sorted(counts.findings.items())
@@ -176,7 +178,7 @@ their row, for want of a label in it: `language` of the tier names it."
             return f"{_LICENCE} {self.origin} They keep that licence: name it too."
         return f"{_LICENCE} The questions keep the licence of where they come from: name it too."
 
-    def _others(self) -> list[tuple[str, str]]:
+    def _other_columns(self) -> list[tuple[str, str]]:
         others = [name for name in self.columns.kinds if name not in OWN]
         return (
             [(", ".join(f"`{name}`" for name in others), "from the questions, or notes on linking")] if others else []
@@ -192,15 +194,15 @@ their row, for want of a label in it: `language` of the tier names it."
         )
 
 
-def _feature(kind: Kind, indent: str = "    ") -> list[str]:
-    """What the front matter says of a column's kind."""
+def _feature_lines(kind: Kind, indent: str = "    ") -> list[str]:
+    """The lines of the front matter for a column of a kind."""
     if kind == "strings":
         return [f"{indent}list: string"]
     if kind != "levels":
         return [f"{indent}dtype: {kind}"]
     lines = [f"{indent}list:", f"{indent}- name: tiers", f"{indent}  list:"]
     for name, inner in TIER.items():
-        lines += [f"{indent}  - name: {name}", *_feature(inner, f"{indent}    ")]
+        lines += [f"{indent}  - name: {name}", *_feature_lines(inner, f"{indent}    ")]
     return lines
 
 
@@ -211,7 +213,7 @@ _LICENCE = (
 
 
 def _table(head: tuple[str, ...], rows: Sequence[Sequence[Any]], *, numbers: bool = False) -> str:
-    """A table in Markdown; with `numbers` all columns but the first stand right."""
+    """A table in Markdown; with `numbers` all columns but the first are right-aligned."""
     others = len(head) - 1
     lines = [f"| {' | '.join(head)} |", "|---|" + ("---:|" if numbers else "---|") * others]
     lines += [

@@ -1,6 +1,6 @@
-"""Cleaning a dataset as in GRANOLA-EQ's appendix B: steps in a fixed order, each counted, each to be left out.
+"""Cleaning a dataset as in GRANOLA-EQ's appendix B: steps in a fixed order, each counted and each optional.
 
-Trivial answers go last, so that a row whose coarser answers are all trivial stays, with its gold answer alone.
+Trivial answers go last, so that a row whose coarser answers are all trivial is kept, with its gold answer alone.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from abstraction.rows import TieredRow
 from abstraction.tiers import Abstention, Level
 
 SCORE = "score_for_potential_error"  # GRANOLA-EQ's column: the share of samples that call the row inconsistent
-MOST = 0.5  # a score above it is an error
+MOST = 0.5  # in [0, 1]; a row with a greater score counts as an error
 
 
 class CleaningStep(StrEnum):
-    """The steps in their order; `SEVERAL_ANSWERS` is taken before anything is made of the questions."""
+    """The steps in their order; `SEVERAL_ANSWERS` is applied to the questions, before ladders are made."""
 
     SEVERAL_ANSWERS = "several-answers"
     INCONSISTENT_DESCRIPTIONS = "inconsistent-descriptions"
@@ -45,7 +45,7 @@ WHAT_STEPS_DO = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dropped:
-    """Why a row is left out: the step, and what it found."""
+    """A dropped row: the step, and its finding."""
 
     step: CleaningStep
     reason: str
@@ -53,9 +53,9 @@ class Dropped:
 
 @dataclass(kw_only=True, slots=True)
 class StepCount:
-    """What one step did: rows that reached it, rows and answers that it took out, rows that it could not judge.
+    """The counts of one step: rows that reached it, rows and answers that it removed, rows that it could not judge.
 
-    `alone`: rows that it left with the gold answer alone.
+    `alone`: rows that keep only the gold answer.
     """
 
     rows: int = 0
@@ -78,10 +78,10 @@ class StepCount:
 
 
 class Cleaner:
-    """Applies the steps to tiered rows and counts, step by step. `counts` has a row for each step that is on.
+    """Applies the steps to tiered rows and counts, step by step. `counts` has an entry for each step in use.
 
-    `trivial` are texts that are no coarser answer for any question, besides those of the row's relation. `most` is
-    the greatest score, in [0, 1], with which a row stays; rows without a score stay and count as unjudged.
+    `trivial` are texts that are no coarser answer for any question, in addition to those of the row's relation. `most`
+    is the greatest score, in [0, 1], with which a row is kept; rows without a score are kept and count as unjudged.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Cleaner:
         self._trivial: dict[str | None, frozenset[str]] = {}
 
     def clean(self, row: TieredRow) -> TieredRow | Dropped:
-        """The row as it stays, or why it goes."""
+        """The cleaned row, or the reason why it is dropped."""
         for step, count in self.counts.items():
             if step is CleaningStep.SEVERAL_ANSWERS:
                 continue
@@ -103,25 +103,25 @@ class Cleaner:
                 count.answers += taken
                 count.alone += len(row.levels) == 1
                 continue
-            reason = self._fault(step, row, count)
+            reason = self._reason_to_drop(step, row, count)
             if reason is not None:
-                return self._dropped(step, reason)
+                return self._count_dropped(step, reason)
         return row
 
     def select(self, *, one_answer: bool) -> Dropped | None:
-        """The step before all others, for one question."""
+        """The first step, for one question."""
         count = self.counts.get(CleaningStep.SEVERAL_ANSWERS)
         if count is None:
             return None
         count.rows += 1
-        return None if one_answer else self._dropped(CleaningStep.SEVERAL_ANSWERS, "several answers")
+        return None if one_answer else self._count_dropped(CleaningStep.SEVERAL_ANSWERS, "several answers")
 
-    def _dropped(self, step: CleaningStep, reason: str) -> Dropped:
+    def _count_dropped(self, step: CleaningStep, reason: str) -> Dropped:
         self.counts[step].dropped += 1
         self.counts[step].reasons[reason] += 1
         return Dropped(step=step, reason=reason)
 
-    def _fault(self, step: CleaningStep, row: TieredRow, count: StepCount) -> str | None:
+    def _reason_to_drop(self, step: CleaningStep, row: TieredRow, count: StepCount) -> str | None:
         if step is CleaningStep.MISSING_ANSWERS:
             texts = [tier.text for level in row.levels for tier in level.tiers]
             if not all(text.strip() for text in texts):
@@ -131,7 +131,7 @@ class Cleaner:
             return row.abstained or "no coarser answer"
         if step is CleaningStep.DUPLICATE_ANSWERS:
             names = [without_article(tier.text) for level in row.levels for tier in level.tiers]
-            return None if len(set(names)) == len(names) else "an answer stands twice"
+            return None if len(set(names)) == len(names) else "an answer occurs twice"
         score = finite(row.extra.get(SCORE))
         if score is None:
             count.unjudged += 1
@@ -153,7 +153,7 @@ class Cleaner:
 
 
 def read_trivial(path: Path) -> tuple[str, ...]:
-    """The texts of a list of trivial answers, one a line; `#` begins a comment. Raises DatasetError, OSError."""
+    """The texts in a list of trivial answers, one per line; `#` begins a comment. Raises DatasetError, OSError."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:

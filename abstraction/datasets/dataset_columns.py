@@ -1,8 +1,8 @@
-"""The columns of a dataset's file: GRANOLA-EQ's own, ours, then the fields that the questions brought along;
-and the descriptions and sitelinks of entities that some of them hold.
+"""The columns of a dataset's file: those of GRANOLA-EQ, ours, then fields of the questions; and the descriptions and
+sitelink counts of entities in some of them.
 
-The same columns stand in JSONL and in Parquet, each of one kind in all rows, so that the `datasets` library and
-every data frame read them alike; `abstraction.rows.read_tiered` reads them back as tiered rows.
+JSONL and Parquet have the same columns, each of one kind in all rows, so that the `datasets` library and data frames
+read them alike; `abstraction.rows.read_tiered` reads them back as tiered rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kg.terms import fallback_chain
 from kg.walks.graph import Graph
 
 Kind = Literal["string", "int64", "float64", "bool", "strings", "levels"]
-# What a level's tiers have, each in every row: evidence as JSON, whose fields depend on its kind.
+# The fields of tiers, all in every row; evidence is JSON text, since its fields depend on its kind.
 TIER: Mapping[str, Kind] = {
     "text": "string", "language": "string", "qid": "string", "aliases": "strings", "bits": "float64",
     "bits_asked": "float64", "of": "strings", "evidence": "string",
@@ -49,25 +49,25 @@ OWN: Mapping[str, Kind] = {
     QUESTION_SITELINKS: "int64",
     ANSWER_SITELINKS: "int64",
 }
-BATCH = 1000  # rows in one row group of Parquet
+BATCH = 1000  # rows in one row group of Parquet: bounds the memory of writing
 
 
 class Columns:
-    """The columns of rows that pass by `see`: those of every dataset, then the rows' other fields as they come.
+    """The columns of the rows given to `see`: those of every dataset, then other fields in order of appearance.
 
-    Of other fields a kind is told by their values: one kind of number or truth value, else text, anything else as
-    JSON text.
+    The kind of another field follows from its values: one kind of number or truth value, else text, with anything else
+    as JSON text.
     """
 
     def __init__(self) -> None:
         self._others: dict[str, Kind | None] = {}
 
     def see(self, row: TieredRow) -> None:
-        """Take notice of a row's fields."""
+        """Record the fields of a row."""
         for key, value in row.extra.items():
             if key in OWN or key in KNOWN:
                 continue
-            kind = _kind(value)
+            kind = _kind_of_value(value)
             known = self._others.setdefault(key, kind)
             if known is None or kind is None or known == kind:
                 self._others[key] = known or kind
@@ -81,33 +81,40 @@ class Columns:
         return {**OWN, **{key: kind or "string" for key, kind in self._others.items()}}
 
     def record(self, row: TieredRow) -> dict[str, Any]:
-        """One row under all columns. A text that is not there is "", as in GRANOLA-EQ; a number or truth value None."""
+        """One row under all columns. A missing text is "", as in GRANOLA-EQ, a missing number or truth value None."""
         given: dict[str, Any] = {
             **row.extra,
             **granola_columns(row),
             "answers": list(row.answers),
-            "levels": [{"tiers": [_tier(tier) for tier in level.tiers]} for level in row.levels],
+            "levels": [{"tiers": [_tier_fields(tier) for tier in level.tiers]} for level in row.levels],
             "abstained": row.abstained,
         }
-        return {name: _value(given.get(name), kind) for name, kind in self.kinds.items()}
+        return {name: _convert_to_kind(given.get(name), kind) for name, kind in self.kinds.items()}
 
 
-def _tier(tier: Tier) -> dict[str, Any]:
-    """A tier with every field; a text that is not there is "", as in the columns."""
+def _tier_fields(tier: Tier) -> dict[str, Any]:
+    """A tier with every field; a missing text is ""."""
     given = tier.to_json()
-    return {name: _value(given.get(name, [] if kind == "strings" else None), kind) for name, kind in TIER.items()}
+    return {
+        name: _convert_to_kind(given.get(name, [] if kind == "strings" else None), kind) for name, kind in TIER.items()
+    }
 
 
 def write_data(rows: Iterable[TieredRow], columns: Columns, path: Path) -> None:
     """Write rows under the columns, as Parquet or JSONL by the path's ending."""
-    with atomic_path(path) as temporary, _opened(temporary, columns, is_parquet=path.suffix == ".parquet") as write:
+    with (
+        atomic_path(path) as temporary,
+        _open_writer(temporary, columns, is_parquet=path.suffix == ".parquet") as write,
+    ):
         source = iter(rows)
         while batch := list(islice(source, BATCH)):
             write([columns.record(row) for row in batch])
 
 
 @contextmanager
-def _opened(path: Path, columns: Columns, *, is_parquet: bool) -> Iterator[Callable[[list[dict[str, Any]]], object]]:
+def _open_writer(
+    path: Path, columns: Columns, *, is_parquet: bool
+) -> Iterator[Callable[[list[dict[str, Any]]], object]]:
     """A function that writes records."""
     if not is_parquet:
         with path.open("wb") as stream:
@@ -134,7 +141,7 @@ def _opened(path: Path, columns: Columns, *, is_parquet: bool) -> Iterator[Calla
         yield lambda records: writer.write_table(pyarrow.Table.from_pylist(records, schema=schema))
 
 
-def _kind(value: object) -> Kind | None:
+def _kind_of_value(value: object) -> Kind | None:
     if value is None:
         return None
     if isinstance(value, bool):
@@ -144,7 +151,7 @@ def _kind(value: object) -> Kind | None:
     return "float64" if isinstance(value, float) else "string"
 
 
-def _value(value: object, kind: Kind) -> Any:
+def _convert_to_kind(value: object, kind: Kind) -> Any:
     if kind in ("strings", "levels"):
         return value
     if kind == "string":
@@ -166,24 +173,24 @@ def _int64(value: object) -> int | None:
     return number if number is not None and -(2**63) <= number < 2**63 else None
 
 
-# What GRANOLA-EQ's rows say of their two entities: ids, descriptions; and how many sites have a page on each.
+# Columns about the two entities of a row: descriptions as in GRANOLA-EQ, and numbers of Wikimedia pages.
 
 
-def described(row: TieredRow, graph: Graph) -> TieredRow:
-    """The row with its entities' descriptions and sitelink counts, where it does not give them already.
+def with_descriptions(row: TieredRow, graph: Graph) -> TieredRow:
+    """The row with its entities' descriptions and sitelink counts, where it lacks them.
 
-    The popularity of GRANOLA-EQ's columns is none of WikiData's facts: it stays what the row gives, or nothing.
+    The popularity in GRANOLA-EQ's columns is no fact of WikiData: it remains as the row gives it, or empty.
     """
     entity = row.question_entity or {}
     columns = {
-        **_columns_of(graph, entity.get("qid"), "question_entity_description", QUESTION_SITELINKS),
-        **_columns_of(graph, row.levels[0].tiers[0].qid, "answer_entity_description", ANSWER_SITELINKS),
+        **_entity_columns(graph, entity.get("qid"), "question_entity_description", QUESTION_SITELINKS),
+        **_entity_columns(graph, row.levels[0].tiers[0].qid, "answer_entity_description", ANSWER_SITELINKS),
     }
     missing = {key: value for key, value in columns.items() if row.extra.get(key) in (None, "")}
     return replace(row, extra={**row.extra, **missing}) if missing else row
 
 
-def _columns_of(graph: Graph, qid: object, description: str, sitelinks: str) -> dict[str, Any]:
+def _entity_columns(graph: Graph, qid: object, description: str, sitelinks: str) -> dict[str, Any]:
     entity = graph.entity(qid) if isinstance(qid, str) else None
     if entity is None:
         return {}

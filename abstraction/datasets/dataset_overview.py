@@ -1,4 +1,4 @@
-"""What a dataset's card tells at a glance: classes of answers, how sure links are, rows in and out, example ladders."""
+"""The overview on a dataset's card: classes of answers, confidence of links, rows in and out, example ladders."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from abstraction.relations import table
 from abstraction.rows import TieredRow
 from kg.model import ENTITY_ID
 
-EXAMPLES = 5
-_LADDERED = 3  # levels of an example, at least
-_BESIDE = 3  # tiers of one level of an example, at most
+EXAMPLES = 5  # ladders on the card
+_LEAST_LEVELS = 3  # of an example
+_MOST_TIERS = 3  # in one level of an example
 _LONGEST = 120  # characters of a line of an example
-_SURE = ("given", "high", "medium", "low")  # from the surest link to the least sure one
+_CONFIDENCES = ("given", "high", "medium", "low")  # from the surest link to the least sure one
 NO_ENTITY = "no entity needed (dates and amounts)"
 NOT_LINKED = "an answer was not linked"
 _CLASSES = {"any": "thing", "quantity": "amount", QuestionKind.UNKNOWN: "not told by the question"}
+# Marks of Markdown and HTML; control characters and those that change the direction of text.
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>()#+!|~&]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def answer_class(row: TieredRow, language: str = "en") -> str:
-    """What a row asks for: by its relation where it has one, else by the words of its question in its language."""
+    """The answer class that a row asks for: by its relation, else by the words of its question in its language."""
     relation = table().get(row.relation or "")
     found = relation.asks if relation else asked_kind(row.question, str(row.extra.get("language") or language)).kind
     return _CLASSES.get(found, str(found))
 
 
 def link_confidence(row: TieredRow) -> str:
-    """How sure the least sure link of a row's answers is; NO_ENTITY where none was looked for."""
+    """The confidence of the least sure link of a row; NO_ENTITY for a row without links."""
     notes = row.extra.get("links")
     if not isinstance(notes, list) or not notes:
         return NO_ENTITY
     confidences = [str(note.get("confidence")) for note in notes if isinstance(note, Mapping)]
-    if len(confidences) < len(notes) or any(one not in _SURE for one in confidences):
+    if len(confidences) < len(notes) or any(one not in _CONFIDENCES for one in confidences):
         return NOT_LINKED
-    return max(confidences, key=_SURE.index)
+    return max(confidences, key=_CONFIDENCES.index)
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class _ClassCount:
 
 @dataclass(slots=True)
 class Overview:
-    """Counts of rows as they pass, and the first ladder of each class of answers."""
+    """Counts of the rows given to `add`, and the first ladder of each class of answers."""
 
     language: str = "en"
     classes: dict[str, _ClassCount] = field(default_factory=dict)
@@ -60,8 +61,8 @@ class Overview:
     abstained: Counter[str] = field(default_factory=Counter)
     tiers: int = 0
     foreign: int = 0
-    _firsts: dict[str, list[str]] = field(default_factory=dict)
-    _others: list[list[str]] = field(default_factory=list)
+    _first_examples: dict[str, list[str]] = field(default_factory=dict)
+    _other_examples: list[list[str]] = field(default_factory=list)
 
     def add(self, row: TieredRow) -> None:
         """Count one row."""
@@ -76,15 +77,15 @@ class Overview:
         self.foreign += sum(tier.language is not None for tier in coarser)
         if len(row.levels) == 1:
             self.abstained[row.abstained or "all coarser answers taken out by cleaning"] += 1
-        if len(row.levels) >= _LADDERED and all(len(level.tiers) <= _BESIDE for level in row.levels):
-            if name not in self._firsts:
-                self._firsts[name] = _drawn(row)
-            elif len(self._others) < EXAMPLES:
-                self._others.append(_drawn(row))
+        if len(row.levels) >= _LEAST_LEVELS and all(len(level.tiers) <= _MOST_TIERS for level in row.levels):
+            if name not in self._first_examples:
+                self._first_examples[name] = _ladder_lines(row)
+            elif len(self._other_examples) < EXAMPLES:
+                self._other_examples.append(_ladder_lines(row))
 
     @property
     def laddered(self) -> int:
-        """How many rows have a coarser answer."""
+        """The number of rows with a coarser answer."""
         return sum(count.laddered for count in self.classes.values())
 
     def by_class(self) -> list[tuple[str, str, str, str]]:
@@ -99,14 +100,16 @@ class Overview:
         """(confidence, rows), from the surest."""
         whole = self.links.total()
         return [
-            (name, share_of(self.links[name], whole)) for name in (*_SURE, NO_ENTITY, NOT_LINKED) if self.links[name]
+            (name, share_of(self.links[name], whole))
+            for name in (*_CONFIDENCES, NO_ENTITY, NOT_LINKED)
+            if self.links[name]
         ]
 
     def examples(self) -> str:
         """Up to five ladders in Markdown: one of each class of answers, the largest first, then others."""
-        ordered = sorted(self._firsts, key=lambda name: (-self.classes[name].rows, name))
-        chosen = [self._firsts[name] for name in ordered][:EXAMPLES]
-        chosen += self._others[: EXAMPLES - len(chosen)]
+        ordered = sorted(self._first_examples, key=lambda name: (-self.classes[name].rows, name))
+        chosen = [self._first_examples[name] for name in ordered][:EXAMPLES]
+        chosen += self._other_examples[: EXAMPLES - len(chosen)]
         return "\n\n".join("\n".join(lines) for lines in chosen) if chosen else "No row has three levels."
 
     def to_json(self) -> dict[str, Any]:
@@ -124,22 +127,22 @@ def share_of(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
 
 
-def _drawn(row: TieredRow) -> list[str]:
-    """The question, and a line a level with the first name of each tier, linked to its item at WikiData."""
-    lines = [f"**{_plain(row.question)}**", ""]
+def _ladder_lines(row: TieredRow) -> list[str]:
+    """The question, and a line for each level with the text of each tier, linked to its item at WikiData."""
+    lines = [f"**{_escape_markdown(row.question)}**", ""]
     for number, level in enumerate(row.levels, 1):
         names = []
         for tier in level.tiers:
             is_item = tier.qid is not None and ENTITY_ID.match(tier.qid)
-            name = _plain(tier.text)
+            name = _escape_markdown(tier.text)
             foreign = "" if tier.language is None else f" ({tier.language})"  # in another language than the row
             names.append((f"[{name}](https://www.wikidata.org/wiki/{tier.qid})" if is_item else name) + foreign)
         lines.append(f"{number}. {' / '.join(names)}")
     return lines
 
 
-def _plain(text: str) -> str:
-    """A text in Markdown that stays a text: on one line, its marks escaped."""
+def _escape_markdown(text: str) -> str:
+    """A text escaped for Markdown, on one line of at most _LONGEST characters."""
     line = _CONTROL.sub(" ", text[: 2 * _LONGEST])
     line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
     return _MARKUP.sub(r"\\\g<0>", line)

@@ -1,4 +1,4 @@
-"""What is said of a dataset: rows, relations, and how many answers its rows have."""
+"""Statistics of a dataset: rows, relations, and numbers of answers per row."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kg.model import entity_number
 
 NO_RELATION = "(none)"
 Row = tuple[str, ...]
-MANY = 4  # from here on rows are counted together, as in the paper
+MANY = 4  # rows with this many answers or more are counted together, as in the paper
 
 
 class Statistics:
-    """Counts of rows as they pass: answers are levels, as in GRANOLA-EQ's columns; tiers count siblings too."""
+    """Counts of the rows given to `add`: answers are levels, as in GRANOLA-EQ's columns; tiers include siblings."""
 
     def __init__(self, language: str = "en") -> None:
         self.rows = 0
@@ -33,7 +33,7 @@ class Statistics:
         self.overview.add(row)
 
     def watch(self, rows: Iterable[TieredRow | RejectedRow]) -> Iterator[TieredRow]:
-        """Hand the tiered rows on, counting each."""
+        """The tiered rows, each counted as it is taken."""
         for row in rows:
             if isinstance(row, TieredRow):
                 self.add(row)
@@ -41,11 +41,11 @@ class Statistics:
 
     @property
     def relations(self) -> list[str]:
-        """The relations that have a row, by property number, rows without one last."""
+        """The relations of the rows by property number; "(none)" comes last."""
         return sorted(self.answers, key=lambda r: (r == NO_RELATION, 0 if r == NO_RELATION else entity_number(r)))
 
     def by_answers(self, relation: str | None = None) -> Counter[int]:
-        """Rows by their number of answers, of all relations or of one."""
+        """The number of rows by number of answers, of all relations or of one."""
         chosen = self.answers.values() if relation is None else [self.answers[relation]]
         return sum(chosen, Counter[int]())
 
@@ -59,7 +59,7 @@ class Statistics:
         return few | {f"{MANY} or more": sum(c for n, c in counted.items() if n >= MANY) / whole}
 
     def mean(self, relation: str | None = None) -> float:
-        """The mean number of answers of a row, the gold answer counted; NaN without rows."""
+        """The mean number of answers per row, the gold answer included; NaN without rows."""
         counted = self.by_answers(relation)
         return sum(n * c for n, c in counted.items()) / counted.total() if counted else float("nan")
 
@@ -82,7 +82,7 @@ class Statistics:
             for name, share in self.shares().items()
         ]
         if self.rows:
-            rows.append(("answers a row, mean", f"{self.mean():.2f}"))
+            rows.append(("answers per row, mean", f"{self.mean():.2f}"))
         by_relation: list[Row] = [
             (
                 titled(name),

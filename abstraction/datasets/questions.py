@@ -1,4 +1,4 @@
-"""Where a dataset's questions come from: files that can be read as often as needed, each time the same."""
+"""The source of a dataset's questions: files, which give the same rows at every reading."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from abstraction.rows import QARow, read_questions
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionFiles:
-    """Files in any format that `read_questions` knows; `relation` is that of rows that name none."""
+    """Files in any format of `read_questions`; `relation` is for rows that name none."""
 
     files: tuple[Path, ...]
     relation: str | None = None
@@ -34,13 +34,13 @@ class QuestionFiles:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What decides, besides the files' content, which questions are read and what they are called."""
+        """The settings that decide, with the content of the files, which questions are read and their ids."""
         shape = {name: value for name, value in asdict(self.shape).items() if value} if self.shape else None
         return {"relation": self.relation, "limit": self.limit, **({"shape": shape} if shape is not None else {})}
 
     @property
     def origin(self) -> str:
-        """The dataset that they are from and its licence, in a sentence; "" where that is not known."""
+        """The source of the questions and its licence, in a sentence; "" where it is unknown."""
         return origin_of(self.shape)
 
     def read(self, on_reject: OnReject) -> Iterator[QARow]:

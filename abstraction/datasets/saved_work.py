@@ -1,8 +1,8 @@
-"""The work of a dataset on disk, so that a building that was killed goes on with the same command.
+"""The saved work on a dataset, so that a killed build continues with the same command.
 
-A folder beside the dataset holds what was asked for and one file for every batch of questions that is done. Each file
-appears whole or not at all: a process may be killed at any moment and loses one batch. A batch in which a model's
-answer was lacking is kept too, but made again when building goes on.
+A folder next to the dataset contains the request and one file for every finished batch of questions. Each file appears
+whole or not at all: a process may be killed at any moment and loses one batch. A batch in which a model's answer is
+missing is kept too, but made again when the build continues.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _REQUEST = "request.json"
 
 
 class Parts:
-    """The folder of one dataset's work, locked while it is open; it goes when all ends well, or no batch is finished.
+    """The folder of the work on one dataset, locked while open; removed at the end, or where no batch is finished.
 
-    `request` is what must be equal for finished batches to count. Raises DatasetError where another process is at
-    work here, or work for another request was left; `restart` throws such work away.
+    Finished batches count only if `request` is equal. Raises DatasetError where another process uses the folder, or
+    work on another request was left; `restart` discards such work.
     """
 
     def __init__(self, out: Path, request: Mapping[str, Any], *, restart: bool = False) -> None:
@@ -51,22 +51,22 @@ class Parts:
 
     def __exit__(self, error: object, *_: object) -> None:
         if error is None or not any(self.folder.glob("0*.jsonl")):
-            self._folder.remove()  # nothing in it is worth going on from
+            self._folder.remove()  # no finished batch is in it
         else:
             self._folder.close()
 
     def has(self, number: int) -> bool:
-        """Whether the batch is done, and nothing in it is to be asked again."""
+        """Whether the batch is finished, with no missing answer of a model."""
         return self._part(number).exists()
 
     def write(self, number: int, rows: Iterable[TieredRow | RejectedRow], *, whole: bool = True) -> None:
-        """Keep a finished batch; `whole` says that no answer of a model is lacking in it."""
+        """Keep a finished batch; `whole`: no answer of a model is missing."""
         with atomic_path(self._part(number, whole=whole)) as temporary, temporary.open("wb") as stream:
             for row in rows:
                 stream.write(_line_of(row))
 
     def rows(self, number: int) -> Iterator[TieredRow | RejectedRow]:
-        """The rows of a batch that was kept, rejected ones in their places."""
+        """The rows of a kept batch, rejected ones in their places."""
         with self._part(number, whole=self.has(number)).open("rb") as stream:
             for line in stream:
                 yield row_of(line)
@@ -82,12 +82,12 @@ def _line_of(row: TieredRow | RejectedRow) -> bytes:
 
 
 def line_of(row: TieredRow) -> bytes:
-    """A row as a line, with the place that it is from."""
+    """A row as a line of JSON, with its source."""
     return orjson.dumps({"source": row.source, "row": row.to_json()}, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def row_of(line: bytes) -> TieredRow | RejectedRow:
-    """The row that a line holds."""
+    """The row of a line."""
     data = orjson.loads(line)
     if "rejected" in data:
         return RejectedRow(**data["rejected"])

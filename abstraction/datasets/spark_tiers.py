@@ -1,7 +1,7 @@
-"""Ladders on a Spark cluster: the same `LadderMaker` in every executor, rows in the order of the questions.
+"""Ladders on a Spark cluster: a `LadderMaker` in every executor, rows in the order of the questions.
 
-Every executor opens the snapshot for itself, so a file must be at the same path everywhere; a mirror at bolt://
-needs only the network. Questions and rows pass through the driver, ladders are made by the executors.
+Every executor opens the snapshot for itself, so a file must be at the same path everywhere; a mirror at bolt:// needs
+only the network. Questions and rows pass through the driver, ladders are made by the executors.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from kg.errors import EngineError
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.store import is_address, open_store
 
-FEWEST = 200  # questions of a task, which opens the snapshot
-_TASKS = 4  # a core, so that a slow one does not hold up the end
+_LEAST_QUESTIONS = 200  # questions per task, since each task opens the snapshot
+_TASKS = 4  # per core, so that one slow task does not delay the end
 
 
 def ladders_on_spark(
@@ -31,21 +31,20 @@ def ladders_on_spark(
     master: str | None = None,
     on_reject: OnReject | None = None,
 ) -> Iterator[TieredRow]:
-    """Tiered rows of the questions, in order: what `abstraction.pipeline.make_ladders` gives, row for row.
+    """Tiered rows of the questions, in order; equal to those of `abstraction.pipeline.make_ladders`, row for row.
 
-    A row with which the program is at fault goes to `on_reject`; without it, EngineError is raised.
-    `snapshot` is a file or an address, `master` as in `kg.export.spark_session.session`. The questions are held in
-    memory.
-    Raises EngineError without Spark or where it gives up, UnknownRelationError for a malformed relation.
+    A row at which the program fails goes to `on_reject`; without it, EngineError is raised. `snapshot` is a file or an
+    address; for `master` see `kg.export.spark_session.session`. The questions are kept in memory. Raises EngineError
+    without Spark or where it fails, UnknownRelationError for a malformed relation.
     """
     questions = list(rows)
     if not questions:
         return
     where = snapshot if is_address(snapshot) else str(Path(snapshot).absolute())
     with session(master, name="granola tiers") as spark, explaining_spark_errors("making ladders"):
-        tasks = min(-(-len(questions) // FEWEST), _TASKS * spark.sparkContext.defaultParallelism)
+        tasks = min(-(-len(questions) // _LEAST_QUESTIONS), _TASKS * spark.sparkContext.defaultParallelism)
         spread = spark.sparkContext.parallelize(questions, tasks)
-        made = spread.mapPartitions(partial(_made, snapshot=where, language=language, linker=linker))
+        made = spread.mapPartitions(partial(_make_on_executor, snapshot=where, language=language, linker=linker))
         for row in made.toLocalIterator(prefetchPartitions=True):
             if isinstance(row, TieredRow):
                 yield row
@@ -55,7 +54,9 @@ def ladders_on_spark(
                 on_reject(row)
 
 
-def _made(rows: Iterable[QARow], *, snapshot: str, language: str, linker: str) -> Iterator[TieredRow | RejectedRow]:
+def _make_on_executor(
+    rows: Iterable[QARow], *, snapshot: str, language: str, linker: str
+) -> Iterator[TieredRow | RejectedRow]:
     """The tiered rows of an executor's questions, in order."""
     with closing(open_store(snapshot)) as store:
         yield from LadderMakers(store, language=language, linker=linker).make_each(rows)

@@ -1,4 +1,4 @@
-"""Folders of datasets: which files in them have the rows, of one split where there are several."""
+"""Folders of datasets: the files of rows in them, for one split where there are several."""
 
 from __future__ import annotations
 
@@ -9,27 +9,35 @@ from pathlib import Path
 from abstraction.errors import RowError
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
-_ALIKE = {"dev": "validation", "valid": "validation", "val": "validation", "development": "validation", "eval": "test"}
+# Other names of splits on the Hugging Face Hub and in datasets.
+_SPLIT_ALIASES = {
+    "dev": "validation",
+    "valid": "validation",
+    "val": "validation",
+    "development": "validation",
+    "eval": "test",
+}
 _SPLITS = ("train", "validation", "test")
-_BESIDE = (".run.json", ".rejects.jsonl", ".phrasing.jsonl", ".calls.jsonl", ".manifest.json")
-_NO_ROWS = frozenset({
+# Files that commands write next to their output, and files of a dataset folder that contain no rows.
+_SIDE_SUFFIXES = (".run.json", ".rejects.jsonl", ".phrasing.jsonl", ".calls.jsonl", ".manifest.json")
+_SIDE_FILES = frozenset({
     "dataset_info.json", "dataset_infos.json", "rejected.jsonl", "dropped.jsonl", "state.json", "statistics.json",
 })  # fmt: skip
-DEEP = 3  # folders inside folders
+DEEP = 3  # levels of folders that are searched
 
 
 def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | str]:
-    """The files with rows at `path`: itself, or of a folder those of `split`, in the order of their names.
+    """The files of rows at `path`: the file itself, or those of `split` in a folder, in the order of their names.
 
-    A folder of a dataset has them in `data` or beside its card, each called by its split (test.jsonl,
-    train-00000-of-00002.parquet). Raises RowError for a folder without any, for a split that is not there, and for
-    several splits of which none is named.
+    The folder of a dataset has them in `data` or next to its card, named by split (test.jsonl,
+    train-00000-of-00002.parquet). Raises RowError for a folder without any, for a missing split, and for several
+    splits where none is named.
     """
     place = Path(path)
     if str(path) == "-" or not place.is_dir():
         return [path]
     inner = place / "data"
-    files = _files(inner if inner.is_dir() else place)
+    files = _files_in(inner if inner.is_dir() else place)
     if not files:
         raise RowError(f"{path} is a folder without a file of rows ({', '.join(SUFFIXES)}, plain or as .gz)")
     by_split: dict[str, list[Path]] = {}
@@ -38,17 +46,17 @@ def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | st
     if split is not None:
         canonical = canonical_split(split)
         if canonical not in by_split:
-            raise RowError(f"{path} has no split {split!r}; there are {_listed(by_split)}")
+            raise RowError(f"{path} has no split {split!r}; there are {_join_names(by_split)}")
         return by_split[canonical]
     if len(by_split) > 1 and not by_split.keys() & set(_SPLITS):
-        raise RowError(f"{path} is a folder with {len(files)} files of rows, {_listed(by_split)}; name one of them")
+        raise RowError(f"{path} is a folder with {len(files)} files of rows, {_join_names(by_split)}; name one of them")
     if len(by_split) > 1:
-        raise RowError(f"{path} is a folder of {_listed(by_split)}; name one with --split, or a file in it")
+        raise RowError(f"{path} is a folder of {_join_names(by_split)}; name one with --split, or a file in it")
     return files
 
 
 def split_of(file: Path) -> str:
-    """What split a file is called by: train, validation or test, else its name without what numbers its parts."""
+    """The split that a file name gives: train, validation or test, else the name without the number of its part."""
     name = file.name.lower().removesuffix(".gz")
     stem = next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), name)
     words = [word for word in re.split(r"[^a-z0-9]+", stem) if word]
@@ -57,12 +65,12 @@ def split_of(file: Path) -> str:
 
 
 def canonical_split(name: str) -> str:
-    """validation for dev, valid and val; other names in small letters."""
+    """"validation" for dev, valid and val; other names in lower case."""
     word = name.strip().lower()
-    return _ALIKE.get(word, word)
+    return _SPLIT_ALIASES.get(word, word)
 
 
-def _files(folder: Path) -> list[Path]:
+def _files_in(folder: Path) -> list[Path]:
     def files_below(place: Path, left: int) -> Iterable[Path]:
         for entry in sorted(place.iterdir()):
             if entry.name.startswith((".", "_")):
@@ -70,15 +78,15 @@ def _files(folder: Path) -> list[Path]:
             if entry.is_dir():
                 if left:
                     yield from files_below(entry, left - 1)
-            elif entry.name.removesuffix(".gz").endswith(SUFFIXES) and not _is_beside(entry.name):
+            elif entry.name.removesuffix(".gz").endswith(SUFFIXES) and not _is_side_file(entry.name):
                 yield entry
 
     return list(files_below(folder, DEEP - 1))
 
 
-def _is_beside(name: str) -> bool:
-    return name in _NO_ROWS or name.endswith(_BESIDE)
+def _is_side_file(name: str) -> bool:
+    return name in _SIDE_FILES or name.endswith(_SIDE_SUFFIXES)
 
 
-def _listed(by_split: Iterable[str]) -> str:
+def _join_names(by_split: Iterable[str]) -> str:
     return ", ".join(sorted(by_split)[:12])

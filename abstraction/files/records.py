@@ -1,7 +1,7 @@
 """Records of a file, one mapping each: JSON arrays, JSONL, CSV and Parquet, plain or gzipped JSON and CSV.
 
-A damaged record becomes a `RejectedRow` with its line and the reason, and reading goes on behind it. What
-makes the whole file unusable (empty, of no known kind, a newer schema) is a `RowError`.
+A damaged record becomes a `RejectedRow` with its line and the reason, and reading continues after it. A file that is
+unusable as a whole (empty, of unknown kind, of a newer schema) raises `RowError`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import Any, BinaryIO
 import orjson
 
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow, excerpt, shown
-from abstraction.files.cells import is_unicode, json_text, unmarked
+from abstraction.faults import RejectedRow, excerpt, repr_excerpt
+from abstraction.files.cells import is_unicode, json_text, unescape_formula
 from abstraction.files.row_names import heading
 from kg.extras import install_hint
 
@@ -37,17 +37,18 @@ _UNDECODED = re.compile("[\udc80-\udcff]")
 _SEPARATOR = re.compile(r'\A"?sep=([^"\r\n])"?\s*\Z', re.IGNORECASE)
 _ITEM_START = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _BETWEEN_ITEMS = re.compile(r"[ \t\r\n,]*")
-_SHOWN = 400  # characters of a damaged item
+_EXCERPT = 400  # characters of a damaged item
 _KINDS = {type(None): "null", bool: "true or false", int: "number", float: "number", str: "text", list: "array"}
 _raw_decode = json.JSONDecoder().raw_decode
-_ROW_FIELDS = frozenset({"id", "question", "prediction", "text", "answer", "answers", "levels"})  # of one row
+# An object with one of these fields is a row; one without may be a wrapper of rows.
+_ROW_FIELDS = frozenset({"id", "question", "prediction", "text", "answer", "answers", "levels"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Record:
-    """One record: where it stands ("file:line") and its fields.
+    """One record: its place ("file:line") and its fields.
 
-    `flat` where all values are texts, in CSV; its empty cells are no fields, and `columns` are those of its header.
+    `flat`: all values are texts, as in CSV; empty cells are left out, and `columns` are those of the header.
     """
 
     source: str
@@ -57,27 +58,27 @@ class Record:
 
     @property
     def names(self) -> str:
-        """The first names of its fields, for a message."""
+        """The names of its first 12 fields, for a message."""
         return ", ".join([*map(str, self.columns or self.data)][:12]) or "nothing"
 
     @property
-    def shown(self) -> str:
-        """The beginning of what stands in it, for a message."""
-        return shown(dict(self.data))
+    def text_excerpt(self) -> str:
+        """The beginning of its content, for a message."""
+        return repr_excerpt(dict(self.data))
 
     def rejected(self, reason: str) -> RejectedRow:
-        """The record as one that is left out."""
-        return RejectedRow(source=self.source, reason=reason, excerpt=self.shown)
+        """The rejected row of this record, with the reason."""
+        return RejectedRow(source=self.source, reason=reason, excerpt=self.text_excerpt)
 
 
 def read_records(path: Path | str) -> Iterator[Record | RejectedRow]:
-    """The records of a file in order; "-" is standard input. The kind is told by content, then by suffix.
+    """The records of a file in order; "-" is standard input. The kind is recognised by content, then by suffix.
 
-    Raises RowError for an empty file, a folder, a file of no known kind or of a newer schema.
+    Raises RowError for an empty file, a folder, a file of unknown kind or of a newer schema.
     """
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        for record in _read(path, name):
+        for record in _read_by_kind(path, name):
             if isinstance(record, Record) and "schema_version" in record.data:
                 _check_schema(record)
             yield record
@@ -85,10 +86,10 @@ def read_records(path: Path | str) -> Iterator[Record | RejectedRow]:
         raise RowError(f"{name}: the gzip data is cut off or damaged ({error}); fetch or compress it again") from error
 
 
-def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
+def _read_by_kind(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
     if Path(path).is_dir():
         raise RowError(f"{name} is a folder; name the files in it, as in {name}/*.json")
-    with opened_to_read(path) as stream:
+    with open_for_reading(path) as stream:
         head = stream.peek(1 << 16)  # type: ignore[attr-defined]
         if head[:4] == PARQUET_MAGIC:
             yield from _read_parquet(path, name)
@@ -107,7 +108,7 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
             yield from read_items(
                 stream.read().decode("utf-8-sig", "surrogateescape"), lambda _, line: f"{name}:{line}"
             )
-        elif first[:1] == b"{" and ".json" in suffixes and (wrapped := _wrapped(stream)) is not None:
+        elif first[:1] == b"{" and ".json" in suffixes and (wrapped := _rows_of_wrapper(stream)) is not None:
             for place, data in enumerate(wrapped, 1):
                 yield Record(source=f"{name}[{place}]", data=data)
         elif first[:1] == b"{" or suffixes & {".jsonl", ".ndjson"}:
@@ -121,8 +122,8 @@ def _read(path: Path | str, name: str) -> Iterator[Record | RejectedRow]:
             )
 
 
-def opened_to_read(path: Path | str) -> BinaryIO:
-    """The bytes of a file, unpacked where it ends in .gz; "-" is standard input."""
+def open_for_reading(path: Path | str) -> BinaryIO:
+    """A file opened for reading bytes, unpacked where its name ends in .gz; "-" is standard input."""
     if str(path) == "-":
         return sys.stdin.buffer
     if str(path).endswith(".gz"):
@@ -130,11 +131,10 @@ def opened_to_read(path: Path | str) -> BinaryIO:
     return Path(path).open("rb", buffering=1 << 18)
 
 
-def _wrapped(stream: BinaryIO) -> list[dict[str, Any]] | None:
+def _rows_of_wrapper(stream: BinaryIO) -> list[dict[str, Any]] | None:
     """The rows of a file that is one object with a list of objects in it, as TriviaQA's {"Data": [...], "Version": 1}.
 
-    The list has at least one. None, and the stream at its beginning again, for every other file: one row, rows one a
-    line.
+    The list is not empty. For any other file (one row, one row per line) None, with the stream rewound.
     """
     whole = stream.read()
     stream.seek(0)
@@ -151,7 +151,9 @@ def _wrapped(stream: BinaryIO) -> list[dict[str, Any]] | None:
 
 
 def _is_binary(first: bytes, head: bytes) -> bool:
-    """Whether a file is no text, by its beginning: NUL bytes in a row of JSON, or behind a header, reject that row."""
+    """Whether a file is binary, by its beginning. NUL bytes inside rows of JSON, or after a header, reject that row
+    only.
+    """
     if first[:1] in (b"[", b"{"):
         return first[1:2] == b"\x00"  # UTF-16
     return b"\x00" in head.split(b"\n", 1)[0]
@@ -173,9 +175,9 @@ def _check_schema(record: Record) -> None:
 
 
 def read_lines(lines: Iterable[bytes], name: str, *, lone: bool = False) -> Iterator[Record | RejectedRow]:
-    """The records of JSON objects one a line, called by their numbers in the file `name`.
+    """The records of JSON objects, one per line; `name` is the file in their places.
 
-    Raises RowError for a file that may hold a `lone` object over several lines, and does.
+    Raises RowError for a single object over several lines where the file may contain one (`lone`).
     """
     for number, raw in enumerate(lines, 1):
         line = raw.removeprefix(_BYTE_ORDER_MARK).strip() if number == 1 else raw.strip()
@@ -186,7 +188,7 @@ def read_lines(lines: Iterable[bytes], name: str, *, lone: bool = False) -> Iter
 
 
 def record_of_line(line: bytes, source: str) -> Record | RejectedRow:
-    """The record that a line of JSON is."""
+    """The record of a line of JSON."""
     try:
         data = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -215,9 +217,10 @@ def read_items(
     called: Callable[[int, int], str],
     decode: Callable[[str, int], tuple[Any, int]] = _raw_decode,
 ) -> Iterator[Record | RejectedRow]:
-    """The records of a JSON array, item by item; behind a damaged one reading goes on with the next line that has one.
+    """The records of a JSON array, item by item; after a damaged item reading continues at the next line with an item.
 
-    They are `called` by their places from 1 and by their lines. `decode` gives the value at a place and its end.
+    `called` makes their places from item numbers and lines, both from 1. `decode` returns the value at an offset and
+    its end.
     """
     at, line, counted, place = text.index("[") + 1, 1, 0, 0
     while True:
@@ -229,13 +232,13 @@ def read_items(
         source = called(place, line)
         if text[at : at + 1] == "]":
             if rest := text[at + 1 :].strip():
-                yield RejectedRow(source=source, reason="text behind the end of the array", excerpt=excerpt(rest))
+                yield RejectedRow(source=source, reason="text after the end of the array", excerpt=excerpt(rest))
             return
         try:
             data, end = decode(text, at)
-        except (ValueError, RecursionError) as error:  # of too many digits, too, and of too much depth
+        except (ValueError, RecursionError) as error:  # also for too many digits, and for too much depth
             reason = f"not JSON: {error}" if at < len(text) else "the array ends without its ]"
-            yield RejectedRow(source=source, reason=reason, excerpt=excerpt(text[at : at + _SHOWN]))
+            yield RejectedRow(source=source, reason=reason, excerpt=excerpt(text[at : at + _EXCERPT]))
             again = _ITEM_START.search(text, at + 1)
             if again is None:
                 return
@@ -250,14 +253,17 @@ def read_items(
 
 
 def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
-    """The records of CSV with a header, parted by commas, semicolons or tabs. Raises RowError for a column twice."""
+    """The records of CSV with a header, separated by commas, semicolons or tabs.
+
+    Raises RowError for a repeated column.
+    """
     csv.field_size_limit(sys.maxsize)  # a ladder with its evidence is one cell
     lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
     header_line, above = next(lines, ""), 1
-    if told := _SEPARATOR.match(header_line):  # Excel's own line above the header
+    if told := _SEPARATOR.match(header_line):  # Excel writes a line with the separator above the header
         header_line, above = next(lines, ""), 2
     delimiter = told[1] if told else max(",\t;", key=header_line.count)
-    header = tuple(unmarked(cell.strip()) for cell in next(csv.reader([header_line], delimiter=delimiter)))
+    header = tuple(unescape_formula(cell.strip()) for cell in next(csv.reader([header_line], delimiter=delimiter)))
     if len(set(map(heading, header))) == len(header):
         header = tuple(map(heading, header))
     if len(set(header)) < len(header):
@@ -265,7 +271,7 @@ def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
         raise RowError(f"{name}:{above}: column {twice!r} stands twice in the header")
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
-        source = f"{name}:{reader.line_num + above + 1}"  # behind the header, which another reader took
+        source = f"{name}:{reader.line_num + above + 1}"  # plus the header, which another reader took
         try:
             cells = next(reader)
         except StopIteration:
@@ -284,7 +290,7 @@ def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
         elif "\x00" in line:
             yield RejectedRow(source=source, reason="a NUL character in it", excerpt=excerpt(repr(line)))
         else:
-            data = {key: unmarked(cell) for key, cell in zip(header, cells, strict=False) if cell.strip()}
+            data = {key: unescape_formula(cell) for key, cell in zip(header, cells, strict=False) if cell.strip()}
             yield Record(source=source, data=data, flat=True, columns=header)
 
 
@@ -298,7 +304,7 @@ def _read_parquet(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
         raise RowError("Parquet cannot be read from standard input; give the file's name")
     try:
         batches = pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=4096)
-        rows = (row for batch in batches for row in _decoded(batch))
+        rows = (row for batch in batches for row in _decode_batch(batch))
         for number, data in enumerate(rows, 1):
             source = f"{name}:{number}"
             if data is None:
@@ -309,8 +315,8 @@ def _read_parquet(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
         raise RowError(f"{name} is no readable Parquet file: {error}") from error
 
 
-def _decoded(batch: Any) -> Iterator[dict[str, Any] | None]:
-    """The rows of a batch of Parquet; None for one with a text that is no UTF-8, as other programs may write it."""
+def _decode_batch(batch: Any) -> Iterator[dict[str, Any] | None]:
+    """The rows of a batch of Parquet; None for a row with a text that is not UTF-8, as other programs may write it."""
     try:
         yield from batch.to_pylist()
     except UnicodeDecodeError:

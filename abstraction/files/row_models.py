@@ -1,7 +1,7 @@
-"""What rows say, each field read where it enters: every spelling that is accepted, and why another is not.
+"""Fields of rows, validated on entry: the accepted spellings of each, and the reason why another is wrong.
 
-A model has the fields that mean something; all others are handed on by `rest_of`. What is wrong is one sentence with
-the field, what was given and what is expected.
+A model has the fields that are read; `unread_fields` returns all others. Errors are one sentence with the field, the
+given value and the expected one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
 from abstraction.errors import RowError
-from abstraction.faults import shown
-from abstraction.files.cells import parsed, split_cell
+from abstraction.faults import repr_excerpt
+from abstraction.files.cells import parse_json, split_cell
 from abstraction.files.records import Record
 from abstraction.files.row_names import ANSWER_QIDS, ANSWERS, GRANOLA_ANSWERS, KNOWN, NEAR
 from kg.model import ENTITY_ID
@@ -25,7 +25,7 @@ from kg.model import ENTITY_ID
 SHOWN = 60  # characters of a wrong value
 _RELATION = re.compile(r"P[1-9][0-9]{0,8}\Z")
 _URI = re.compile(r"\Ahttps?://(?:www\.)?wikidata\.org/(?:wiki|entity|prop(?:/direct)?)/(?:Property:)?", re.I)
-# What pydantic's own checks expect, in the words of these messages.
+# The types of pydantic's own checks in the words of our messages.
 _EXPECTED = {
     "string_type": "a text", "list_type": "a list", "tuple_type": "a list", "dict_type": "an object",
     "int_type": "a whole number", "float_type": "a number", "bool_type": "true or false",
@@ -41,7 +41,7 @@ def is_number(value: object) -> bool:
 
 
 def finite(value: object) -> float | None:
-    """The finite number that a JSON value is, or in a CSV says; None for any other, and for one past a float."""
+    """The finite number of a JSON value or a CSV cell; None for anything else, and beyond the range of floats."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -52,30 +52,30 @@ def finite(value: object) -> float | None:
 
 
 def item_id(value: object) -> str | None:
-    """An item's id from an id, an address or an object with "qid"; None for nothing. Raises ValueError."""
+    """An item's id from an id, an address or an object with "qid"; None for an empty value. Raises ValueError."""
     if isinstance(value, Mapping):
         value = value.get("qid")
     if value is None or value == "":
         return None
-    name = _bare_id(value)
+    name = _id_in_address(value)
     if not ENTITY_ID.match(name) or name[0] != "Q":
         raise ValueError("is no item id; expected Q and a number, as in Q76")
     return name
 
 
 def qid_of(value: str | None, name: str) -> str | None:
-    """The id of an item that a setting `name` gives; None for nothing. Raises RowError."""
+    """The item id in the setting `name`; None for an empty value. Raises RowError."""
     try:
         return item_id(value)
     except ValueError as error:
         raise RowError(f"{name} {value!r} {error}") from None
 
 
-def _bare_id(value: object) -> str:
+def _id_in_address(value: object) -> str:
     return _URI.sub("", value.strip()).upper() if isinstance(value, str) else ""
 
 
-def _row_id(value: object) -> str | None:
+def _parse_row_id(value: object) -> str | None:
     if value is None or value == "":
         return None
     if isinstance(value, bool) or not isinstance(value, str | int):
@@ -83,34 +83,34 @@ def _row_id(value: object) -> str | None:
     return str(value).strip()
 
 
-def _needed_id(value: object) -> str:
-    if not (read := _row_id(value)):
+def _parse_required_id(value: object) -> str:
+    if not (read := _parse_row_id(value)):
         raise ValueError("is no id; expected a text or a whole number")
     return read
 
 
-def _question(value: object) -> str:
+def _parse_question(value: object) -> str:
     if not isinstance(value, str) or not (text := value.strip()):
         raise ValueError("is no question; expected a text")
     return text
 
 
-def _relation(value: object) -> str | None:
+def _parse_relation(value: object) -> str | None:
     if value is None or value == "":
         return None
-    name = _bare_id(value)
+    name = _id_in_address(value)
     if not _RELATION.match(name):
         raise ValueError("is no property id; expected P and a number, as in P19")
     return name
 
 
-def _entity(value: object) -> Mapping[str, Any]:
-    """The fields of an entity that a name, an object, or the JSON text of one gives; "text" and "qid" where it has any.
+def _parse_entity(value: object) -> Mapping[str, Any]:
+    """The fields of an entity, from a name, an object or its JSON text; "text" and "qid" where it has any.
 
-    Those of an object stand in its order.
+    Fields of an object keep their order.
     """
     if isinstance(value, str) and value.lstrip().startswith("{"):
-        value = parsed(value)
+        value = parse_json(value)
         if isinstance(value, Mapping):  # "text" and "qid" last
             value = {name: value[name] for name in sorted(value, key=("text", "qid").__contains__)}
     if value is None or isinstance(value, str):
@@ -125,7 +125,7 @@ def _entity(value: object) -> Mapping[str, Any]:
     return {name: one for name, one in read.items() if one is not None or name not in ("text", "qid")}
 
 
-def _answers(value: object) -> tuple[str, ...]:
+def _parse_answers(value: object) -> tuple[str, ...]:
     if isinstance(value, str) or is_number(value):
         value = [value]
     if not isinstance(value, list | tuple):
@@ -134,7 +134,7 @@ def _answers(value: object) -> tuple[str, ...]:
     for item in value:
         if not isinstance(item, str):
             if not is_number(item):
-                raise ValueError(f"has {shown(item)} in it, which is no text")
+                raise ValueError(f"has {repr_excerpt(item)} in it, which is no text")
             item = str(item)
         if not (text := item.strip()):
             raise ValueError("has an empty text as an answer")
@@ -144,7 +144,7 @@ def _answers(value: object) -> tuple[str, ...]:
     return tuple(answers)
 
 
-def _item_ids(value: object) -> str | tuple[str | None, ...] | None:
+def _parse_item_ids(value: object) -> str | tuple[str | None, ...] | None:
     if value in (None, "", []):
         return None
     if isinstance(value, str | Mapping):
@@ -154,24 +154,24 @@ def _item_ids(value: object) -> str | tuple[str | None, ...] | None:
     return tuple(map(item_id, value))
 
 
-def _ids_of_cell(cell: str) -> Any:
-    """One id stands for all answers, several for one each."""
+def _split_ids(cell: str) -> Any:
+    """The ids in a cell: a single one is for all answers, several are for one answer each."""
     ids = split_cell(cell)
     return ids[0] if len(ids) == 1 else ids
 
 
-RowId = Annotated[str | None, PlainValidator(_row_id)]
-NeededId = Annotated[str, PlainValidator(_needed_id)]
-ItemIds = Annotated[str | tuple[str | None, ...] | None, PlainValidator(_item_ids)]
+RowId = Annotated[str | None, PlainValidator(_parse_row_id)]
+NeededId = Annotated[str, PlainValidator(_parse_required_id)]
+ItemIds = Annotated[str | tuple[str | None, ...] | None, PlainValidator(_parse_item_ids)]
 
 
 # Whole rows.
 
 
 class RowModel(BaseModel):
-    """A row of any kind. `cells` say how those fields are read that stand in CSV in a form of their own."""
+    """A row of any kind. `cells` are the readers of fields that have another form in CSV."""
 
-    model_config = ConfigDict(extra="ignore", defer_build=True)  # built with its first row: that takes a while
+    model_config = ConfigDict(extra="ignore", defer_build=True)  # built on first use: imports stay fast
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {}
 
     @classmethod
@@ -181,14 +181,14 @@ class RowModel(BaseModel):
         if record.flat:
             data = {name: cls.cells[name](value) if name in cls.cells else value for name, value in data.items()}
         try:
-            row: Self = cls.__pydantic_validator__.validate_python(data)  # model_validate, but for its options
+            row: Self = cls.__pydantic_validator__.validate_python(data)  # model_validate without reading its options
         except ValidationError as error:
-            raise RowError(cls._reason(error, record)) from None
+            raise RowError(cls._first_reason(error, record)) from None
         return row
 
     @classmethod
-    def _reason(cls, error: ValidationError, record: Record) -> str:
-        """What is wrong first, in one sentence."""
+    def _first_reason(cls, error: ValidationError, record: Record) -> str:
+        """The first error, in one sentence."""
         first = error.errors(include_url=False)[0]
         name, *inside = first["loc"]
         place = f"{name}{''.join(f'[{at + 1}]' if isinstance(at, int) else f'.{at}' for at in inside)}"
@@ -201,7 +201,7 @@ class RowModel(BaseModel):
             return f"no {name}: expected {expected} under {name!r}; the row has {record.names}{meant}"
         if first["type"] == "missing":
             return f"{place} is missing"
-        given = shown(first["input"])
+        given = repr_excerpt(first["input"])
         given = given if len(given) <= SHOWN else f"{given[: SHOWN - 1]}…"
         if first["type"] == "value_error":
             return f"{place} {given} {first['ctx']['error']}"
@@ -210,12 +210,12 @@ class RowModel(BaseModel):
 
 
 class AskedModel(RowModel):
-    """A question: its id, its text, and what it asks for of which entity."""
+    """A question: its id, its text, its relation and the entity that it is about."""
 
     id: RowId = None
-    question: Annotated[str, PlainValidator(_question)] = Field(description="a text")
-    relation: Annotated[str | None, PlainValidator(_relation)] = None
-    question_entity: Annotated[Mapping[str, Any], PlainValidator(_entity)] = Field(default_factory=dict)
+    question: Annotated[str, PlainValidator(_parse_question)] = Field(description="a text")
+    relation: Annotated[str | None, PlainValidator(_parse_relation)] = None
+    question_entity: Annotated[Mapping[str, Any], PlainValidator(_parse_entity)] = Field(default_factory=dict)
     question_entity_qid: Annotated[str | None, PlainValidator(item_id)] = None
 
     @property
@@ -225,16 +225,16 @@ class AskedModel(RowModel):
 
     @property
     def subject_qid(self) -> str | None:
-        """Its item, where it is given."""
+        """The item of the entity asked about, where it is given."""
         return self.question_entity.get("qid") or self.question_entity_qid
 
 
 class AnsweredModel(AskedModel):
-    """A question with its gold answers, and what a tiered row says besides its levels."""
+    """A question with its gold answers; the levels of a tiered row are read elsewhere."""
 
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = dict.fromkeys(ANSWERS, split_cell)
 
-    answer: Annotated[tuple[str, ...], PlainValidator(_answers)] = Field(
+    answer: Annotated[tuple[str, ...], PlainValidator(_parse_answers)] = Field(
         validation_alias=AliasChoices(*ANSWERS), description="a text or a list of texts"
     )
 
@@ -243,7 +243,7 @@ class QuestionModel(AnsweredModel):
     """A question with its gold answers and their items."""
 
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {
-        **AnsweredModel.cells, **dict.fromkeys(ANSWER_QIDS, _ids_of_cell)
+        **AnsweredModel.cells, **dict.fromkeys(ANSWER_QIDS, _split_ids)
     }  # fmt: skip
 
     answer_qid: ItemIds = None
@@ -252,7 +252,7 @@ class QuestionModel(AnsweredModel):
     answer_entity: ItemIds = None
 
     def item_of_each(self) -> tuple[str | None, ...]:
-        """One id or None for each answer; a single id stands for every answer, as other names of one entity.
+        """One id or None for each answer; a single id applies to every answer, as other names of one entity.
 
         Raises RowError for a list of another length.
         """
@@ -266,13 +266,13 @@ class QuestionModel(AnsweredModel):
 
 
 def reference_levels(data: Mapping[str, Any]) -> list[list[str]] | None:
-    """The levels that a row already has, as texts: GRANOLA-EQ's columns, or a list under 'levels'. Raises RowError."""
+    """The existing levels of a row as texts: GRANOLA-EQ's columns, or a list under 'levels'. Raises RowError."""
     granola = [str(data[k]).strip() for k in GRANOLA_ANSWERS if data.get(k) not in (None, "")]
     if granola:
         return [[text] for text in granola]
     levels = data.get("levels")
     if isinstance(levels, str):
-        levels = parsed(levels)
+        levels = parse_json(levels)
     if not isinstance(levels, list) or not levels:
         return None
     return [_texts_of_level(level) for level in levels]
@@ -285,24 +285,24 @@ def _texts_of_level(level: object) -> list[str]:
         return level
     if isinstance(level, Mapping) and isinstance(level.get("tiers"), list):
         return [tier["text"] for tier in level["tiers"] if isinstance(tier, Mapping) and "text" in tier]
-    raise RowError(f"level {shown(level)} is neither a text, a list of texts nor an object with tiers")
+    raise RowError(f"level {repr_excerpt(level)} is neither a text, a list of texts nor an object with tiers")
 
 
 def with_all_answers(record: Record) -> Record:
-    """The record without `answer` where `answers` has that too, as the rows of a published dataset do."""
+    """The record without `answer` where `answers` contains it too, as in rows of published datasets."""
     first, second = ANSWERS
     if first in record.data and (several := record.data.get(second)):
         several = split_cell(several) if record.flat else several
         try:
-            if set(_answers(record.data[first])) <= set(_answers(several)):
+            if set(_parse_answers(record.data[first])) <= set(_parse_answers(several)):
                 return replace(record, data={name: value for name, value in record.data.items() if name != first})
-        except ValueError:  # what is wrong with them is told where they are read
+        except ValueError:  # the error is reported where the answers are read
             pass
     return record
 
 
-def rest_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that mean nothing here, to be handed on: of two fields of answers the one that is not read, too."""
+def unread_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are not read, to be passed on; of two fields of answers also the unread one."""
     first, second = ANSWERS
     unread = KNOWN - {second} if first in data else KNOWN
     return {key: value for key, value in data.items() if key not in unread}

@@ -1,4 +1,4 @@
-"""Rows of records: read one by one, those that are none or stand there twice left out with the reason; and sheets."""
+"""Rows from records: read one by one, with malformed and repeated rows rejected; and filled-in sheets."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from typing import Any, TypeVar
 
 from abstraction.errors import RowError
 from abstraction.faults import OnReject, RejectedRow, UnansweredRow, fault_of
-from abstraction.files.records import Record, opened_to_read, read_csv
+from abstraction.files.records import Record, open_for_reading, read_csv
 from kg.errors import ForeseenError
 
 T = TypeVar("T")
 
 
 def read_each(records: Iterable[Record | RejectedRow], read: Callable[[Record], T]) -> Iterator[T | RejectedRow]:
-    """What `read` makes of each record, in order; in the place of those that are no row the reason.
+    """The result of `read` for each record, in order; for a malformed one the rejected row.
 
-    `read` raises an error of ours with the reason. An unforeseen one is a fault of the program, which rejects the row.
+    `read` raises one of our errors with the reason. An unforeseen error is a fault of the program, which rejects the
+    row.
     """
     for record in records:
         yield record if isinstance(record, RejectedRow) else _read_one(record, read)
 
 
-def each_once(
+def read_each_once(
     records: Iterable[Record | RejectedRow],
     read: Callable[[Record], T],
     *,
     name: Callable[[Any], str] = attrgetter("id"),
     seen: dict[str, str] | None = None,
 ) -> Iterator[T | RejectedRow]:
-    """The same, but a row whose name stood before is rejected, too; `seen` has the places of names in earlier files."""
+    """See `read_each`; a row with an earlier name is rejected too. `seen` maps names of earlier files to places."""
     seen = {} if seen is None else seen
     for record in records:
         row = record if isinstance(record, RejectedRow) else _read_one(record, read)
@@ -53,18 +54,18 @@ def _read_one(record: Record, read: Callable[[Record], T]) -> T | RejectedRow:
         id_ = record.data.get("id", "")
         fault = fault_of(error, "reading")
         return fault.rejected(
-            source=record.source, id=str(id_) if isinstance(id_, str | int) else "", text=record.shown
+            source=record.source, id=str(id_) if isinstance(id_, str | int) else "", text=record.text_excerpt
         )
 
 
-def accepted(
+def without_rejected(
     rows: Iterable[T | RejectedRow],
     on_reject: OnReject | None,
     on_unanswered: Callable[[UnansweredRow], object] = lambda row: None,
 ) -> Iterator[T]:
-    """The rows alone. Those without an answer go to `on_unanswered`, bad ones to `on_reject`.
+    """The rows without rejected ones: unanswered ones go to `on_unanswered`, others to `on_reject`.
 
-    Without that RowError is raised.
+    Without `on_reject` a rejected row raises RowError.
     """
     for row in rows:
         if not isinstance(row, RejectedRow):
@@ -80,11 +81,11 @@ def accepted(
 def read_sheet_lines(
     path: Path | str, columns: Iterable[str], *, expected: str, error: type[Exception]
 ) -> Iterator[Record]:
-    """The lines of a CSV sheet that somebody has filled in, but those without any text.
+    """The lines of a CSV sheet that people filled in, except empty ones.
 
-    Raises `error` with the place for a line that is none, and for a sheet without one of the columns.
+    Raises `error` with the place for a malformed line, and for a sheet without one of the columns.
     """
-    with opened_to_read(path) as stream:
+    with open_for_reading(path) as stream:
         for record in read_csv(stream, str(path)):
             if isinstance(record, RejectedRow):
                 raise error(f"{record.source}: {record.reason}")
@@ -94,7 +95,7 @@ def read_sheet_lines(
 
 
 class RowNumbers:
-    """Ids for rows that have none, by the places of their records: "<name>-<n>", n counting from 1 over all files."""
+    """Ids for rows without one, by the places of their records: "<name>-<n>", n counting from 1 over all files."""
 
     def __init__(self) -> None:
         self._counted: dict[str, int] = {}
@@ -102,12 +103,12 @@ class RowNumbers:
         self._place = 0
 
     def count(self, records: Iterable[T]) -> Iterator[T]:
-        """The records of one file, as they are taken."""
+        """The records of one file, counted as they are taken."""
         self._before = dict(self._counted)
         for self._place, record in enumerate(records, 1):
             yield record
 
     def id_of(self, name: str) -> str:
-        """The id of a row of the record that was taken last."""
+        """The id for the row of the last record taken."""
         self._counted[name] = self._before.get(name, 0) + self._place
         return f"{name}-{self._counted[name]}"

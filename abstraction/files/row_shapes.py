@@ -1,8 +1,8 @@
-"""Rows of datasets as they are published, told where they have what: presets by name, or fields named one by one.
+"""Rows of published datasets, with the paths of their fields: presets by name, or fields named one by one.
 
-A path leads inside by dots, `*` is every item of a list, a number one of them, `{language}` the language that is asked
-for, `(description)` what a list of Freebase's says, as WebQuestions writes its answers. A field that is called as the
-whole path is that field.
+In a path dots lead inside, `*` is every item of a list, a number one item, `{language}` the requested language,
+`(description)` the descriptions in a list of Freebase, as WebQuestions writes its answers. A field whose name equals
+the whole path comes first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.faults import RejectedRow, UnansweredRow
-from abstraction.files.cells import literal, split_cell
+from abstraction.files.cells import parse_literal, split_cell
 from abstraction.files.data_folders import canonical_split, data_files, split_of
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_names import ANSWERS, QUESTION, heading
@@ -25,6 +25,7 @@ from abstraction.files.row_reading import read_each
 UNANSWERED = "the dataset has no answer to it"
 _LIST = "(list "
 _DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^\s()"]+))\)(?: |(?=\)\Z))')
+# Relations of PopQA by their names in its field "prop" (Mallen et al. 2023).
 _POPQA = {
     "author": "P50", "capital": "P36", "capital of": "P1376", "color": "P462", "composer": "P86", "country": "P17",
     "director": "P57", "father": "P22", "genre": "P136", "mother": "P25", "occupation": "P106", "place of birth": "P19",
@@ -37,15 +38,18 @@ Paths = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowShape:
-    """Where a row has its question, answers and the rest: paths, none where it has the usual names, or nothing.
+    """The paths of the question, the answers and other fields in a row; () for a field with its usual name, or
+    without.
 
-    `aliases` are further names of the answers; `relations` are the property ids of what stands under `relation`.
-    The question and the answers have to be where the shape says, and what it calls `needed` too; the rest may be left
-    out. `source` and `licence` are those of a dataset that is published in this shape.
-    Rows of another `split` than this are left out: by their field `split`, or by the name of their file. Where
-    nothing tells, that is an error, or where it need not be told all rows are taken.
-    A dataset that publishes questions without an answer says so under `answer_kind`, with one of the `no_answer`
-    kinds, or leaves the answers' fields empty; a shape without `no_answer` knows no such rows.
+    `aliases` are further names of the answers; `relations` maps the values under `relation` to property ids. The
+    question, the answers and `needed` fields must be there; others may be missing. `source` and `licence` are those of
+    a dataset published in this shape.
+
+    Rows of another `split` are left out: by their field `split`, or by the name of their file. Where neither gives the
+    split, that is an error, or all rows are taken unless `split_must_be_told`.
+
+    A dataset that has questions without an answer marks them by one of the kinds `no_answer` under `answer_kind`, or
+    leaves the answers empty; a shape without `no_answer` has no such rows.
     """
 
     question: Paths = ()
@@ -66,36 +70,37 @@ class RowShape:
     source: str = ""
     licence: str = ""
 
-    def shaped(self, record: Record, language: str = "en", *, with_answers: bool = True) -> Record:
-        """The record under the usual names; fields that the shape does not read are handed on.
+    def rename_fields(self, record: Record, language: str = "en", *, with_answers: bool = True) -> Record:
+        """The record with its fields under the usual names; unread fields are passed on.
 
-        Raises RowError where a field is not there, answers only where the row is read `with_answers`.
+        Raises RowError for a missing field, for answers only if the row is read `with_answers`.
         """
-        self._check(record, language, with_answers=with_answers)
-        fields = self._fields(record, language)
+        self._check_required(record, language, with_answers=with_answers)
+        fields = self._read_fields(record, language)
         filled = {name: value for name, value in fields.items() if value not in (None, [])}
         for name in ("question", *(["answer"] if with_answers else [])):
             if name in fields and name not in filled:
-                raise RowError(f"no {name}: nothing stands under {_or(self._read_from()[name], language)}")
+                paths = _quote_paths(self._paths_by_field()[name], language)
+                raise RowError(f"no {name}: nothing stands under {paths}")
         read = {
             path if path in record.data else path.partition(".")[0]
-            for name in filled for path in self._read_from()[name]
+            for name in filled for path in self._paths_by_field()[name]
         }  # fmt: skip
         unread = {name: value for name, value in record.data.items() if name not in read}
         return replace(record, data={**unread, **filled}, flat=record.flat and "answer" not in filled)
 
     def is_unanswered(self, data: Mapping[str, Any], language: str = "en") -> bool:
-        """Whether the dataset itself has no answer to a row's question, where the row has the fields of the answers."""
-        if not self.no_answer or not any(_leads(data, steps_of(data, path, language)) for path in self.answers):
+        """Whether the dataset has no answer to the question of a row that has fields for answers."""
+        if not self.no_answer or not any(_path_exists(data, path_steps(data, path, language)) for path in self.answers):
             return False
         kinds = set(_texts(data, self.answer_kind, language))
         return (bool(kinds) and kinds <= {*self.no_answer}) or next(_texts(data, self.answers, language), None) is None
 
-    def _fields(self, record: Record, language: str) -> dict[str, Any]:
-        """What the shape reads of a row, by the usual names; None or nothing where the row has it not."""
+    def _read_fields(self, record: Record, language: str) -> dict[str, Any]:
+        """The fields that the shape reads, under the usual names; None or empty where the row lacks them."""
         data = record.data
         fields: dict[str, Any] = {
-            name: next(_texts(data, paths, language), None) for name, paths in self._read_from().items() if paths
+            name: next(_texts(data, paths, language), None) for name, paths in self._paths_by_field().items() if paths
         }
         answers = [*_texts(data, self.answers, language), *_texts(data, self.aliases, language)]
         if record.flat:  # a cell under another name is a cell
@@ -109,26 +114,26 @@ class RowShape:
             fields["relation"] = self.relations.get(fields.get("relation") or "")
         return fields
 
-    def _read_from(self) -> dict[str, Paths]:
-        """The paths to what is then under a usual name."""
+    def _paths_by_field(self) -> dict[str, Paths]:
+        """The paths by usual field name."""
         return {
             "question": self.question, "answer": self.answers + self.aliases, "id": self.id,
             "answer_qid": self.answer_qids, "language": self.language, "question_entity": self.subject,
             "question_entity_qid": self.subject_qid, "relation": self.relation,
         }  # fmt: skip
 
-    def _check(self, record: Record, language: str, *, with_answers: bool) -> None:
-        """Raise RowError for a field that has to be there and is not, with the names that the row has."""
+    def _check_required(self, record: Record, language: str, *, with_answers: bool) -> None:
+        """Raise RowError for a missing required field, with the names that the row has."""
         named = {"question": self.question, "answer": self.answers, "id": self.id}
         usual = {"question": QUESTION, "answer": ANSWERS}
         there = {**dict.fromkeys(record.columns), **record.data}
         for name in ("question", *(["answer"] if with_answers else []), *self.needed):
             paths = named[name] or usual[name]
-            if not any(_leads(there, steps_of(there, path, language)) for path in paths):
-                raise RowError(f"no field {_or(paths, language)}; the row has {record.names}")
+            if not any(_path_exists(there, path_steps(there, path, language)) for path in paths):
+                raise RowError(f"no field {_quote_paths(paths, language)}; the row has {record.names}")
 
 
-def _dataset(
+def _preset(
     *,
     source: str,
     licence: str = "",
@@ -136,45 +141,45 @@ def _dataset(
     no_answer: tuple[str, ...] = (),
     **paths: str,
 ) -> RowShape:
-    """The shape of a dataset; of several paths to a field, parted by `|`, the first with something in it counts."""
+    """The shape of a dataset; of several paths to a field, separated by `|`, the first non-empty one counts."""
     read: dict[str, Any] = {name: tuple(text.split("|")) for name, text in paths.items()}
     return RowShape(source=source, licence=licence, relations=relations, no_answer=no_answer, **read)
 
 
 PRESETS: Mapping[str, RowShape] = {
-    "nq-open": _dataset(
+    "nq-open": _preset(
         question="question", answers="answer|answers", source="NQ-open", licence="CC BY-SA 3.0",
     ),
-    "entityquestions": _dataset(
+    "entityquestions": _preset(
         question="question", answers="answers|answer", source="EntityQuestions", licence="MIT",
     ),
-    "simpleqa": _dataset(question="problem|question", answers="answer", source="SimpleQA", licence="MIT"),
-    "triviaqa": _dataset(
+    "simpleqa": _preset(question="problem|question", answers="answer", source="SimpleQA", licence="MIT"),
+    "triviaqa": _preset(
         question="question|Question", answers="answer.value|Answer.Value", aliases="answer.aliases.*|Answer.Aliases.*",
         id="question_id|QuestionId", source="TriviaQA",
     ),
-    "webquestions": _dataset(
+    "webquestions": _preset(
         question="question|utterance", answers="answers.*|answer|targetValue.(description)",
         source="WebQuestions", licence="CC BY 4.0",
     ),
-    "popqa": _dataset(
+    "popqa": _preset(
         question="question", answers="possible_answers.*", answer_qids="o_uri", id="id", subject="subj",
         subject_qid="s_uri", relation="prop", relations=_POPQA, source="PopQA", licence="MIT",
     ),
-    "mintaka": _dataset(
+    "mintaka": _preset(
         question="translations.{language}|question", id="id",
         answers="answer.answer.*.label.{language}|answerEntity.*.label|answer.mention|answerText|answer.answer.*|answer"
         "|answers.*",
         answer_qids="answer.answer.*.name|answerEntity.*.name", language="lang",
         source="Mintaka", licence="CC BY 4.0",
     ),
-    "mkqa": _dataset(
+    "mkqa": _preset(
         question="queries.{language}|query", answers="answers.{language}.*.text",
         aliases="answers.{language}.*.aliases.*", answer_qids="answers.{language}.*.entity", id="example_id",
         answer_kind="answers.{language}.*.type", no_answer=("unanswerable", "long_answer"),
         source="MKQA", licence="CC BY-SA 3.0",
     ),
-    "crag": _dataset(
+    "crag": _preset(
         question="query|question", answers="answer|answers.*", aliases="alt_ans.*", id="interaction_id|id",
         source="CRAG", licence="CC BY-NC 4.0",
     ),
@@ -189,9 +194,9 @@ def shape_of(
     id: str | None = None,
     split: str | None = None,
 ) -> RowShape | None:
-    """The shape of a preset with the fields that are named in the place of its own; None where nothing is told.
+    """The shape of a preset, with single fields replaced by the named ones; None where nothing is given.
 
-    Raises RowError for a preset that is not known.
+    Raises RowError for an unknown preset.
     """
     if preset is not None and preset not in PRESETS:
         raise RowError(f"preset {preset!r} is not known; there are {', '.join(PRESETS)}")
@@ -210,15 +215,15 @@ def shape_of(
 
 
 def origin_of(shape: RowShape | None) -> str:
-    """Which dataset rows of a shape are from, and by which licence, in one sentence; "" where a shape tells none."""
+    """The dataset and licence of a shape, in one sentence; "" where the shape has none."""
     if shape is None or not shape.source:
         return ""
     licence = f"published under {shape.licence}" if shape.licence else "under the terms of those who published it"
     return f"The questions and their gold answers are from {shape.source}, {licence}."
 
 
-def of_split(data: Mapping[str, Any], split: str) -> bool | None:
-    """Whether a row says that it is of a split, by its name or number; None where it does not say."""
+def row_is_of_split(data: Mapping[str, Any], split: str) -> bool | None:
+    """Whether a row belongs to a split, by the name or number in it; None where it names no split."""
     named = (data.get(name) for name in ("split", "Split"))
     its_split = next((name for name in named if isinstance(name, str | int) and not isinstance(name, bool)), None)
     return None if its_split is None else canonical_split(str(its_split)) == canonical_split(split)
@@ -227,19 +232,19 @@ def of_split(data: Mapping[str, Any], split: str) -> bool | None:
 def _texts(data: Mapping[str, Any], paths: Paths, language: str) -> Iterator[str]:
     """The texts and numbers at the first of the paths that has any."""
     for path in paths:
-        found = values_at(data, steps_of(data, path, language))
-        if values := [text for value in found for text in _texts_of(value)]:
+        found = values_at(data, path_steps(data, path, language))
+        if values := [text for value in found for text in _flatten_texts(value)]:
             yield from values
             return
 
 
-def _texts_of(value: Any) -> Iterator[str]:
-    """The texts that a value is, or that a list has; numbers as their digits."""
+def _flatten_texts(value: Any) -> Iterator[str]:
+    """The texts of a value or of all items in a list; numbers as their digits."""
     if isinstance(value, str) and value[:1] in "[{":
-        value = literal(value)
+        value = parse_literal(value)
     if isinstance(value, list):
         for item in value:
-            yield from _texts_of(item)
+            yield from _flatten_texts(item)
     elif isinstance(value, bool):
         yield "yes" if value else "no"
     elif isinstance(value, str | int | float) and str(value).strip():
@@ -247,15 +252,15 @@ def _texts_of(value: Any) -> Iterator[str]:
 
 
 def values_at(value: Any, steps: Sequence[str]) -> Iterator[Any]:
-    """What stands at the end of a path; texts that hold JSON, as cells do, are looked into."""
+    """The values at the end of a path; JSON in texts, as in cells, is parsed."""
     if not steps:
         yield value
         return
     if isinstance(value, str) and value[:1] in "[{":
-        value = literal(value)
+        value = parse_literal(value)
     first, *rest = steps
     if first == "(description)":
-        yield from _descriptions(value.strip()) if isinstance(value, str) else ()
+        yield from _parse_descriptions(value.strip()) if isinstance(value, str) else ()
     elif isinstance(value, Mapping):
         yield from values_at(value[first], rest) if first in value else ()
     elif isinstance(value, list):
@@ -263,33 +268,34 @@ def values_at(value: Any, steps: Sequence[str]) -> Iterator[Any]:
             yield from values_at(item, rest)
 
 
-def steps_of(data: Mapping[str, Any], path: str, language: str = "") -> list[str]:
-    """Where a path leads, step by step; a field may have dots in its own name."""
+def path_steps(data: Mapping[str, Any], path: str, language: str = "") -> list[str]:
+    """The steps of a path; a field may have dots in its own name."""
     name = path if path in data else heading(path)  # as a heading in CSV is read
     return [name] if name in data else path.replace("{language}", language).split(".")
 
 
-def _or(paths: Sequence[str], language: str) -> str:
-    """Paths as a message names them."""
+def _quote_paths(paths: Sequence[str], language: str) -> str:
+    """Paths as messages show them."""
     return " or ".join(repr(path.replace("{language}", language)) for path in paths)
 
 
-def _leads(value: Any, steps: list[str]) -> bool:
-    """Whether there is a field at the end of a path, be it empty: a list without items may have any, null has all."""
+def _path_exists(value: Any, steps: list[str]) -> bool:
+    """Whether a field exists at the end of a path, even an empty one; an empty list may have any field, null has all.
+    """
     if not steps or value is None or value == "":
         return True
     if isinstance(value, str) and value[:1] in "[{":
-        value = literal(value)
+        value = parse_literal(value)
     first, rest = steps[0], steps[1:]
     if first == "*":
-        return isinstance(value, list) and (not value or any(_leads(item, rest) for item in value))
+        return isinstance(value, list) and (not value or any(_path_exists(item, rest) for item in value))
     if first == "(description)":
         return isinstance(value, str)
-    return isinstance(value, Mapping) and first in value and _leads(value[first], rest)
+    return isinstance(value, Mapping) and first in value and _path_exists(value[first], rest)
 
 
-def _descriptions(text: str) -> Iterator[str]:
-    """The texts of `(list (description Paris) (description "New York"))`; nothing of a text in another form."""
+def _parse_descriptions(text: str) -> Iterator[str]:
+    """The texts of `(list (description Paris) (description "New York"))`; none for a text in another form."""
     if not text.startswith(_LIST) or not text.endswith(")"):
         return
     at = len(_LIST)
@@ -306,31 +312,31 @@ def _descriptions(text: str) -> Iterator[str]:
 # Files whose rows have a shape.
 
 
-def _of_split(
+def _select_split(
     records: Iterable[Record | RejectedRow], split: str, path: Path | str, *, called_so: bool
 ) -> Iterator[Record | RejectedRow]:
-    """The records of a split; those that say none are of it in a file that is called so.
+    """The records of a split; rows without a split count if the file is named by it (`called_so`).
 
-    Raises RowError for a file where nothing says which split its rows are of.
+    Raises RowError for a file where neither rows nor name give the split.
     """
     is_told = called_so
     for record in records:
-        is_of_split = None if isinstance(record, RejectedRow) else of_split(record.data, split)
+        is_of_split = None if isinstance(record, RejectedRow) else row_is_of_split(record.data, split)
         is_told = is_told or is_of_split is not None
         if is_of_split or (is_of_split is None and (called_so or isinstance(record, RejectedRow))):
             yield record
     if not is_told:
-        raise RowError(f"{path}: no row says its split, and the file is not called {split!r}; leave --split out")
+        raise RowError(f"{path}: no row names its split, and the file is not called {split!r}; leave --split out")
 
 
 def shaped_files(
     paths: Iterable[Path | str], shape: RowShape | None, language: str, *, with_answers: bool = True
 ) -> Iterator[tuple[Path | str, Iterator[Record | RejectedRow]]]:
-    """Each file of `paths`, those of a folder in its place, with its records under the usual names.
+    """Each file of `paths`, a folder replaced by its files, with its records under the usual names.
 
-    Records without a field that the shape names are rejected; without answers only those read `with_answers`; those
-    to which the dataset has no answer become an UnansweredRow. Of a shape's split alone, where it has one. Raises
-    RowError as `data_files`, and where nothing tells the split.
+    Records without a field that the shape names are rejected, those without answers only `with_answers`; those without
+    an answer in the dataset become an UnansweredRow. Only the split of the shape is returned, where it has one. Raises
+    RowError as `data_files` does, and where the split is unknown.
     """
     split = shape.split if shape is not None else ""
     for path in (file for one in paths for file in data_files(one, split or None)):
@@ -352,18 +358,18 @@ def shaped_records(
 ) -> Iterator[Record | RejectedRow]:
     """Records of a shape, of its split alone, under the usual names.
 
-    `path` is what messages call their file, `called_so` whether it is called by the split. Raises RowError where
-    nothing tells the split.
+    `path` names their file in messages, `called_so` is true if the file is named by the split. Raises RowError where
+    the split is unknown.
     """
     if shape.split:
         called_so = called_so or not shape.split_must_be_told
-        records = _of_split(records, shape.split, path, called_so=called_so)
-    return read_each(records, partial(_shaped, shape=shape, language=language, with_answers=with_answers))
+        records = _select_split(records, shape.split, path, called_so=called_so)
+    return read_each(records, partial(_rename_or_reject, shape=shape, language=language, with_answers=with_answers))
 
 
-def _shaped(
+def _rename_or_reject(
     record: Record, *, shape: RowShape, language: str, with_answers: bool
 ) -> Record | UnansweredRow:
     if shape.is_unanswered(record.data, language):
-        return UnansweredRow(source=record.source, reason=UNANSWERED, excerpt=record.shown)
-    return shape.shaped(record, language, with_answers=with_answers)
+        return UnansweredRow(source=record.source, reason=UNANSWERED, excerpt=record.text_excerpt)
+    return shape.rename_fields(record, language, with_answers=with_answers)

@@ -1,4 +1,4 @@
-"""Records out: JSONL, CSV and Parquet, put in place whole or not at all."""
+"""Writing records: JSONL, CSV and Parquet; files appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from abstraction.errors import RowError
-from abstraction.files.cells import join_cell, json_text, marked
+from abstraction.files.cells import escape_formula, join_cell, json_text
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from kg.files import atomic_path
 
@@ -26,14 +26,15 @@ _PACKED = ".gz"
 
 
 def format_of(path: Path | str) -> str | None:
-    """The format that a path's ending names, before a .gz; None where it names none."""
+    """The format by a path's suffix, before a .gz; None for an unknown suffix."""
     return _ENDINGS.get(_unpacked(path).suffix.lower())
 
 
 def check_format(path: Path | str, given: str | None = None) -> str:
-    """The format to write: the given one, else the one of the path's ending; "jsonl" for a path without one.
+    """The format to write: the given one, else by the path's suffix; "jsonl" for a path without one.
 
-    Raises RowError for an unknown one, for Parquet without pyarrow or as .gz, for all but JSONL on standard output.
+    Raises RowError for an unknown one, for Parquet without pyarrow or as .gz, and for anything but JSONL on standard
+    output.
     """
     if given is not None and given not in FORMATS:
         raise RowError(f"format {given!r} is not known; expected one of {', '.join(FORMATS)}")
@@ -54,7 +55,7 @@ def check_format(path: Path | str, given: str | None = None) -> str:
 
 
 def check_kind(path: Path | str, kind: str, *, asked: str = "--out", may_be_packed: bool = False) -> None:
-    """Raise RowError for a path whose ending names another format than the only one in which something is written."""
+    """Raise RowError for a path whose suffix names another format than `kind`, the only one for this output."""
     ending = Path(path).suffix.lower()
     if _is_packed(path) and may_be_packed:
         ending = _unpacked(path).suffix.lower()
@@ -69,23 +70,23 @@ def write_records(
     format: str | None = None,
     csv_raw: bool = False,
 ) -> int:
-    """Write records and return how many; "-" is standard output, JSONL only.
+    """Write records and return their number; "-" is standard output, JSONL only.
 
-    `schema_version` stands in the first record of JSONL, in a column of CSV, in the metadata of Parquet. In
-    CSV and Parquet a value that is neither text nor number nor a list of texts is written as JSON text. In CSV a text
-    that a spreadsheet would take for a formula is marked, see `abstraction.files.cells`, unless `csv_raw`.
-    Nothing stands under `path` until all is written.
+    `schema_version` is in the first record of JSONL, in a column of CSV, in the metadata of Parquet. In CSV and
+    Parquet a value other than a text, a number or a list of texts is written as JSON text. In CSV a text that a
+    spreadsheet would read as a formula is escaped, see `abstraction.files.cells`, unless `csv_raw`. The file appears
+    under `path` when all is written.
     """
     kind = check_format(path, format)
     if str(path) == "-":
         return _write_lines(records, sys.stdout.buffer)
     with atomic_path(path) as temporary:
         if kind == "jsonl":
-            with opened(temporary, packed=_is_packed(path)) as stream:
+            with open_for_writing(temporary, packed=_is_packed(path)) as stream:
                 return _write_lines(records, stream)
-        flattened = list(map(_flattened, records))
+        flattened = list(map(_flatten, records))
         if kind == "csv":
-            with opened(temporary, packed=_is_packed(path)) as stream:
+            with open_for_writing(temporary, packed=_is_packed(path)) as stream:
                 _write_csv(flattened, stream, raw=csv_raw)
         else:
             _write_parquet(flattened, temporary)
@@ -94,20 +95,20 @@ def write_records(
 
 @contextmanager
 def writing_lines(path: Path | str) -> Iterator[Callable[[Mapping[str, Any]], object]]:
-    """What writes one record after the other as JSONL, without a schema; packed where the path ends in .gz.
+    """A function that writes records one by one as JSONL, without a schema; packed where the path ends in .gz.
 
-    The file is there, whole, once the block has ended well.
+    The file appears, whole, when the block ends without an error.
     """
-    with atomic_path(path) as temporary, opened(temporary, packed=_is_packed(path)) as stream:
+    with atomic_path(path) as temporary, open_for_writing(temporary, packed=_is_packed(path)) as stream:
         yield lambda record: stream.write(json_line(record))
 
 
 def write_cells(lines: Iterable[Sequence[Any]], path: Path | str, *, raw: bool = False) -> None:
-    """Write a CSV sheet for people, whole or not at all; cells as in `write_records`, but marked unless `raw`."""
+    """Write a CSV sheet for people, whole or not at all; formulas are escaped unless `raw`."""
     with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         for cells in lines:
-            writer.writerow(cells if raw else map(marked, cells))
+            writer.writerow(cells if raw else map(escape_formula, cells))
 
 
 def _is_packed(path: Path | str) -> bool:
@@ -119,14 +120,14 @@ def _unpacked(path: Path | str) -> Path:
 
 
 @contextmanager
-def opened(path: Path, *, packed: bool) -> Iterator[BinaryIO]:
-    """A file to write, gzipped without a name or a time in it, so that the same rows give the same bytes."""
+def open_for_writing(path: Path, *, packed: bool) -> Iterator[BinaryIO]:
+    """A file opened for writing, gzipped without name and time, so that the same rows give the same bytes."""
     with path.open("wb") as stream:
         if not packed:
             yield stream
             return
         with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as zipped:
-            yield zipped  # type: ignore[misc]  # a writer of bytes, which is all that is asked of it
+            yield zipped  # type: ignore[misc]  # only `write` is used
 
 
 def _write_lines(records: Iterable[Mapping[str, Any]], stream: BinaryIO) -> int:
@@ -144,8 +145,8 @@ def json_line(record: Mapping[str, Any]) -> bytes:
         return json_text(record).encode() + b"\n"
 
 
-def _flattened(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with plain values."""
+def _flatten(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with nested values as JSON text, for formats with flat columns."""
     return {key: value if _is_plain(value) else json_text(value) for key, value in record.items()}
 
 
@@ -155,22 +156,22 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def _columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """All columns but that of the schema, which the writer adds, where rows were read from a file of ours."""
+def _data_columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """All columns except that of the schema, which the writer adds and rows from our own files have."""
     return [name for name in dict.fromkeys(itertools.chain.from_iterable(records)) if name != "schema_version"]
 
 
 def _write_csv(records: list[dict[str, Any]], binary: BinaryIO, *, raw: bool) -> None:
-    columns = _columns(records)
+    columns = _data_columns(records)
     with io.TextIOWrapper(binary, encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["schema_version", *(columns if raw else map(marked, columns))])
+        writer.writerow(["schema_version", *(columns if raw else map(escape_formula, columns))])
         for record in records:
-            cells = _cells(record, columns)
-            writer.writerow([SCHEMA_VERSION, *(cells if raw else map(marked, cells))])
+            cells = _csv_cells(record, columns)
+            writer.writerow([SCHEMA_VERSION, *(cells if raw else map(escape_formula, cells))])
 
 
-def _cells(record: Mapping[str, Any], columns: list[str]) -> Iterator[Any]:
+def _csv_cells(record: Mapping[str, Any], columns: list[str]) -> Iterator[Any]:
     for column in columns:
         value = record.get(column)
         yield join_cell(value) if isinstance(value, list) else "" if value is None else value
@@ -181,7 +182,7 @@ def _write_parquet(records: list[dict[str, Any]], path: Path) -> None:
     import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
 
     arrays = {}
-    for column in _columns(records):
+    for column in _data_columns(records):
         values = [record.get(column) for record in records]
         try:
             arrays[column] = pyarrow.array(values)

@@ -1,1 +1,1 @@
-"""Bits: how much a tier tells of what is asked, from counts over the whole source."""
+"""Bits: the information content of tiers, from counts over the whole source."""

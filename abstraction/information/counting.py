@@ -1,4 +1,4 @@
-"""Whole-source counts of one store, and hierarchies of values with the counts of all that lies below each."""
+"""Whole-source counts from one store, and hierarchies of values with the counts of everything below each."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from abstraction.classes import stop_classes
 from kg.store.protocol import Store
 from kg.walks.ranks import current
 
-VALUES = 300_000  # values of one property told apart, the most frequent ones
-SEVERAL = 1.2  # values an entity, on the average: with more of them, classes of a property overlap
-_BATCH = 20_000
+VALUES = 300_000  # most frequent values of one property that are counted
+SEVERAL = 1.2  # mean values per entity; above it values of a property overlap too often to be summed
+_BATCH = 20_000  # entities read from the store at once
 MOST = 1_000_000  # pairs whose counts are kept: 200 MB at most
 
 Pair = tuple[str, str]
 
 
 class ValueCounts:
-    """How many entities of the source carry a pair or a property, each read once; many at once in one trip."""
+    """The number of entities in the source with a (property, value) pair or a property, each read once."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -28,7 +28,7 @@ class ValueCounts:
         self._totals: dict[str, int] = {}
 
     def read(self, pairs: Iterable[Pair]) -> None:
-        """Read pairs ahead of `of`."""
+        """Read the counts of many pairs from the store at once, before `of` is called."""
         asked = dict.fromkeys(pairs)
         missing = [pair for pair in asked if pair not in self._pairs]
         if len(self._pairs) + len(missing) > MOST:
@@ -39,23 +39,23 @@ class ValueCounts:
             self._pairs.update((pair, counts.get(pair, 0)) for pair in missing)
 
     def of(self, prop: str, value: str) -> int:
-        """Entities of the source with (property, value); 0 where there are none."""
+        """The number of entities with (property, value); 0 where there are none."""
         self.read([(prop, value)])
         return self._pairs[prop, value]
 
     def total(self, prop: str) -> int:
-        """Entities of the source with the property."""
+        """The number of entities with the property."""
         if prop not in self._totals:
             self._totals[prop] = self.store.property_counts([prop]).get(prop, 0)
         return self._totals[prop]
 
 
 class Hierarchy:
-    """Values of the properties `counted`, one above the other by current statements of `up`.
+    """Values of the properties `counted`, ordered by current statements of the properties `up`.
 
-    A set of values has the statements of the whole source that give any of them, each counted once, however many ways
-    lead up from it; circles are closed once. What the snapshot does not hold has no known place in the hierarchy, so
-    what lies below a value is at least what is found. Stop classes hold nothing together and are not passed.
+    A set of values covers the statements of the whole source that give any of them, each counted once, however many
+    paths lead up from it; cycles are cut. Values that the snapshot lacks have no known place in the hierarchy, so
+    counts below a value are lower bounds. Stop classes are left out and not passed.
     """
 
     def __init__(self, counts: ValueCounts, counted: Sequence[str], up: Sequence[str]) -> None:
@@ -67,7 +67,7 @@ class Hierarchy:
 
     @cached_property
     def direct(self) -> Mapping[str, int]:
-        """Statements by value, those that say the value itself."""
+        """The number of statements by value, for the value itself without those below it."""
         counts: dict[str, int] = defaultdict(int)
         for prop in self._counted:
             for value, count in self._counts.store.values_of(prop, limit=VALUES):
@@ -76,17 +76,17 @@ class Hierarchy:
 
     @cached_property
     def statements(self) -> int:
-        """All statements of the counted properties."""
+        """The number of statements of the counted properties."""
         return sum(self.direct.values())
 
     @cached_property
     def entities(self) -> int:
-        """Entities with a counted property; those with two of them twice."""
+        """The number of entities with a counted property; an entity with two of them counts twice."""
         return sum(self._counts.total(prop) for prop in self._counted)
 
     @cached_property
     def _below(self) -> Mapping[str, tuple[str, ...]]:
-        """What lies directly below, read upwards from all values in layers."""
+        """The values directly below each value, read upwards from all values in layers."""
         below: dict[str, list[str]] = defaultdict(list)
         stop = stop_classes()
         seen = set(self.direct)
@@ -107,7 +107,7 @@ class Hierarchy:
         return {value: tuple(lower) for value, lower in below.items()}
 
     def at_or_below(self, values: Iterable[str], *, but: Collection[str] = ()) -> set[str]:
-        """The values and all below them; `but` and what only they lead to left out."""
+        """The values and all below them, except `but` and values that only those lead to."""
         reached = set(values)
         stack = list(reached)
         while stack:
@@ -118,17 +118,17 @@ class Hierarchy:
         return reached
 
     def mass(self, value: str) -> int:
-        """Statements that give the value or one below it."""
+        """The number of statements that give the value or one below it."""
         if value not in self._masses:
             self._masses[value] = sum(self.direct.get(lower, 0) for lower in self.at_or_below([value]))
         return self._masses[value]
 
     def share(self, value: str) -> float | None:
-        """The share of the entities with a counted property that carry the value or one below it; None for none.
+        """The share of the entities with a counted property that have the value or one below it; None for none.
 
-        With about one value an entity the counts add up. Where entities have several, as with occupations, one
-        would be counted again and again: the values are then taken as independent, 1 - prod(1 - n/N), which lies
-        between the largest and the sum.
+        With about one value per entity the counts are summed. Where entities have several, as with occupations, a sum
+        would count them repeatedly: the values are then taken as independent, 1 - prod(1 - n/N), which lies between
+        the largest share and the sum.
         """
         if value not in self._shares:
             self._shares[value] = self._share(value)

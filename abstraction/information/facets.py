@@ -1,8 +1,8 @@
-"""What each condition of a tier tells, in bits, under the facet that it belongs to; and shares of the world by place.
+"""Bits of each condition of a tier, under its facet; and shares of the world by place.
 
-Conditions of one facet overlap (a county and its state, a singer and a musician): together they tell as much as the
-rarest of them. The facets of a tier are counted together where the snapshot holds all carriers of one (`Joint`):
-share of that one, times the shares of the others among its carriers. Else facets are taken as independent.
+Conditions of one facet overlap (a county and its state, a singer and a musician): together they have the bits of the
+rarest. The facets of a tier are counted jointly where the snapshot contains all carriers of one (`Joint`): the share
+of that facet, times the shares of the others among its carriers. Otherwise facets are taken as independent.
 """
 
 from __future__ import annotations
@@ -26,27 +26,28 @@ from kg.terms import fallback_chain, normalise
 from kg.walks.graph import Graph
 from kg.walks.ranks import stated
 
-# How conditions go together, counted where the snapshot holds every carrier of one of them.
+# Joint counts of conditions, where the snapshot contains every carrier of one of them.
 
 MOST = 1_000  # carriers of the condition that the others are counted among
 CARRIERS_KEPT = 400_000  # carriers, and sets of their values, that are kept: 80 MB each at most
-FEWEST = 5  # of them with a statement of the other property
+FEWEST = 5  # carriers with a statement of the other property: a share of fewer would be chance
 
 
 class Joint:
-    """Shares among the carriers of a condition: exact, since all carriers that the whole source has are at hand."""
+    """Shares among the carriers of a condition: exact, since the snapshot contains all carriers of the source."""
 
     def __init__(self, counts: ValueCounts) -> None:
         self._counts = counts
         self._carriers: SizedDict[frozenset[Pair], tuple[str, ...]] = SizedDict(
             CARRIERS_KEPT, lambda pairs, carriers: 5 * len(pairs) + len(carriers)
         )
-        self._values: SizedDict[tuple[frozenset[Pair], str], tuple[int, Mapping[frozenset[str], int]]] = SizedDict(
+        self._value_sets: SizedDict[tuple[frozenset[Pair], str], tuple[int, Mapping[frozenset[str], int]]] = SizedDict(
             CARRIERS_KEPT, lambda key, counted: 5 * len(key[0]) + 5 * len(counted[1])
         )
 
     def share(self, base: frozenset[Pair], prop: str, values: Collection[str]) -> float | None:
-        """The share of the entities with any pair of `base`, of those with `prop`, whose `prop` is one of the values.
+        """Among the entities with any pair of `base` and with `prop`, the share that has one of the values under
+        `prop`.
 
         None where the base has more than `MOST` carriers, the snapshot lacks one of them, fewer than `FEWEST` have the
         property, or none has such a value.
@@ -55,17 +56,17 @@ class Joint:
         if not carriers:
             return None
         key = (base, prop)
-        if key not in self._values:
+        if key not in self._value_sets:
             read = self._counts.store.entities(carriers, languages=(), properties=(prop,))
             sets = (frozenset(s.target for s in stated(entity.values(prop)) if s.target) for entity in read.values())
             counted = Counter(held for held in sets if held)
-            self._values[key] = counted.total(), counted
-        total, sets_counted = self._values[key]
+            self._value_sets[key] = counted.total(), counted
+        total, sets_counted = self._value_sets[key]
         hits = sum(count for held, count in sets_counted.items() if not held.isdisjoint(values))
         return hits / total if hits and total >= FEWEST else None
 
     def _carriers_of(self, base: frozenset[Pair]) -> tuple[str, ...]:
-        """All carriers of the base, by the order of its pairs; none where not all are known."""
+        """All carriers of the base, in the order of its pairs; () where not all are in the snapshot."""
         if base not in self._carriers:
             pairs = sorted(base)
             self._counts.read(pairs)
@@ -79,17 +80,17 @@ class Joint:
         return self._carriers[base]
 
 
-# How much of the world lies in a place, and which states a part of the world holds.
+# Shares of the world by place, and the states in each part of the world.
 #
-# Where: entities placed by P131, P276, P159 or P706, in a container or in any container inside it. A state has the
-# entities that P17 gives it, where that is a larger share; a part of the world what its states have together.
+# A place has the entities with it, or with a container inside it, under P131, P276, P159 or P706. A state has its
+# entities under P17, where that is a larger share; a part of the world has the sum of its states.
 
 LOCATED = ("P131", "P276", "P159", "P706")
 _READ = frozenset({"P17", "P30", "P31", "P131", "P276", "P361", "P576"})
 
 
 class World:
-    """Shares of places of one store. Keys are those of `gazetteer.Place`: QIDs, or `text:` and a name."""
+    """Shares of places in one store. Keys are those of `gazetteer.Place`: QIDs, or `text:` and a name."""
 
     def __init__(self, counts: ValueCounts, language: str) -> None:
         self._counts = counts
@@ -99,20 +100,20 @@ class World:
 
     @property
     def located(self) -> int:
-        """N: statements that place an entity of the source, or entities with a state where there are more."""
+        """N: the number of statements that place an entity, or of entities with a state where there are more."""
         return max(self._containers.statements, self._counts.total("P17"))
 
     @property
     def states(self) -> frozenset[str]:
-        """The sovereign states of today that P17 names."""
+        """Current sovereign states that are values of P17."""
         return self._states[0]
 
     def states_in(self, key: str) -> int | None:
-        """How many states a part of the world holds; None where none are known in it."""
+        """The number of states in a part of the world; None where none are known."""
         return len(self._states[1][key]) if key in self._states[1] else None
 
     def share(self, key: str) -> float | None:
-        """The share of all that is located which lies in the place, in (0, 1]; None where nothing known does."""
+        """The share of all located entities that lies in the place, in (0, 1]; None where none is known to."""
         if key not in self._known:
             self._known[key] = self._share(key)
         return self._known[key]
@@ -130,8 +131,8 @@ class World:
 
     @cached_property
     def _states(self) -> tuple[frozenset[str], Mapping[str, frozenset[str]]]:
-        """The states, and by key of a part of the world the states in it."""
-        # A graph of its own: what a question's row says of a place is not counted.
+        """The states, and the states in each part of the world, by its key."""
+        # A separate graph: descriptions given by a question's row must not change counts.
         graph = Graph(self._counts.store, language=self._language, properties=_READ)
         gazetteer = Gazetteer(graph, Classifier(graph))
         countries = [value for value, _ in self._counts.store.values_of("P17")]
@@ -148,9 +149,9 @@ class World:
 
 
 def _parts_of_the_world(graph: Graph, gazetteer: Gazetteer, state: str) -> set[str]:
-    """Keys of the regions and continents that hold the state: by its description, and by P361 and P30.
+    """Keys of the regions and continents that contain the state: by its description, and by P361 and P30.
 
-    Of several continents those that the description names: overseas parts are no reason to count a state twice.
+    Among several continents those in the description count: overseas territories are no reason to count a state twice.
     """
     keys = set(graph.targets(state, "P361"))
     for step in gazetteer.chain(state):
@@ -166,20 +167,20 @@ def _parts_of_the_world(graph: Graph, gazetteer: Gazetteer, state: str) -> set[s
     return keys.union(named or continents)
 
 
-# What each condition of a tier tells.
+# Bits of single conditions.
 
 
-# Kinds whose members are classes: a tier above one of them holds its instances and subclasses.
+# Answer classes whose members are classes: a tier above one of them covers its instances and subclasses.
 CLASS_VALUED = frozenset({"genre", "occupation", "language", "position", "office", "award"})
 _OF_CLASS = with_role("class")
 _HOLDS = {"self": "where", **dict.fromkeys(with_role("where"), "where")}
 _FACETS = {**_HOLDS, **{prop: facet for facet in ("nation", "role", "whole", "when") for prop in with_role(facet)}}
 _RARE = with_role("rare")
-# Properties that are counted together; of where something lies only the state, all else being summed over containers.
+# Properties with joint counts; for locations the state alone, since other places are summed over containers.
 _JOINT = with_role("joint")
 PHRASES_KEPT = 10_000_000  # characters of phrases that are kept: 40 MB at most
-LONGEST = 20  # words of a phrase's end that may name a class
-# Words of a condition by their mark, and the property whose values they may name.
+LONGEST = 20  # most words at the end of a phrase that are tried as the name of a class
+# By the mark of a condition in words, the property whose values the words may name.
 _NAMES = {"kind": "P31", "occupation": "P106", "office": "P39"}
 
 
@@ -215,7 +216,7 @@ class Facets:
         self._joint = Joint(counts)
 
     def size(self, kind: str) -> int:
-        """How many statements of the source make something one of an answer class, under the nearest anchors."""
+        """The number of statements of the source that put something into an answer class, under the nearest anchors."""
         if kind not in self._sizes:
             known = anchors()
             of_kind = {qid for qid, kinds in known.items() if kind in kinds}
@@ -224,43 +225,43 @@ class Facets:
         return self._sizes[kind]
 
     def bits_of(self, conditions: Collection[Condition], kind: str, size: float, phrase: str) -> float | None:
-        """Bits of all conditions together among `size` members of `kind`; None where none of them can be counted.
+        """Joint bits of the conditions among `size` members of `kind`; None where none of them can be counted.
 
-        `phrase` is the tier's text without its article.
+        `phrase` is the text of the tier without its article.
         """
         by_facet: dict[str, ConditionBits] = {}
         for condition in sorted(conditions, key=lambda c: (c.property, c.value)):
-            counted = self._of_condition(condition, kind, size, phrase)
+            counted = self._bits_of_condition(condition, kind, size, phrase)
             if counted is not None and (counted.facet not in by_facet or counted.bits > by_facet[counted.facet].bits):
                 by_facet[counted.facet] = counted
         if not by_facet:
             return None
         parts = sorted(by_facet.values(), key=lambda part: (-part.bits, part.facet))
-        return min(math.log2(size), self._together(parts) if len(parts) > 1 else parts[0].bits)
+        return min(math.log2(size), self._joint_bits(parts) if len(parts) > 1 else parts[0].bits)
 
-    def _together(self, parts: Sequence[ConditionBits]) -> float:
-        """Bits of several facets, the rarest first."""
+    def _joint_bits(self, parts: Sequence[ConditionBits]) -> float:
+        """Joint bits of several facets, the rarest first."""
         base = next((part for part in parts if part.prop in _JOINT), None)
         bits = 0.0
         for part in parts:
             share = None
             if base is not None and part is not base and part.prop in _JOINT:
                 pairs = frozenset(
-                    (base.prop, value) for value in self._values(base) if self._counts.of(base.prop, value)
+                    (base.prop, value) for value in self._values_at_or_below(base) if self._counts.of(base.prop, value)
                 )
-                share = self._joint.share(pairs, part.prop, self._values(part))
+                share = self._joint.share(pairs, part.prop, self._values_at_or_below(part))
             bits += part.bits if share is None else information(share)
         return bits
 
-    def _values(self, part: ConditionBits) -> Collection[str]:
-        """The values of the property that say as much, the value's own subclasses among them."""
+    def _values_at_or_below(self, part: ConditionBits) -> Collection[str]:
+        """The values that imply the value of a part: itself and its subclasses."""
         held = self.classes if part.prop == "P31" else self._below.get(part.prop)
         return held.at_or_below([part.value]) if held else (part.value,)
 
-    def _of_condition(self, condition: Condition, kind: str, size: float, phrase: str) -> ConditionBits | None:
+    def _bits_of_condition(self, condition: Condition, kind: str, size: float, phrase: str) -> ConditionBits | None:
         prop, value = condition.property, condition.value
         if prop == "text":
-            return self._worded(value, kind, size, phrase)
+            return self._bits_of_words(value, kind, size, phrase)
         share = self._share(prop, value, kind, size)
         if share is None:
             return None
@@ -271,8 +272,8 @@ class Facets:
         if prop in _HOLDS:
             return self.world.share(value)
         if prop == "P31" or (kind in CLASS_VALUED and prop in _OF_CLASS):
-            # A class is one of the answers where classes are; persons and bands are not.
-            # What has more members than the population does not lie in it, and how much they share is not known.
+            # Where answers are classes, the class itself is one of them.
+            # A class larger than the population is not part of it, and their overlap is unknown.
             mass = self.classes.mass(value) + (kind in CLASS_VALUED)
             return mass / self.size(kind) if 0 < mass <= self.size(kind) else None
         if prop == "P171":
@@ -284,8 +285,10 @@ class Facets:
         count = self._counts.of(prop, value)
         return count / max(size if prop in _RARE else self._counts.total(prop), count) if count else None
 
-    def _worded(self, value: str, kind: str, size: float, phrase: str) -> ConditionBits | None:
-        """What words tell that no statement stands for, where they name a class, an office or a nation."""
+    def _bits_of_words(self, value: str, kind: str, size: float, phrase: str) -> ConditionBits | None:
+        """Bits of a condition in words, without a statement: words that name a class, an office or a nation, or a
+        modifier.
+        """
         mark, colon, words = value.partition(":")
         head = phrase.partition(" in ")[0]  # "defensive position in American football", "port city in California"
         if not colon:
@@ -293,31 +296,35 @@ class Facets:
         if mark == "ordinal":
             return ConditionBits("role", math.log2(size))  # there was one
         if mark in _NAMES:
-            return self._named(_NAMES[mark], words, kind, size)
+            return self._bits_of_class_phrase(_NAMES[mark], words, kind, size)
         if mark == "land":
             nations = self._vocabulary.nations(words)
             return (
-                self._of_condition(Condition(property="P27", value=nations[0]), kind, size, phrase) if nations else None
+                self._bits_of_condition(Condition(property="P27", value=nations[0]), kind, size, phrase)
+                if nations
+                else None
             )
         if mark == "mod":
-            return self._modified(words, head)
+            return self._bits_of_modifier(words, head)
         return None
 
-    def _named(self, prop: str, phrase: str, kind: str, size: float) -> ConditionBits | None:
-        """By the class that the phrase names; by how many descriptions say it; else by the class that its end names."""
+    def _bits_of_class_phrase(self, prop: str, phrase: str, kind: str, size: float) -> ConditionBits | None:
+        """Bits of a phrase: by the class it names; else by the number of descriptions with it; else by the class that
+        its end names.
+        """
         key = (prop, phrase, kind)
         if key not in self._known:
             words = phrase.split(" ")
-            counted = self._called(prop, phrase, kind, size)
+            counted = self._bits_of_name(prop, phrase, kind, size)
             if counted is None and prop != "P39":
                 ends = (" ".join(words[at:]) for at in range(max(1, len(words) - LONGEST), len(words)))
-                named = (of_end for end in ends if (of_end := self._called(prop, end, kind, size)))
-                counted = self._described(prop, phrase, size) or next(named, None)
+                named = (of_end for end in ends if (of_end := self._bits_of_name(prop, end, kind, size)))
+                counted = self._bits_by_descriptions(prop, phrase, size) or next(named, None)
             self._known[key] = counted
         return self._known[key]
 
-    def _called(self, prop: str, name: str, kind: str, size: float) -> ConditionBits | None:
-        """By the value of the property that has the name, the most frequent of several."""
+    def _bits_of_name(self, prop: str, name: str, kind: str, size: float) -> ConditionBits | None:
+        """Bits by the value of the property with the name, the most frequent of several."""
         if prop == "P106":
             entity_ids = self._vocabulary.occupations.get(normalise(name), ())
         else:
@@ -328,30 +335,30 @@ class Facets:
         best = max(entity_ids, key=lambda qid: (self._counts.of(prop, qid), -entity_number(qid)), default=None)
         if best is None or not self._counts.of(prop, best):
             return None
-        return self._of_condition(Condition(property=prop, value=best), kind, size, "")
+        return self._bits_of_condition(Condition(property=prop, value=best), kind, size, "")
 
-    def _described(self, prop: str, phrase: str, size: float) -> ConditionBits | None:
-        count = self._endings.get(normalise(phrase), 0) * self._scale
+    def _bits_by_descriptions(self, prop: str, phrase: str, size: float) -> ConditionBits | None:
+        count = self._phrase_ending_counts.get(normalise(phrase), 0) * self._entities_per_description
         return ConditionBits(_FACETS.get(prop, "class"), information(count / max(size, count))) if count else None
 
-    def _modified(self, words: str, phrase: str) -> ConditionBits | None:
-        """A modifier by how many of the descriptions that call something by the head have it before the head."""
+    def _bits_of_modifier(self, words: str, phrase: str) -> ConditionBits | None:
+        """Bits of a modifier: by its share among the descriptions with the same head."""
         whole = normalise(phrase)
         at = f" {whole} ".find(f" {words} ")
         if at < 0:
             return None
-        part, all_ = (self._endings.get(end, 0) for end in (whole[at:], whole[at + len(words) + 1 :]))
+        part, all_ = (self._phrase_ending_counts.get(end, 0) for end in (whole[at:], whole[at + len(words) + 1 :]))
         return ConditionBits("words", information(part / all_)) if part and all_ else None
 
     @cached_property
-    def _scale(self) -> float:
-        """Entities of the source for each whose description was read."""
+    def _entities_per_description(self) -> float:
+        """The number of entities in the source per description that was read."""
         read = min(self._counts.store.manifest()["counts"].get("items", 0), DESCRIPTIONS_READ)
         return max(1.0, self._counts.total("P31") / read) if read else 1.0
 
     @cached_property
-    def _endings(self) -> Mapping[str, int]:
-        """How many descriptions have an opening that ends with a phrase."""
+    def _phrase_ending_counts(self) -> Mapping[str, int]:
+        """By phrase, the number of descriptions whose opening ends with it."""
         counts: dict[str, int] = {}
         for opening, count in self._vocabulary.phrases.items():
             words = opening.split(" ")

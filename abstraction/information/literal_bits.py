@@ -1,9 +1,9 @@
 """Bits of dates and quantities, from the calendar and from the width of an interval.
 
-A date is one of the days of its relation's years. What lies outside them is one of the common era up to the same last
-year, or before it of a power of ten of years that holds it, ten thousand at least. A quantity lies anywhere on a
-logarithmic scale of its relation's powers of ten, so that an interval's bits depend on its relative width alone; counts
-below twenty, zero among them, lie on the same scale moved by one.
+A date is drawn from the days of its relation's years. A date outside of them is drawn from the common era up to the
+same last year, or else from a span of a power of ten of years, at least ten thousand. A quantity lies anywhere on a
+logarithmic scale of its relation's powers of ten, so that the bits of an interval depend on its relative width alone;
+counts below twenty, including zero, lie on the same scale shifted by one.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from abstraction.tiers import Condition, Level
 from kg.model import TimeValue
 from kg.walks.ranks import time_key
 
-ANCIENT = 10_000
-YEAR = 365.2425  # days
+ANCIENT = 10_000  # years, the least span for dates before the common era
+YEAR = 365.2425  # days, the mean of the Gregorian calendar
 _UNITS = {"decade": 10, "century": 100, "millennium": 1000}
-_EDGE = 10  # years that the end of a century, or its beginning, is taken to mean
+_EDGE = 10  # years of the beginning or the end of a century
 _DATE = re.compile(r"-?\d+(?:-\d\d){0,2}")
 _ROUNDED = re.compile(r"(?P<amount>-?[\d.]+) to (?P<digits>\d+) digits")
 _BETWEEN = re.compile(r"(?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)")
-_SMALL = 20  # counts below it have a scale of their own
+_SMALL = 20  # smaller counts are on the shifted scale
 
 
 def years_of(relation: str) -> int:
-    """How many years the dates of a relation are drawn from."""
-    first, last = _span(relation)
+    """The number of years that dates of a relation are drawn from."""
+    first, last = _year_span(relation)
     return last - first + 1
 
 
-def _span(relation: str) -> tuple[int, int]:
+def _year_span(relation: str) -> tuple[int, int]:
     years = package_data("spreads.json")["years"]
     first, last = years.get(relation, years["default"])
     return first, last
 
 
 def with_date_bits(parsed: ParsedDate, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
-    """The levels of a date, the answer first, with bits: log2 of the days it is drawn from over its own days."""
-    return _weighed(levels, _age(parsed, relation) * YEAR, _answered(parsed), _days_of)
+    """The levels of a date, the answer first, with bits: log2 of the days it is drawn from over the days it covers."""
+    return _with_bits(levels, _years_drawn_from(parsed, relation) * YEAR, _days_of_answer(parsed), _days_of_condition)
 
 
 def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
@@ -57,23 +57,23 @@ def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation
     if small:
         answer_width = math.log10(float(parsed.amount) + 1.5) - math.log10(float(parsed.amount) + 0.5)
     else:
-        # What the answer leaves open: its bound, else half a unit of its last digit, one if approximate.
+        # The uncertainty of the answer: its bound, else half a unit of its last digit, a whole one if approximate.
         unit = Decimal(1).scaleb(parsed.amount.adjusted() - max(parsed.digits, 1) + 1)
         bound = parsed.bound or (unit if parsed.approximate else unit / 2)
         answer_width = _width(parsed.amount - bound, parsed.amount + bound, decades)
-    return _weighed(levels, decades, answer_width, lambda state: _width_of(state, decades))
+    return _with_bits(levels, decades, answer_width, lambda state: _width_of_condition(state, decades))
 
 
-def _weighed(
+def _with_bits(
     levels: Sequence[Level], whole: float, answer_width: float, width: Callable[[str], float | None]
 ) -> tuple[Level, ...]:
     def bits(part: float | None) -> float | None:
         return None if not part else max(0.0, math.log2(whole / part))
 
     def coarser(states: Iterable[Condition]) -> float | None:
-        """The narrowest part that is stated.
+        """The narrowest width that the conditions state.
 
-        What follows from the answer is no narrower, though a mean decade may be, by hours, than ten real years.
+        It is at least that of the answer, since a mean decade may be some hours shorter than ten real years.
         """
         widths = (width(condition.value) for condition in states)
         part = min((stated for stated in widths if stated is not None), default=None)
@@ -89,10 +89,10 @@ def _weighed(
     )
 
 
-def _age(parsed: ParsedDate, relation: str) -> int:
-    """Years that the date is drawn from."""
+def _years_drawn_from(parsed: ParsedDate, relation: str) -> int:
+    """The number of years that the date is drawn from."""
     years = [value.year for value in (parsed.first, parsed.last) if value is not None]
-    first, last = _span(relation)
+    first, last = _year_span(relation)
     if first <= min(years) and max(years) <= last:
         return last - first + 1
     if min(years) >= 1 and max(years) <= last:
@@ -103,11 +103,11 @@ def _age(parsed: ParsedDate, relation: str) -> int:
     return age
 
 
-def _answered(parsed: ParsedDate) -> float:
-    """Days that the answer itself leaves open."""
+def _days_of_answer(parsed: ParsedDate) -> float:
+    """The number of days that the answer itself covers."""
     first, last = parsed.first, parsed.last
     if last is not None:
-        days = _day(time_key(last, late=True)) - _day(time_key(first)) + 1
+        days = _day_number(time_key(last, late=True)) - _day_number(time_key(first)) + 1
         return days + (2 * tolerance(first.year) * YEAR if parsed.circa else 0)
     if parsed.circa:
         if first.precision > 9:
@@ -123,12 +123,12 @@ def _unit_days(value: TimeValue) -> float:
     return YEAR / 12 if value.precision == 10 else YEAR * 10 ** (9 - value.precision)
 
 
-def _day(key: tuple[int, int, int]) -> float:
+def _day_number(key: tuple[int, int, int]) -> float:
     year, month, day = key
     return (year if year > 0 else year + 1) * YEAR + (month - 1) * YEAR / 12 + day
 
 
-def _days_of(state: str) -> float | None:
+def _days_of_condition(state: str) -> float | None:
     if _DATE.fullmatch(state):
         return (YEAR, YEAR / 12, 1.0)[state.lstrip("-").count("-")]
     if " of " in state:
@@ -139,14 +139,14 @@ def _days_of(state: str) -> float | None:
 
 
 def _width(low: Decimal, high: Decimal, decades: float) -> float:
-    """Powers of ten between two amounts of one sign; what reaches to zero begins at half its middle."""
+    """Powers of ten between two amounts of one sign; an interval that reaches zero begins at half its middle."""
     if high < 0:
         low, high = -high, -low
     middle = (low + high) / 2
     return math.log10(high) - math.log10(low if low > 0 else middle / 2) if middle > 0 else decades
 
 
-def _width_of(state: str, decades: float) -> float | None:
+def _width_of_condition(state: str, decades: float) -> float | None:
     state = state.replace(",", "")
     if match := _ROUNDED.fullmatch(state):
         amount = Decimal(match["amount"])

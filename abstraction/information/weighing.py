@@ -1,8 +1,8 @@
-"""Ladders with bits, and the law that bits never rise along one.
+"""Ladders with bits, and the invariant that bits never rise towards coarser levels.
 
-Information content after Resnik 1995, "Using information content to evaluate semantic similarity in a taxonomy":
--log2 of the share of a population of which something is true. The population is one for a whole ladder: what a question
-may be answered with (`population_of`). The answer is one of its N members, log2(N) bits.
+Information content after Resnik 1995, "Using information content to evaluate semantic similarity in a taxonomy": -log2
+of the share of a population that has a property. The population is the same for a whole ladder: the possible answers
+of the question (`population_of`). The answer is one of its N members, log2(N) bits.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from kg.terms import normalise
 
 _LOCATED = frozenset({"place", "school", "building", "astronomical"})
 _STATES = "country"
-# An answer of several classes is taken as the first of these.
+# An answer of several classes is counted in the first of these.
 _ORDER = (
     "person", "fictional", "award", "group", "label", "club", "school", "country", "company", "place", "work",
     "genre", "occupation", "office", "language", "position", "taxon", "organisation", "building", "event",
 )  # fmt: skip
+# Classes asked for that fix the population, whatever the class of the answer.
 _DECIDES = frozenset({"place", "country", "school", "genre", "occupation", "language", "position", "award", "taxon"})
 KEPT = 40_000_000  # characters of conditions whose bits are kept: 160 MB at most
-_TINY = 1e-9  # what two sums in another order may differ by
+_TINY = 1e-9  # rounding error between sums in different orders
 
 
 class Information:
     """Bits of tiers from one store. The same ladder always gets the same bits.
 
-    `lowered` counts the tiers, each once a ladder, whose own counts told more than a finer tier's.
+    `lowered` counts the tiers, once per ladder, whose own counts gave more bits than a finer tier.
     """
 
     def __init__(self, store: Store, vocabulary: Vocabulary) -> None:
@@ -48,7 +49,7 @@ class Information:
         )
         self.lowered = 0
 
-    def weighed(
+    def with_bits(
         self,
         levels: Sequence[Level],
         nodes: Mapping[str, Proposal],
@@ -56,11 +57,11 @@ class Information:
         asked: Relation,
         kinds: Collection[str],
     ) -> tuple[Level, ...]:
-        """The levels, the answer's first, with bits; `nodes` are the proposals that the others were made of.
+        """The levels, the answer's first, with bits; `nodes` are the proposals that the other levels were made from.
 
-        Of whatever a finer tier is true, every tier that follows from it is true: n of the coarser one is at least
-        that of the finer. ValueCounts are what the source states and the snapshot places, so they may fall short of it;
-        then the finer tier's count is the better lower bound of n, and the coarser tier has its bits.
+        Everything that has a finer tier has the coarser ones too, so n of the coarser tier is at least that of the
+        finer. Counts include only what the source states and the snapshot places, and may be too small; then the count
+        of the finer tier is the better lower bound of n, and the coarser tier gets its bits.
         """
         kind = population_of(asked, kinds)
         size = self.size(kind) if kind else 0
@@ -72,10 +73,10 @@ class Information:
         bounds: dict[str, float] = {}
 
         def bound(key: str) -> float:
-            """Bits of a proposal, where it has any, and what no coarser one may exceed."""
+            """Bits of a proposal, if any, which no coarser one may exceed."""
             known = bounds.get(key)
             if known is None:
-                bounds[key] = answer  # for a circle, which bounds nothing
+                bounds[key] = answer  # a cycle sets no bound
                 known = min((bound(parent) for parent in nodes[key].parents if parent in nodes), default=answer)
                 counted = counted_bits[key] = self._bits_of(kind, size, nodes[key])
                 if counted is not None and counted < known:
@@ -85,7 +86,7 @@ class Information:
                 bounds[key] = known
             return known
 
-        def with_bits(tier: Tier) -> Tier:
+        def with_bits_of_node(tier: Tier) -> Tier:
             key = keys.get(normalise(tier.text), ANSWER)
             if key == ANSWER:
                 return tier
@@ -93,15 +94,15 @@ class Information:
             return tier if counted_bits[key] is None else replace(tier, bits=bits)
 
         first = Level(tiers=tuple(replace(tier, bits=answer) for tier in levels[0].tiers))
-        return (first, *(Level(tiers=tuple(map(with_bits, level.tiers))) for level in levels[1:]))
+        return (first, *(Level(tiers=tuple(map(with_bits_of_node, level.tiers))) for level in levels[1:]))
 
-    def of_answer(self, qid: str, relation: str) -> float | None:
-        """The bits of an answer among all that the relation has in the source, itself once more; None for none."""
+    def bits_of_answer(self, qid: str, relation: str) -> float | None:
+        """The bits of an answer among all answers of the relation in the source, add-one smoothed; None for none."""
         total = self._counts.total(relation)
         return math.log2((total + 1) / (self._counts.of(relation, qid) + 1)) if total else None
 
-    def of_container(self, qid: str, asked: Relation, kinds: Collection[str]) -> float | None:
-        """The bits of lying in a place, in the population of answers of its classes; None where they are not known."""
+    def bits_of_container(self, qid: str, asked: Relation, kinds: Collection[str]) -> float | None:
+        """The bits of lying in a place, in the population for answers of its classes; None where they are unknown."""
         kind = population_of(asked, kinds)
         size = self.size(kind) if kind in _LOCATED else 0
         if kind is None or size < 2:
@@ -110,7 +111,7 @@ class Information:
         return self._bits_of(kind, size, Proposal(key=qid, text=qid, qid=qid, conditions=frozenset({condition})))
 
     def size(self, kind: str) -> int:
-        """N: how many members the population has in the whole source."""
+        """N: the number of members of the population in the whole source."""
         if kind in _LOCATED:
             return self._facets.world.located
         if kind == _STATES:
@@ -121,33 +122,33 @@ class Information:
         phrase = without_article(node.text) if any(c.property == "text" for c in node.conditions) else ""
         key = (kind, node.conditions, phrase)
         if key not in self._bits:
-            bits_of = self._of_states if kind == _STATES else self._facets.bits_of
+            bits_of = self._bits_of_states if kind == _STATES else self._facets.bits_of
             self._bits[key] = bits_of(node.conditions, kind, size, phrase)
         return self._bits[key]
 
-    def _of_states(self, conditions: Collection[Condition], kind: str, size: float, phrase: str) -> float | None:
-        """Where countries are asked for each counts once; nothing but a part of the world is told of them."""
+    def _bits_of_states(self, conditions: Collection[Condition], kind: str, size: float, phrase: str) -> float | None:
+        """Bits among countries, where each counts once; only parts of the world can be counted."""
         held = [self._facets.world.states_in(c.value) for c in conditions if c.property == "self"]
         known = [count for count in held if count]
         return information(min(known) / size) if known else None
 
 
 def population_of(asked: Relation, kinds: Collection[str]) -> str | None:
-    """What the answers of a question are drawn from, as an answer class; None where nothing tells.
+    """The population that the answers of a question are drawn from, as an answer class; None where it is unknown.
 
-    For places, schools and buildings everything that lies somewhere; for questions after a country the
-    sovereign states; else the answer's class: persons, record labels, works, genres.
+    For places, schools and buildings it is every located entity; for questions after a country the sovereign states;
+    else the answer's class: persons, record labels, works, genres.
     """
     if asked.asks in _DECIDES:
         return asked.asks
     return next((kind for kind in _ORDER if kind in kinds), None)
 
 
-def rises(levels: Sequence[Level]) -> list[tuple[int, int]]:
-    """(level, position), both from 1, of the tiers that have more bits than any tier that they may follow from.
+def rising_tiers(levels: Sequence[Level]) -> list[tuple[int, int]]:
+    """(level, position), both from 1, of the tiers with more bits than any tier that they may follow from.
 
-    That is a tier of the level before; of a finer level where the level before has a tier without bits, or
-    where the row has several answers, whose ladders are joined in it.
+    Those are the tiers of the level before; also of finer levels where the level before has a tier without bits, or
+    where the row has several answers, whose ladders are joined.
     """
     rising = []
     most = math.inf

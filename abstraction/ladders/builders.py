@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from abstraction.assembly.filters import is_trivial
 from abstraction.assembly.levels import Graph, as_graph
-from abstraction.assembly.translation import Localised, is_woman, localised
+from abstraction.assembly.translation import Localised, is_woman, localise
 from abstraction.ladders.class_terms import concepts, genres, taxa, terms
 from abstraction.ladders.groups import groups
 from abstraction.ladders.landholders import landholders
@@ -183,7 +183,7 @@ class Proposing:
 
 
 def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Proposed:
-    in_language = localised(
+    in_language = localise(
         proposals,
         case.graph,
         trivial=lambda p: is_trivial(p, case.relation),

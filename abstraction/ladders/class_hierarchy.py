@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from abstraction.classes import stop_classes
 from abstraction.descriptions.attested_words import common_occupations
-from abstraction.evidence import joined
+from abstraction.evidence import join_evidence
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal
 from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.phrase_parts import states
@@ -198,7 +198,7 @@ def also_below(node: Proposal, parents: Collection[str], evidence: Sequence[Evid
     return replace(
         node,
         parents=tuple(dict.fromkeys((*node.parents, *parents))),
-        evidence=joined((node.evidence, evidence)) if evidence else node.evidence,
+        evidence=join_evidence((node.evidence, evidence)) if evidence else node.evidence,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.descriptions.organisation_grammar import Owner, parse_organisation
-from abstraction.evidence import from_description, from_span, from_statement, joined
+from abstraction.evidence import from_description, from_span, from_statement, join_evidence
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal, named_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations
@@ -322,12 +322,12 @@ class _Kinds:
         for at, step in enumerate(steps):
             where = " and ".join(definite(short(place.text)) for place in step)
             finer = [place for before in reversed(steps[:at]) for place in before]
-            evidence = joined(self._shown(place, finer) for place in step)
+            evidence = join_evidence(self._shown(place, finer) for place in step)
             above = steps[1] if at == 0 and len(steps) > 1 else ()
             if len(above) == 1 and not self._is_country(above[0].qid):
                 # The first place is told with the next: there is a Kent in Ohio and one in England.
                 where = f"{where}, {short(above[0].text)}"
-                evidence = joined((evidence, self._shown(above[0], step)))
+                evidence = join_evidence((evidence, self._shown(above[0], step)))
             conditions = frozenset(
                 Condition(property="P17" if self._is_country(place.qid) else "P131", value=place.key)
                 for later in steps[at:]
@@ -358,7 +358,7 @@ class _Kinds:
         if shown.span is None:
             for at, inner in enumerate(finer):
                 if step := self._between(inner, place):
-                    return joined((self._shown(inner, finer[at + 1 :]), (step,)))
+                    return join_evidence((self._shown(inner, finer[at + 1 :]), (step,)))
         return (replace(shown, labels={**shown.labels, **({place.qid: place.text} if place.qid else {})}),)
 
     def _between(self, inner: Place, outer: Place) -> Evidence | None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from abstraction.assembly.levels import Graph, as_graph, depths, remove
 from abstraction.descriptions.place_grammar import is_directed
-from abstraction.evidence import from_description, from_statement, joined
+from abstraction.evidence import from_description, from_statement, join_evidence
 from abstraction.ladders.containers import (
     WORLDS,
     Containers,
@@ -206,7 +206,7 @@ class Climb:
         if len({continent for place in flat if (continent := continent_of(place.text))}) > 1:
             partial = [flat]  # "Southeast Europe, Southwest Asia and Africa"
         groups = [step for step in partial if step] or [[r] for r in self._stated_regions(country, continents)]
-        return {together(group): joined(self._region_evidence(country, p) for p in group) for group in groups}
+        return {together(group): join_evidence(self._region_evidence(country, p) for p in group) for group in groups}
 
     def _continents(
         self, country: str, stated: list[Statement], regions: list[Place], named: list[Place]
@@ -412,7 +412,7 @@ class Climb:
             replace(
                 node,
                 parents=tuple(parents.get(key, [ANSWER])),
-                evidence=joined((node.evidence, *(self._stated(below, key) for below in parents.get(key, ())))),
+                evidence=join_evidence((node.evidence, *(self._stated(below, key) for below in parents.get(key, ())))),
             )
             for key, node in self.nodes.items()
         )

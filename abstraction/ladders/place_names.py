@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from abstraction.assembly.filters import is_named, telling_name
+from abstraction.assembly.filters import distinguishing_name, is_named
 from abstraction.language.phrases import short
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, Gazetteer
 from abstraction.proposals import Proposal
@@ -63,7 +63,7 @@ class PlaceNames:
         around = self._division(qid) or (self._around(qid) if self._is_lesser(qid, label) else None)
         if around is not None and around not in label:
             return f"{label}, {around}"
-        if self._holds_a_namesake(qid, label) and (text := telling_name(node, ())):
+        if self._holds_a_namesake(qid, label) and (text := distinguishing_name(node, ())):
             return text
         return f"the {label}" if _DESCRIPTIVE.match(label) else label
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from abstraction.assembly.filters import words
-from abstraction.classes import Classifier, Wanted, wanted
+from abstraction.classes import Classifier, Wanted, class_filter
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.linking.priors import Priors
@@ -240,7 +240,7 @@ class Candidates:
         the relation's value. Entities without a known class fit too if nothing else does and the text is their label.
         One use of `measured` is not counted.
         """
-        filter_ = wanted(relation.asks)
+        filter_ = class_filter(relation.asks)
         is_kin = relation.asks == relation.subject == "person"  # a band may make songs, but is nobody's child
         out: dict[str, Candidate] = {}
         spare: dict[str, Candidate] = {}
@@ -289,7 +289,7 @@ class Candidates:
         ids = [c.qid for c in candidates]
         self._priors.fetch(relation, ids)
         family = self._nested_namesakes(ids, text)
-        filter_ = wanted(relation.asks)
+        filter_ = class_filter(relation.asks)
         states = self._states_by_alias(candidates)
         out = {}
         for candidate in candidates:

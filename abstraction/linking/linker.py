@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal, get_args
 
-from abstraction.classes import wanted
+from abstraction.classes import class_filter
 from abstraction.errors import UnknownLinkerError
 from abstraction.linking.candidates import PROVEN, Candidate, Candidates, fits_class, variants
 from abstraction.linking.gazetteer import CAPITAL, SETTLEMENTS, Gazetteer, capital_lies_elsewhere, is_unlikely_seat
@@ -90,7 +90,7 @@ class Linker:
         """
         if self._graph.entity(qid) is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
-        filter_ = wanted(relation.asks)
+        filter_ = class_filter(relation.asks)
         kinds = self._classes(qid)
         if "never" in kinds or (filter_ and kinds and not fits_class(kinds, filter_)):
             return Link(qid=qid, confidence="given", rule="given", abstained=Abstention.TYPE_CONFLICT)

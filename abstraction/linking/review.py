@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.errors import RowError
-from abstraction.files.cells import marked
+from abstraction.files.cells import escape_formula
 from abstraction.files.row_reading import read_sheet_lines
 from abstraction.rows import QARow, TieredRow, linked_ids
 from abstraction.tiers import Abstention, Level, Tier
@@ -162,7 +162,7 @@ def writing_sheet(reviewer: Reviewer, path: Path, *, certain: str = "high") -> I
                     row.id, row.question, doubt.answer, doubt.confidence, doubt.reason, doubt.meant,
                     "\n".join(doubt.rivals), "\n".join(doubt.holds), ladder, "",
                 )  # fmt: skip
-                sheet.writerow(map(marked, cells))
+                sheet.writerow(map(escape_formula, cells))
 
         yield write_doubts
 

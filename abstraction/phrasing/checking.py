@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from abstraction.evidence import completed
+from abstraction.evidence import complete_evidence
 from abstraction.language.comparable_words import bare, content
 from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, check_result
 from abstraction.rows import TieredRow
@@ -106,7 +106,7 @@ class LadderCheck:
         ]
         decisions = [self._decision(draft, rungs) for draft in sorted(drafts, key=lambda draft: draft.line)]
         steps = [step for level in row.levels[1:] for tier in level.tiers for step in tier.evidence]
-        beyond = completed(Ladder(levels=(first, *beyond)), more=steps).levels[1:]
+        beyond = complete_evidence(Ladder(levels=(first, *beyond)), more=steps).levels[1:]
         levels = drop_repeated_names((first, *(beyond or row.levels[1:])))
         return CheckedLadder(levels=levels, decisions=tuple(decisions), has_model_texts=bool(beyond))
 

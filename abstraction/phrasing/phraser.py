@@ -9,7 +9,7 @@ from typing import Literal
 
 import orjson
 
-from abstraction.datasets.dataset_columns import described
+from abstraction.datasets.dataset_columns import with_descriptions
 from abstraction.faults import Fault, OnReject, attempt
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.phrasing.checking import LadderCheck, Unproven
@@ -114,7 +114,7 @@ class ModelPhraser:
         return read_ladder(text, _answer_names(row), answer_first=self.mode == "paper")
 
     def _request(self, row: TieredRow) -> Request:
-        slots = slots_of(described(row, self._check.graph))
+        slots = slots_of(with_descriptions(row, self._check.graph))
         return Request(id=row.id, messages=self._prompts[LADDER.name].fill(slots), sampling=self._sampling)
 
     def _phrase_row(self, row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:

@@ -16,7 +16,7 @@ from abstraction.assembly.levels import ancestors, remove
 from abstraction.classes import Classifier, anchors, class_of_description
 from abstraction.descriptions.attested_words import FAMILIES, common_occupations, common_types
 from abstraction.descriptions.trimming import LONGEST as LONGEST_DESCRIPTION
-from abstraction.evidence import from_statement, joined
+from abstraction.evidence import from_statement, join_evidence
 from abstraction.ladders.landholders import noun_of, spoken
 from abstraction.language.phrases import definite, indefinite, short
 from abstraction.linking.gazetteer import PLACES, SETTLEMENTS, STATE
@@ -200,14 +200,14 @@ def _with_wording(node: Proposal, wording: AskedWording, way: tuple[Evidence, ..
     names = [name for name in spoken((node.text, *node.aliases)) if name == node.text or _SPELLED.fullmatch(name)]
     first, *others = dict.fromkeys(indefinite(f"{wording.noun} in {definite(short(name))}") for name in names[:_NAMES])
     others += (node.text, *node.aliases) if wording.bare else ()
-    evidence = joined(((*wording.evidence, *way), node.evidence))
+    evidence = join_evidence(((*wording.evidence, *way), node.evidence))
     return replace(node, text=first, qid=None, aliases=tuple(others), evidence=evidence)
 
 
 def _evidence_to(nodes: dict[str, Proposal], key: str) -> tuple[Evidence, ...]:
     """The evidence of all finer tiers, since a worded container has no QID from which the next step could start."""
     finer = ancestors(nodes, key)
-    return joined(node.evidence for other_key, node in nodes.items() if other_key in finer)
+    return join_evidence(node.evidence for other_key, node in nodes.items() if other_key in finer)
 
 
 def _with_article(node: Proposal) -> Proposal:

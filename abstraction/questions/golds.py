@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.assembly.filters import content_words, without_article, words
-from abstraction.assembly.levels import paths, union
+from abstraction.assembly.levels import evidence_paths, union
 from abstraction.descriptions.attested_words import common_occupations
-from abstraction.evidence import completed
+from abstraction.evidence import complete_evidence
 from abstraction.ladders.quantities import read_amount
 from abstraction.language.amount_reader import parse_quantity
 from abstraction.language.date_reader import parse_date
@@ -315,7 +315,7 @@ def _reduce_to_shared_tiers(golds: Sequence[_Gold]) -> list[_Gold]:
     needed = _LEAST_SHARE * sum(gold.has_ladder for gold in golds)
     out = []
     for gold in golds:
-        led = paths(completed(gold.ladder))  # tiers that remain take over the evidence of removed ones
+        led = evidence_paths(complete_evidence(gold.ladder))  # tiers that remain take over the evidence of removed ones
         levels = [
             Level(tiers=tiers)
             for level in gold.ladder.levels[1:]

@@ -68,7 +68,7 @@ class AnswerFactsReader:
         """The facts on the answer of a row; the answer is linked as for a ladder, unless the row names its entity."""
         graph = self.graph
         asked = relation(row.relation) if row.relation else ANY
-        whole = self.maker.made(self._question(row))
+        whole = self.maker.make_with_notes(self._question(row))
         our_row = whole.row
         answers = _answers(row, our_row)
         known = tuple(i for i in answers if graph.entity(i) is not None)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from abstraction.classes import Classifier
-from abstraction.information.weighing import rises
+from abstraction.information.weighing import rising_tiers
 from abstraction.ladders.containers import same_extent
 from abstraction.language.comparable_words import (
     PAST,
@@ -127,7 +127,7 @@ class EntailmentChecker:
             asked=_asked_kind(row, self.graph.shown_in),
             values=AnswerValues(row.levels[0], str(row.extra.get("language") or "en")),
         )  # fmt: skip
-        rising = set(rises(row.levels))
+        rising = set(rising_tiers(row.levels))
         out: list[TierCheck] = []
         known = set(facts.answers)  # and the entities of finer tiers
         for number, level in enumerate(row.levels[1:], 2):

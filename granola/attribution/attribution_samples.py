@@ -10,16 +10,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from abstraction.faults import OnReject, RejectedRow
-from abstraction.files.cells import parsed
+from abstraction.files.cells import parse_json
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import RowModel
-from abstraction.files.row_reading import accepted, each_once
+from abstraction.files.row_reading import read_each_once, without_rejected
 from abstraction.files.writing import write_records
 from granola.attribution.categories import Category, Complexity
 from kg.errors import QueryShapeError
 from kg.queries import LogicalQuery
 
-_Nested = BeforeValidator(lambda value: parsed(value) if isinstance(value, str) else value)  # CSV, Parquet: JSON text
+_Nested = BeforeValidator(lambda value: parse_json(value) if isinstance(value, str) else value)  # JSON text in CSV
 _Text = Annotated[str, Field(min_length=1, description="a text")]
 
 
@@ -106,7 +106,7 @@ def read_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iter
     """The samples of a file (JSONL, Parquet), in order. Invalid and repeated rows go to `on_reject`; without it they
     raise.
     """
-    return accepted(each_once(read_records(path), AttributionSample.of), on_reject)
+    return without_rejected(read_each_once(read_records(path), AttributionSample.of), on_reject)
 
 
 def write_samples(samples: Iterable[AttributionSample], path: Path, *, format: str = "jsonl") -> int:
@@ -183,7 +183,7 @@ def read_any_samples(path: Path | str, *, on_reject: OnReject | None = None) -> 
     """Samples of our format, AttributionBench, stances of FactcheckGPT, or RefChecker. Invalid rows: see
     `read_samples`.
     """
-    return accepted(each_once(_one_record_per_claim(read_records(path)), _any_sample), on_reject)
+    return without_rejected(read_each_once(_one_record_per_claim(read_records(path)), _any_sample), on_reject)
 
 
 def _any_sample(record: Record) -> AttributionSample:

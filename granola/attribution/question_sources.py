@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from abstraction.faults import RejectedRow, excerpt
-from abstraction.files.records import opened_to_read, read_records
+from abstraction.files.records import open_for_reading, read_records
 from granola.attribution.benchmark_building import SourcedQuery
 from granola.errors import SampleError
 from kg.errors import QueryShapeError
@@ -63,7 +63,7 @@ class QuestionSources:
 
 def _rows(path: Path) -> Iterator[tuple[str, object]]:
     """The rows of a file with their positions; a damaged row is no mapping."""
-    with opened_to_read(path) as stream:
+    with open_for_reading(path) as stream:
         # Peeking leaves the stream at its beginning for the reader of the format.
         head = stream.peek(4096)[:4096]  # type: ignore[attr-defined]
         if b"\t" in head.split(b"\n", 1)[0] and not head.lstrip().startswith((b"{", b"[")):

@@ -110,7 +110,7 @@ class GroundingJudge(RowsCommand):
     ) -> tuple[list[tuple[GroundedSample, str]], dict[str, str]]:
         """The questions with their answers, and the name of the system behind each answer, by id."""
         from abstraction.files.records import Record, read_records
-        from abstraction.files.row_reading import accepted, each_once
+        from abstraction.files.row_reading import read_each_once, without_rejected
         from granola.errors import SampleError
         from granola.grounding.answer_judging import GivenAnswer
 
@@ -122,7 +122,7 @@ class GroundingJudge(RowsCommand):
 
         pairs: list[tuple[GroundedSample, str]] = []
         systems: dict[str, str] = {}
-        for row in accepted(each_once(read_records(self.given), read), output.rejected.append):
+        for row in without_rejected(read_each_once(read_records(self.given), read), output.rejected.append):
             if len(pairs) == self.limit:
                 note(f"--limit: answers behind the first {count(len(pairs), 'answer')} of {self.given} are not judged")
                 break

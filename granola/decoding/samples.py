@@ -12,13 +12,13 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, PlainValidator
 
 from abstraction.errors import RowError
-from abstraction.faults import OnReject, RejectedRow, UnansweredRow, shown
+from abstraction.faults import OnReject, RejectedRow, UnansweredRow, repr_excerpt
 from abstraction.files.cells import split_cell
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import AskedModel, NeededId, is_number
-from abstraction.files.row_reading import RowNumbers, accepted, each_once
+from abstraction.files.row_reading import RowNumbers, read_each_once, without_rejected
 from abstraction.files.row_shapes import RowShape
-from abstraction.rows import asked_about, read_files
+from abstraction.rows import read_files, relation_and_subject
 
 EXPECTED = 'expected {"id", "question", "samples": [text, ...]} a line, with "relation" and "question_entity" if known'
 
@@ -49,7 +49,7 @@ def _check_samples(value: object) -> tuple[str, ...]:
         raise ValueError("is no list of texts; expected one, with at least one text in it")
     for sample in value:
         if not isinstance(sample, str) and not is_number(sample):
-            raise ValueError(f"has {shown(sample)} in it, which is no text")
+            raise ValueError(f"has {repr_excerpt(sample)} in it, which is no text")
     return tuple(map(str, value))
 
 
@@ -83,7 +83,9 @@ def read_samples(
         on_reject(row)
 
     row = None
-    for row in islice(accepted(each_once(read_records(path), partial(sample_row, as_one=as_one)), reject), limit):
+    for row in islice(
+        without_rejected(read_each_once(read_records(path), partial(sample_row, as_one=as_one)), reject), limit
+    ):
         yield row
     if row is None and limit != 0:
         raise RowError(f"{path}: no row with samples{first}; {EXPECTED}")
@@ -129,7 +131,7 @@ def read_unsampled_questions(
     unusable file.
     """
     rows = read_files(paths, _question_row, relation=relation, shape=shape, language=language, with_answers=False)
-    return islice(accepted(rows, on_reject, on_unanswered), limit)
+    return islice(without_rejected(rows, on_reject, on_unanswered), limit)
 
 
 def sample_row(record: Record, *, as_one: bool = False) -> SampleRow:
@@ -149,7 +151,7 @@ def _question_row(record: Record, *, default: str | None, numbers: RowNumbers) -
 def _sample_row(
     record: Record, told: AskedModel, *, id: str, samples: tuple[str, ...] = (), default: str | None = None
 ) -> SampleRow:
-    relation, text = asked_about(told, default)
+    relation, text = relation_and_subject(told, default)
     return SampleRow(
         id=id,
         question=told.question,

@@ -10,7 +10,7 @@ from typing import Any
 
 from abstraction.faults import OnReject, RejectedRow
 from abstraction.files.records import read_records
-from abstraction.files.row_reading import accepted, read_each
+from abstraction.files.row_reading import read_each, without_rejected
 from granola.errors import UsageError
 from granola.evidence.estimates import by_slice, compared_pairs, field_of, number_of, places, plain_estimate
 from granola.evidence.evidence_task import Cells, EvidenceTask, Forming, ItemFigure, Place, Report, Row
@@ -36,7 +36,9 @@ def read_verdicts(paths: Sequence[Path], *, on_reject: OnReject) -> list[dict[st
     rejected: list[RejectedRow] = []
     for path in paths:
         more = {"file": path.stem, "settings": record_of(path).get("arguments", {})}
-        rows += [{**row, **more} for row in accepted(read_each(read_records(path), read_verdict), rejected.append)]
+        rows += [
+            {**row, **more} for row in without_rejected(read_each(read_records(path), read_verdict), rejected.append)
+        ]
     if not rows:
         why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise UsageError(f"{', '.join(map(str, paths))}: no row{why}")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from abstraction.files.cells import marked
+from abstraction.files.cells import escape_formula
 from granola.figures.style import (
     DASHES,
     escape_mathtext,
@@ -142,8 +142,10 @@ def estimates_table(panels: Sequence[Panel]) -> bytes:
     for panel in panels:
         for label, line in panel.lines.items():
             for place, one in line:
-                at = marked(place) if isinstance(place, str) else f"{place:g}"
+                at = escape_formula(place) if isinstance(place, str) else f"{place:g}"
                 numbers = (one.value, one.interval.low, one.interval.high)
                 cells = ["" if math.isnan(number) else f"{number:.6f}" for number in numbers]
-                writer.writerow([marked(panel.name), marked(panel.score), marked(label), at, *cells, one.n])
+                writer.writerow(
+                    [escape_formula(panel.name), escape_formula(panel.score), escape_formula(label), at, *cells, one.n]
+                )
     return stream.getvalue().encode()

@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StrictBool
 
 from abstraction.faults import OnReject, excerpt
-from abstraction.files.cells import parsed
+from abstraction.files.cells import parse_json
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import NeededId, RowModel
-from abstraction.files.row_reading import accepted, each_once
+from abstraction.files.row_reading import read_each_once, without_rejected
 from granola.errors import SampleError
 from granola.grounding.deflection_signs import deflection_signs
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, OptionalText, SecondStep, parse_label
@@ -28,7 +28,7 @@ MOST_PASSAGES = 500
 
 def _parse_cell(value: object) -> object:
     """A list or an object, parsed from JSON where a CSV cell contains it as text."""
-    return parsed(value) if isinstance(value, str) else value
+    return parse_json(value) if isinstance(value, str) else value
 
 
 def _parse_mark(value: object) -> object:
@@ -78,7 +78,7 @@ def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Ite
     def read(record: Record) -> GroundedSample:
         return (_garage_sample if "grounding" in record.data else _plain_sample)(record)
 
-    return accepted(each_once(read_records(path), read), on_reject)
+    return without_rejected(read_each_once(read_records(path), read), on_reject)
 
 
 def _garage_sample(record: Record) -> GroundedSample:

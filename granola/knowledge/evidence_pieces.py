@@ -15,7 +15,7 @@ from pydantic import Field
 from abstraction.errors import RowError
 from abstraction.files.records import read_records
 from abstraction.files.row_models import RowModel
-from abstraction.files.row_reading import accepted, read_each
+from abstraction.files.row_reading import read_each, without_rejected
 from abstraction.models.text_scorers import EmbeddedText, EmbeddingModel
 from granola.errors import UsageError
 from granola.knowledge.knowledge_items import KnowledgeItem
@@ -51,7 +51,7 @@ def read_passages(path: Path | str) -> list[str]:
     if str(path).endswith(".txt"):
         texts = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
     else:
-        rows = accepted(read_each(read_records(path), _Passage.of), None)
+        rows = without_rejected(read_each(read_records(path), _Passage.of), None)
         texts = [f"{row.title}. {row.text}" if row.title else row.text for row in rows]
     if not any(texts):
         raise RowError(f"{path}: no passage in it")

@@ -15,9 +15,9 @@ from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field
 
 from abstraction.errors import RowError
 from abstraction.faults import OnReject, RejectedRow
-from abstraction.files.records import Record, opened_to_read, read_records
+from abstraction.files.records import Record, open_for_reading, read_records
 from abstraction.files.row_models import NeededId, RowModel
-from abstraction.files.row_reading import accepted, each_once
+from abstraction.files.row_reading import read_each_once, without_rejected
 
 COLUMNS_ENDINGS = (".txt", ".tsv")
 TURN = "[SEP]"
@@ -82,11 +82,11 @@ def read_items(path: Path | str, *, on_reject: OnReject, limit: int | None = Non
     """
     has_columns = str(path).removesuffix(".gz").endswith(COLUMNS_ENDINGS)
     records: Iterable[Record | RejectedRow] = _read_lines(path) if has_columns else read_records(path)
-    once = each_once(
+    once = read_each_once(
         records, _parse_columns if has_columns else parse_item,
         name=lambda item: f"{item.id} of system {item.system or '(none)'}, candidate {item.candidate}",
     )  # fmt: skip
-    yield from islice(accepted(once, on_reject), limit)
+    yield from islice(without_rejected(once, on_reject), limit)
 
 
 def parse_item(record: Record) -> KnowledgeItem:
@@ -99,7 +99,7 @@ def parse_item(record: Record) -> KnowledgeItem:
 
 def _read_lines(path: Path | str) -> Iterator[Record]:
     try:
-        with opened_to_read(path) as stream:
+        with open_for_reading(path) as stream:
             for number, line in enumerate(stream, 1):
                 yield Record(source=f"{path}:{number}", data={"line": line.rstrip(b"\r\n")})
     except EOFError as error:

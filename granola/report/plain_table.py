@@ -7,7 +7,7 @@ import io
 import math
 from dataclasses import dataclass
 
-from abstraction.files.cells import marked
+from abstraction.files.cells import escape_formula
 
 Value = str | int | float
 
@@ -30,7 +30,7 @@ class Table:
         writer = csv.writer(stream, lineterminator="\n")
         for row in (self.head, *self.rows):
             cells = ["" if isinstance(value, float) and math.isnan(value) else value for value in row]
-            writer.writerow(cells if raw else map(marked, cells))
+            writer.writerow(cells if raw else map(escape_formula, cells))
         return stream.getvalue()
 
 

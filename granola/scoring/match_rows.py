@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import PlainValidator, StrictStr
 
 from abstraction.errors import RowError
-from abstraction.files.cells import parsed, split_cell
+from abstraction.files.cells import parse_json, split_cell
 from abstraction.files.records import Record
 from abstraction.files.row_models import is_number
 from granola.scoring.predictions import PredictedModel
@@ -46,7 +46,7 @@ class MatchModel(PredictedModel):
     """The fields of a row in a file: a prediction with "answers" or "levels"; a number becomes the text of its digits.
     """
 
-    cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"answers": split_cell, "levels": parsed}
+    cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"answers": split_cell, "levels": parse_json}
 
     question: StrictStr | None = None
     language: StrictStr | None = None

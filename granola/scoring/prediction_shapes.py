@@ -18,9 +18,9 @@ import zstandard
 
 from abstraction.errors import RowError
 from abstraction.faults import RejectedRow
-from abstraction.files.records import Record, opened_to_read, read_records
+from abstraction.files.records import Record, open_for_reading, read_records
 from abstraction.files.row_models import is_number
-from abstraction.files.row_shapes import steps_of, values_at
+from abstraction.files.row_shapes import path_steps, values_at
 from granola.errors import PredictionError
 
 Paths = tuple[str, ...]
@@ -170,7 +170,7 @@ def _content(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> byt
 
 def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
     """The samples of a log of inspect_ai in JSON; None for any other file."""
-    with opened_to_read(path) as stream:
+    with open_for_reading(path) as stream:
         # The first 2,000 bytes show whether it is a log: parsing every large file as JSON is slow.
         head = stream.read(2_000).lstrip()
         if not head.startswith(b"{") or b'"eval"' not in head:
@@ -186,7 +186,7 @@ def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
 def _texts(data: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
     """The texts under the first path with any; numbers as their digits."""
     for path in paths:
-        values = values_at(data, steps_of(data, path))
+        values = values_at(data, path_steps(data, path))
         if found := [str(value) for value in values if isinstance(value, str) or is_number(value)]:
             return found
     return []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.files.cells import marked, unmarked
+from abstraction.files.cells import escape_formula, unescape_formula
 from abstraction.files.records import Record, read_records
 from abstraction.files.writing import write_records
 from granola.report.plain_table import Table
@@ -22,19 +22,19 @@ PLAIN = ["Berlin", "'s-Hertogenbosch", "'", "", " =1", "-5", "-0.5", "+3", "1e-5
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_formulas_are_marked(text: str) -> None:
-    assert marked(text) == f"'{text}"
-    assert unmarked(f"'{text}") == text
+    assert escape_formula(text) == f"'{text}"
+    assert unescape_formula(f"'{text}") == text
 
 
 @pytest.mark.parametrize("value", [*PLAIN, -0.5, -3, None, True])
 def test_what_is_no_formula_stays(value: object) -> None:
-    assert marked(value) is value
+    assert escape_formula(value) is value
 
 
 @given(st.text(alphabet="'=+-@\t\r 5a"))
 def test_what_is_marked_is_read_back(text: str) -> None:
-    cell = marked(text)
-    assert unmarked(cell) == text
+    cell = escape_formula(text)
+    assert unescape_formula(cell) == text
     assert cell == text or cell[0] == "'"
 
 

@@ -98,7 +98,7 @@ def test_the_card_tells_what_was_and_what_was_not_done(tmp_path: Path) -> None:
     assert 'path: "data/test.jsonl"' in front
     assert "| rows | 3 |" in text
     assert "| rows with 4 or more answers | 66.7 % |" in text
-    assert "| answers a row, mean | 3.67 |" in text  # (4 + 4 + 3) / 3
+    assert "| answers per row, mean | 3.67 |" in text  # (4 + 4 + 3) / 3
     # Of five questions one has two answers; of the four left one has no coarser answer.
     assert "| all steps | rows of those that were to be cleaned | 1 of 4 (25.0 %) |" in text
     assert "not applied" in text

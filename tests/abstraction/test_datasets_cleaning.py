@@ -21,8 +21,8 @@ from tests.abstraction.tiny_dataset import tiered
         (replace(tiered("Town"), abstained="no-link"), CleaningStep.MISSING_ANSWERS, "no-link"),
         (tiered("Town", " "), CleaningStep.MISSING_ANSWERS, "an answer is empty"),
         (replace(tiered("Town"), abstained="only-trivial-left"), None, ""),  # trivial answers cost no row
-        (tiered("Town", "State", "state "), CleaningStep.DUPLICATE_ANSWERS, "an answer stands twice"),
-        (tiered("Town", ("a State", "State")), CleaningStep.DUPLICATE_ANSWERS, "an answer stands twice"),
+        (tiered("Town", "State", "state "), CleaningStep.DUPLICATE_ANSWERS, "an answer occurs twice"),
+        (tiered("Town", ("a State", "State")), CleaningStep.DUPLICATE_ANSWERS, "an answer occurs twice"),
         (tiered("Town", "State", **{SCORE: 0.5}), None, ""),
         (
             tiered("Town", "State", **{SCORE: 0.625}),

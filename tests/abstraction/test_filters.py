@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from abstraction.assembly.filters import (
+    filter_by_answer,
+    filter_by_question,
     gives_away,
-    leaked_keys,
+    keys_leaked_by_question,
     leaks_name,
     leaks_question,
-    left_over,
     names_the_answer,
-    own_tiers,
 )
 from abstraction.assembly.levels import as_graph, levels
 from abstraction.proposals import ANSWER, Proposal
@@ -70,8 +70,8 @@ def chain(*texts: str) -> dict[str, Proposal]:
 
 
 def cleaned(nodes: dict[str, Proposal], answer: str, prop: str, question: str = "") -> list[str]:
-    own, _ = own_tiers(nodes, relation=relation(prop), answer_names=(answer,), is_place=False, is_person=True)
-    kept = left_over(own, leaked_keys(own, question=question, subject=None, subject_text=None), ())
+    own, _ = filter_by_answer(nodes, relation=relation(prop), answer_names=(answer,), is_place=False, is_person=True)
+    kept = filter_by_question(own, keys_leaked_by_question(own, question=question, subject=None, subject_text=None), ())
     return [tier.text for level in levels(kept) for tier in level.tiers]
 
 
@@ -99,7 +99,9 @@ def test_the_larger_place_of_the_same_name_keeps_the_name() -> None:
             Proposal(key="Q1384", text="New York", qid="Q1384", parents=("Q60",)),
         ]
     )
-    own, _ = own_tiers(nodes, relation=relation("P19"), answer_names=("The Bronx",), is_place=True, is_person=False)
-    made = levels(left_over(own, (), ("The Bronx",)))
+    own, _ = filter_by_answer(
+        nodes, relation=relation("P19"), answer_names=("The Bronx",), is_place=True, is_person=False
+    )
+    made = levels(filter_by_question(own, (), ("The Bronx",)))
     assert [t.text for level in made for t in level.tiers] == ["New York City", "New York"]
     assert made[0].tiers[0].aliases == ("NYC",)

@@ -12,7 +12,7 @@ from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.information.counting import Hierarchy, ValueCounts
 from abstraction.information.facets import Facets, Joint, World
 from abstraction.information.literal_bits import YEAR
-from abstraction.information.weighing import population_of, rises
+from abstraction.information.weighing import population_of, rising_tiers
 from abstraction.relations import relation
 from abstraction.rows import TieredRow
 from abstraction.tiers import Condition, Level, Tier
@@ -183,7 +183,7 @@ def test_overlapping_values_are_no_sum() -> None:
 def test_dates_and_amounts_by_hand(relation_id: str, answer: str, expected: list[float]) -> None:
     made = maker().make(row(answer, relation_id, question="When or how much?"))
     found = [level.tiers[0].bits for level in made.levels]
-    assert not rises(made.levels)
+    assert not rising_tiers(made.levels)
     assert found[: len(expected)] == pytest.approx(expected[: len(found)], rel=0.02)
 
 
@@ -208,7 +208,7 @@ def ladder(*levels: tuple[float | None, ...]) -> tuple[Level, ...]:
     ],
 )
 def test_what_rises(levels: tuple[tuple[float | None, ...], ...], expected: list[tuple[int, int]]) -> None:
-    assert rises(ladder(*levels)) == expected
+    assert rising_tiers(ladder(*levels)) == expected
 
 
 def test_a_count_that_falls_short_is_the_finer_tiers() -> None:

@@ -13,8 +13,8 @@ from itertools import pairwise
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from abstraction.assembly.levels import ancestors, as_graph, depths, levels, ordered
-from abstraction.information.weighing import rises
+from abstraction.assembly.levels import ancestors, as_graph, depths, levels, order_by_conditions
+from abstraction.information.weighing import rising_tiers
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.pipeline import LadderMaker
@@ -105,7 +105,7 @@ def questions(drawn: list[tuple[str, list[str], str, list[tuple[str, str, Rank, 
 
 def check_row(row: TieredRow) -> None:
     assert row.levels
-    assert not rises(row.levels), row.id
+    assert not rising_tiers(row.levels), row.id
     assert all(tier.bits is None or tier.bits >= 0 for level in row.levels for tier in level.tiers)
     assert row.levels[0].tiers
     assert (row.abstained is not None) == (len(row.levels) == 1)
@@ -162,7 +162,7 @@ def test_every_tier_follows_from_one_a_level_finer(drawn: list[tuple[str, list[s
                 build = builder_for(case.relation.asks, world.classes(qid))
                 if build is None:
                     continue
-                nodes = ordered(as_graph(build(case)), partial(entailed_classes, world.graph))
+                nodes = order_by_conditions(as_graph(build(case)), partial(entailed_classes, world.graph))
                 depth = depths(nodes)
                 for key, node in nodes.items():
                     assert node.parents

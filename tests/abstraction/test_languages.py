@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.assembly.translation import is_woman, localised
+from abstraction.assembly.translation import is_woman, localise
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
 from abstraction.ladders.literal_answers import age_ladder
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
@@ -277,7 +277,7 @@ WORKERS = (
 def test_women_are_told_by_the_feminine_where_the_graph_has_it(code: str, subject: str, text: str, other: str) -> None:
     graph = Graph(store_of(*WORKERS), shown_in=code, properties=properties())
     feminine = is_woman(graph, "Q36180", subject)
-    told = localised([Proposal(key="Q36180", text="writer", qid="Q36180")], graph, feminine=feminine)
+    told = localise([Proposal(key="Q36180", text="writer", qid="Q36180")], graph, feminine=feminine)
     assert told.proposals[0].text == text
     assert other in told.proposals[0].aliases
 

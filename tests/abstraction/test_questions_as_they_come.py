@@ -78,7 +78,7 @@ def test_rows_of_one_split_are_taken(tmp_path: Path) -> None:
     assert [row.id for row in read_questions([path], shape=shape_of(split="test"))] == ["b"]
     assert [row.id for row in read_questions([path], shape=shape_of(split="validation"))] == ["c"]
     plain = write(tmp_path / "plain.jsonl", [question(id="a")])
-    with pytest.raises(RowError, match="no row says its split"):
+    with pytest.raises(RowError, match="no row names its split"):
         list(read_questions([plain], shape=shape_of(split="test")))
     called = write(tmp_path / "qa.test.jsonl", [question(id="a")])
     assert [row.id for row in read_questions([called], shape=shape_of(split="test"))] == ["a"]
@@ -90,7 +90,7 @@ def test_splits_may_be_numbers(tmp_path: Path) -> None:
     for split, ids in (("0", ["r0", "r2"]), ("1", ["r1"]), ("2", [])):
         assert [row.id for row in read_questions([path], shape=shape_of("crag", split=split))] == ids
     no_split = write(tmp_path / "bare.jsonl", [{**rows[0], "split": None}])
-    with pytest.raises(RowError, match="no row says its split"):
+    with pytest.raises(RowError, match="no row names its split"):
         list(read_questions([no_split], shape=shape_of("crag", split="0")))
 
 

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow, excerpt, shown
+from abstraction.faults import RejectedRow, excerpt, repr_excerpt
 from abstraction.files.records import Record, record_of_line
 from abstraction.rows import QARow, question_rows
 from granola.service.incoming import limits
@@ -104,7 +104,7 @@ def _records(body: bytes) -> Iterator[Record | RejectedRow]:
             if isinstance(data, dict):
                 yield Record(source=source, data=data)
             else:
-                yield RejectedRow(source=source, reason="no JSON object", excerpt=shown(data))
+                yield RejectedRow(source=source, reason="no JSON object", excerpt=repr_excerpt(data))
         return
     for number, raw in enumerate(io.BytesIO(body), 1):
         source, line = f"request:{number}", raw.strip()
@@ -125,4 +125,4 @@ def _bounded(record: Record | RejectedRow) -> Record | RejectedRow:
             return record
         except RowError as error:
             fault = str(error)
-    return RejectedRow(source=record.source, reason=fault, excerpt=shown(dict(islice(record.data.items(), 5))))
+    return RejectedRow(source=record.source, reason=fault, excerpt=repr_excerpt(dict(islice(record.data.items(), 5))))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow, shown
+from abstraction.faults import RejectedRow, repr_excerpt
 from abstraction.files.records import Record
 from abstraction.language.languages import is_known, supported_languages
 from abstraction.rows import QARow
@@ -226,5 +226,5 @@ class ScoreRequest(MatchSettings):
                     raise RowError(f"id {row.id!r} stands there already")
                 rows[row.id] = row
             except RowError as error:
-                rejected.append(RejectedRow(source=f"rows[{number}]", reason=str(error), excerpt=shown(data)))
+                rejected.append(RejectedRow(source=f"rows[{number}]", reason=str(error), excerpt=repr_excerpt(data)))
         return list(rows.values()), rejected

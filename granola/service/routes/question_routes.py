@@ -11,7 +11,7 @@ import orjson
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from abstraction.faults import RejectedRow, shown
+from abstraction.faults import RejectedRow, repr_excerpt
 from abstraction.files.records import Record
 from abstraction.files.writing import json_line
 from abstraction.rows import TieredRow as Row
@@ -234,4 +234,4 @@ def _prediction_record(number: int, data: object) -> Record | RejectedRow:
         if len(str(data.get("prediction") or "")) <= limits.LONGEST:
             return Record(source=source, data=data)
         reason = f"more than {limits.LONGEST:,} characters"
-    return RejectedRow(source=source, reason=reason, excerpt=shown(data))
+    return RejectedRow(source=source, reason=reason, excerpt=repr_excerpt(data))
