@@ -53,7 +53,7 @@ def frame_with(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence
     chosen = frame[list(places)]
     columns = {**columns, SNAPSHOT: [snapshot] * len(places)}
     series = [
-        narwhals.new_series(name, list(_plain(values)), backend=frame.implementation)
+        narwhals.new_series(name, list(_as_cells(values)), backend=frame.implementation)
         for name, values in columns.items()
     ]
     return chosen.with_columns(*series).to_native()
@@ -63,7 +63,7 @@ def _is_pandas(frame: Any) -> bool:
     return bool(frame.implementation.is_pandas())
 
 
-def _plain(values: Iterable[Any]) -> Iterable[Any]:
+def _as_cells(values: Iterable[Any]) -> Iterable[Any]:
     from abstraction.files.cells import json_text
 
     for value in values:

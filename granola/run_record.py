@@ -36,7 +36,8 @@ def write_run_record(
     removed: no output is left without its record.
     """
     try:
-        return _write(Path(f"{out}{SUFFIX}"), out, command, arguments, inputs, more or {}, is_published=is_published)
+        path = Path(f"{out}{SUFFIX}")
+        return _write_record(path, out, command, arguments, inputs, more or {}, is_published=is_published)
     except OSError:
         writable(out).unlink(missing_ok=True)
         raise
@@ -72,7 +73,7 @@ def made_by(out: Path | str) -> str | None:
     return command if isinstance(command, str) else None
 
 
-def _write(
+def _write_record(
     path: Path,
     out: Path | str,
     command: str,
@@ -85,9 +86,12 @@ def _write(
     record = {
         "schema_version": 1,
         "command": command,
-        "arguments": {key: _plain(value) for key, value in arguments.items()},
+        "arguments": {key: _json_value(value) for key, value in arguments.items()},
         "inputs": [
-            {"path": Path(path).name if is_published and "://" not in str(path) else str(path), "sha256": _hash(path)}
+            {
+                "path": Path(path).name if is_published and "://" not in str(path) else str(path),
+                "sha256": _hash_of_file(path),
+            }
             for path in inputs
         ],
         "output": {"path": Path(out).name if is_published else str(out), "sha256": sha256_of(out)},
@@ -105,9 +109,9 @@ def _write(
     return path
 
 
-def _hash(path: Path | str) -> str | None:
+def _hash_of_file(path: Path | str) -> str | None:
     return sha256_of(path) if Path(path).is_file() else None
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value

@@ -72,7 +72,7 @@ class LadderRows(list["TieredRow"]):
         """A DataFrame of pandas: id, question, answer, ladder in words, levels, and why a row has none."""
         import pandas
 
-        table = pandas.DataFrame({name: list(values) for name, values in _columns(self).items()})
+        table = pandas.DataFrame({name: list(values) for name, values in _added_columns(self).items()})
         table.attrs["snapshot"] = self.snapshot
         return table
 
@@ -198,7 +198,7 @@ def ladders(
     reasons = {_row_index(row): row.reason for row in rejected}
     # In the order of the frame, rejected rows included.
     places = sorted([*made, *reasons])
-    columns = _columns([made.get(place) for place in places])
+    columns = _added_columns([made.get(place) for place in places])
     # The frame has these columns already.
     if shape is None:
         named = [str(name) for name in frame.columns]
@@ -216,7 +216,7 @@ def _row_index(row: TieredRow | RejectedRow) -> int:
 ASKED = ("question", "answer")
 
 
-def _columns(rows: Sequence[TieredRow | None]) -> dict[str, list[Any]]:
+def _added_columns(rows: Sequence[TieredRow | None]) -> dict[str, list[Any]]:
     """The columns added to a table; None in rejected rows."""
     return {
         "id": [row and row.id for row in rows],
@@ -251,8 +251,8 @@ def match(
         question = levels.question if question is None else question
         named = [level.names() for level in levels.levels]
     else:
-        named = [_names(level) for level in _list(levels)]
-    return _matcher(matcher, language).match(prediction, tuple(map(tuple, named)), question=question)
+        named = [_level_names(level) for level in _level_list(levels)]
+    return _resolve_matcher(matcher, language).match(prediction, tuple(map(tuple, named)), question=question)
 
 
 def score(
@@ -293,7 +293,7 @@ def score(
         row = given.rejected[0]
         instead = "an empty text declines, allow_missing=True leaves it unscored"
         raise PredictionError(f"{row.source}: {row.reason}; {instead}")
-    return scores.score(tiered, given, _matcher(matcher, None), scores.ScoreSettings(**settings), system=system)
+    return scores.score(tiered, given, _resolve_matcher(matcher, None), scores.ScoreSettings(**settings), system=system)
 
 
 def _ladders(
@@ -420,7 +420,7 @@ def _as_list(value: Any) -> Any:
     return {name: _as_list(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
-def _names(level: Any) -> Sequence[str]:
+def _level_names(level: Any) -> Sequence[str]:
     """The names of a level, which is a list of names or a level of a tiered file. Raises MatcherError for others."""
     from abstraction.tiers import Level
 
@@ -436,7 +436,7 @@ def _names(level: Any) -> Sequence[str]:
     raise MatcherError(f"a level is a {type(level).__name__}; {_LEVELS}")
 
 
-def _list(levels: Any) -> Sequence[Any]:
+def _level_list(levels: Any) -> Sequence[Any]:
     if isinstance(levels, str) and levels.lstrip().startswith("["):  # JSON text, as in frames of polars
         try:
             levels = json.loads(levels)
@@ -450,7 +450,7 @@ def _list(levels: Any) -> Sequence[Any]:
 _LEVELS = 'expected a list of names a level, as [["Honolulu"], ["Hawaii"]], or the levels of a row'
 
 
-def _matcher(given: Matcher | str, language: str | None) -> Matcher:
+def _resolve_matcher(given: Matcher | str, language: str | None) -> Matcher:
     from granola.matching.registry import matcher
 
     return matcher(given, language=language) if isinstance(given, str) else given

@@ -33,10 +33,10 @@ def config() -> Mapping[str, str]:
     """The content of the nearest file; empty without one. Raises UsageError for an unknown key."""
     here = Path.cwd()
     path = next((folder / NAME for folder in (here, *here.parents) if (folder / NAME).is_file()), None)
-    return {} if path is None else _read(path)
+    return {} if path is None else _read_config(path)
 
 
-def _read(path: Path) -> Mapping[str, str]:
+def _read_config(path: Path) -> Mapping[str, str]:
     import tomllib
 
     try:

@@ -125,7 +125,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # an ASCII terminal gets escapes for other characters
             stream.reconfigure(errors="backslashreplace")
-    status = _status()
+    status = _exit_status()
     if status in (UNUSABLE, CLOSED_PIPE):
         _drop_output()
     sys.exit(status)
@@ -143,7 +143,7 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # open until the process ends
 
 
-def _status() -> int:
+def _exit_status() -> int:
     try:
         _check_arguments(sys.argv[1:])
         use_config()

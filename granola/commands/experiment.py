@@ -99,7 +99,7 @@ class Experiment(Command[ExperimentDone]):
             missing = 0
             for number, (name, system) in enumerate(systems.items(), start=1):
                 # Outputs of an earlier run are reused only where all that determines them is unchanged.
-                if not _is_whole(system):
+                if not _is_complete(system):
                     note(f"{name} ({number} of {len(systems)})")
                     made = system.run()
                     report_rejects(name, made.rejected, listed=made.listed)
@@ -120,7 +120,7 @@ class Experiment(Command[ExperimentDone]):
 
     def json_result(self, result: ExperimentDone) -> Any:
         """The comparison, and the commands that make the systems."""
-        return {"commands": _commands(result.systems), "comparison": result.compared, "missing": result.missing}
+        return {"commands": _command_lines(result.systems), "comparison": result.compared, "missing": result.missing}
 
     def report_problems(self, result: ExperimentDone) -> None:
         """Report the number of missing answers."""
@@ -232,14 +232,14 @@ def _write_plan(out: Path, systems: Mapping[str, Answer | Aggregate]) -> None:
     if out.is_dir() and any(out.iterdir()) and not (out / STATE).is_file():
         raise UsageError(f"{out} is not empty and holds no experiment; give --out a folder of its own")
     (out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
-    _write_json(out / STATE, {"schema_version": 1, "systems": _commands(systems)})
+    _write_json(out / STATE, {"schema_version": 1, "systems": _command_lines(systems)})
 
 
-def _commands(systems: Mapping[str, Answer | Aggregate]) -> dict[str, str]:
+def _command_lines(systems: Mapping[str, Answer | Aggregate]) -> dict[str, str]:
     return {name: command_line(system.verb, system) for name, system in systems.items()}
 
 
-def _is_whole(system: Answer | Aggregate) -> bool:
+def _is_complete(system: Answer | Aggregate) -> bool:
     """Whether an earlier run completed this output: with these settings, prompts and inputs, and nothing rejected."""
     from abstraction.phrasing.prompt_files import hash_of
     from granola import __version__

@@ -47,7 +47,7 @@ def open_model(
                 check_outputs(place, inputs=taken, force=True, asked="answers")
     model = open_spec(spec, cache=cache, log=log)
     try:
-        with _by_batch(model, spec, taken):
+        with _use_batch(model, spec, taken):
             yield model
     finally:
         model.close()
@@ -55,7 +55,7 @@ def open_model(
 
 
 @contextmanager
-def _by_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) -> Iterator[None]:
+def _use_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) -> Iterator[None]:
     """Use the answers of a batch; or write requests instead of asking, then raise BatchWritten."""
     file, results = spec.settings.get("batch_file"), spec.settings.get("batch_results")
     if file is None and results is None:

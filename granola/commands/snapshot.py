@@ -73,13 +73,13 @@ def _manifest_lines(manifest: dict[str, Any]) -> Iterator[str]:
     counts = manifest["counts"]
     yield f"snapshot     {manifest['snapshot_id']}"
 
-    def listed(*names: str) -> str:
+    def counted_words(*names: str) -> str:
         return ", ".join(f"{counts[name]:,} {name}" for name in names)
 
-    yield f"entities     {counts['entities']:,} ({listed('items', 'properties')})"
-    ranks = listed("preferred", "normal", "deprecated")
-    yield f"statements   {counts['statements']:,} ({ranks}), {listed('qualifiers')}"
-    yield f"terms        {listed('labels', 'aliases', 'descriptions')}"
+    yield f"entities     {counts['entities']:,} ({counted_words('items', 'properties')})"
+    ranks = counted_words("preferred", "normal", "deprecated")
+    yield f"statements   {counts['statements']:,} ({ranks}), {counted_words('qualifiers')}"
+    yield f"terms        {counted_words('labels', 'aliases', 'descriptions')}"
     languages = manifest.get("languages")
     yield f"languages    {'all' if languages is None else ', '.join(languages)}"
     yield f"selection    {_selection(manifest.get('selection', {}))}"
@@ -312,9 +312,11 @@ class SnapshotDiff(Command["SnapshotDifference"]):
 
 def _difference_parts(difference: SnapshotDifference) -> Iterator[Part]:
     summary = difference.to_json()
-    rows = [_row("entities", summary["entities"]), _row("statements", summary["statements"])]
-    rows += [_row({"alias": "aliases"}.get(what, f"{what}s"), counts) for what, counts in summary["terms"].items()]
-    rows.append(_row("redirects", summary["redirects"]))
+    rows = [_difference_row("entities", summary["entities"]), _difference_row("statements", summary["statements"])]
+    rows += [
+        _difference_row({"alias": "aliases"}.get(what, f"{what}s"), counts) for what, counts in summary["terms"].items()
+    ]
+    rows.append(_difference_row("redirects", summary["redirects"]))
     yield TextTable(head=("", *_KINDS), rows=rows)
     if merged := difference.entities["merged"]:
         yield f"{merged:,} of the removed entities were merged into others"
@@ -323,12 +325,12 @@ def _difference_parts(difference: SnapshotDifference) -> Iterator[Part]:
         yield f"changed statements: {parts}"
     yield "statements by property"
     by_property = list(summary["properties"].items())[:SHOWN]
-    yield TextTable(head=("", *_KINDS), rows=[_row(prop, counts) for prop, counts in by_property], indent=2)
+    yield TextTable(head=("", *_KINDS), rows=[_difference_row(prop, counts) for prop, counts in by_property], indent=2)
     if len(summary["properties"]) > SHOWN:
         yield f"  and {len(summary['properties']) - SHOWN:,} more properties; --json has them all"
 
 
-def _row(name: str, counts: Mapping[str, int]) -> tuple[str, ...]:
+def _difference_row(name: str, counts: Mapping[str, int]) -> tuple[str, ...]:
     return name, *(f"{counts[kind]:,}" for kind in _KINDS)
 
 
@@ -340,7 +342,7 @@ class SnapshotSpark(Command["SparkReport"]):
     """Decode dumps on a Spark cluster into Parquet tables, which 'granola snapshot build --from parquet' reads.
 
     The snapshot has the id that 'granola snapshot build' of the same dumps gives. Exit status 1 if anything was
-    rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
+    rejected, which is counted_words in OUT.rejects.jsonl, or a dump's array is never closed.
     """
 
     sources: Annotated[
@@ -395,5 +397,5 @@ class SnapshotSpark(Command["SparkReport"]):
             lines.append(f"{report.duplicates:,} entities occurred again; the last of each was kept")
         if report.rejects:
             reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejects.items())
-            lines.append(f"rejected: {reasons}; listed in {report.rejects_path}")
+            lines.append(f"rejected: {reasons}; counted_words in {report.rejects_path}")
         print(*lines, sep="\n", file=sys.stderr)

@@ -191,7 +191,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
     def _write(self, rows: Iterator[TieredRow], output: RowsOutput, kind: str | None) -> None:
         from abstraction.rows import write_granola_eq, write_tiered
 
-        def some() -> Iterator[TieredRow]:
+        def rows_or_error() -> Iterator[TieredRow]:
             """Yield the rows; raises RowError where there is none, so that no empty file is left."""
             first = next(rows, None)
             if first is None:
@@ -206,7 +206,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             yield from rows
 
         write = write_granola_eq if self.format is Format.GRANOLA_EQ else write_tiered
-        output.write_with(lambda: write(with_progress(some()), self.out, format=kind, csv_raw=csv_raw()))
+        output.write_with(lambda: write(with_progress(rows_or_error()), self.out, format=kind, csv_raw=csv_raw()))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -240,7 +240,7 @@ class Ladder(Command[ReviewedLadder]):
 
         if not self.question.strip() or not self.answer.strip():
             raise RowError("the question and the answer must not be empty")
-        if _asks(self.answer) and not _asks(self.question):
+        if _is_question(self.answer) and not _is_question(self.question):
             raise RowError(f"the answer {self.answer!r} is a question; the question comes first, and ends with '?'")
         relation = self._relation()
         check_language(self.language)
@@ -303,7 +303,7 @@ class Ladder(Command[ReviewedLadder]):
         )
 
 
-def _asks(text: str) -> bool:
+def _is_question(text: str) -> bool:
     return text.rstrip().endswith(("?", "？", "؟"))
 
 
@@ -320,7 +320,7 @@ def _tree(row: TieredRow) -> Tree:
     for number, level in enumerate(row.levels, 1):
         branch = root.add(Text(f"level {number}" + (", the answer" if number == 1 else ""), style="cyan"))
         for tier in level.tiers:
-            leaf = branch.add(_heading(tier))
+            leaf = branch.add(_tier_heading(tier))
             for evidence in tier.evidence:
                 leaf.add(Text(visible(evidence_line(evidence)), style="dim"))
     if row.abstained:
@@ -329,7 +329,7 @@ def _tree(row: TieredRow) -> Tree:
     return root
 
 
-def _heading(tier: Tier) -> Text:
+def _tier_heading(tier: Tier) -> Text:
     from rich.text import Text
 
     text = Text(visible(tier.text), style="bold")

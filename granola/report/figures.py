@@ -83,7 +83,7 @@ def _draw_panels(_: Study, figure: Figure, drawn: PanelFigure) -> bool:
     return True
 
 
-def gap(study: Study, figure: Figure) -> bool:
+def draw_gap(study: Study, figure: Figure) -> bool:
     """A mark for each system: standard accuracy on x, GRANOLA accuracy on y, with intervals and lines of equal gaps."""
     figure.set_size_inches(WIDTH, WIDTH)
     axes = figure.add_subplot()
@@ -105,7 +105,7 @@ def gap(study: Study, figure: Figure) -> bool:
     return True
 
 
-def tradeoff(study: Study, figure: Figure) -> bool:
+def draw_tradeoff(study: Study, figure: Figure) -> bool:
     """Selective GRANOLA accuracy against informativeness over all answers, with intervals."""
     axes = figure.add_subplot()
     if not _draw_marks(study, axes, "informativeness", "selective_accuracy"):
@@ -133,7 +133,7 @@ def _draw_marks(study: Study, axes: Axes, along: str, up: str) -> bool:
     return bool(axes.lines)
 
 
-def distribution(study: Study, figure: Figure) -> bool:
+def draw_distribution(study: Study, figure: Figure) -> bool:
     """Shares of the levels, of wrong answers and of abstentions, stacked."""
     figure.set_size_inches(WIDTH, 1.4 + 0.36 * len(study.names))
     axes = figure.add_subplot()
@@ -169,7 +169,7 @@ def distribution(study: Study, figure: Figure) -> bool:
     return True
 
 
-def f1(study: Study, figure: Figure) -> bool:
+def draw_f1(study: Study, figure: Figure) -> bool:
     """Token-F1 with the gold answer against that with the matched tier (the closest if none), coloured by a score."""
     import matplotlib
 
@@ -227,27 +227,27 @@ _OWN = (
         caption="Each mark is a system, over the questions that it answers. How far it lies above the full line, where "
         "both accuracies are equal, is the knowledge evaluation gap. Dotted lines are gaps of 5 and 20 points, bars "
         "95 % intervals (as Figure 5).",
-        draw=gap,
+        draw=draw_gap,
     ),
     _Plan(
         name="tradeoff",
         title="Accuracy against informativeness",
         caption="Accuracy over the questions that are answered, informativeness over all, where wrong answers and IDK "
         "count 0; bars are 95 % intervals (as Figure 7).",
-        draw=tradeoff,
+        draw=draw_tradeoff,
     ),
     _Plan(
         name="distribution",
         title="Where the answers stand",
         caption="The finest level that each answer states, from level 1 on the left; then wrong answers, hatched "
         "obliquely, and IDK, hatched across (as Figure 8).",
-        draw=distribution,
+        draw=draw_distribution,
     ),
     _Plan(
         name="f1",
         title="Token-F1 with the gold answer and with the matched tier",
         caption="Where nothing matched, with the closest tier. Larger marks stand for more answers (as Figure 12); of "
         f"the first {SHOWN_SYSTEMS} systems.",
-        draw=f1,
+        draw=draw_f1,
     ),
 )

@@ -84,7 +84,7 @@ def gold(row: TieredRow) -> str:
     return " / ".join(dict.fromkeys(row.answers))
 
 
-def cut(text: str) -> str:
+def shorten_prediction(text: str) -> str:
     """At most LONGEST characters of a text."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
@@ -98,7 +98,7 @@ def view_ladder(row: TieredRow, scored: Sequence[tuple[str, ItemScore]]) -> Ladd
             LevelView(
                 tiers=[_view_tier(tier, language_of(row) or "") for tier in level.tiers],
                 matched=[
-                    (system, cut(item.prediction or ""))
+                    (system, shorten_prediction(item.prediction or ""))
                     for system, item in scored
                     if item.verdict and item.verdict.level == number
                 ],

@@ -17,7 +17,7 @@ from abstraction.properties import titled
 from abstraction.rows import TieredRow
 from granola import __version__
 from granola.pages.templates import page_file, render_page
-from granola.report.ladder_view import LONGEST, LadderView, cut, gold, view_ladder
+from granola.report.ladder_view import LONGEST, LadderView, gold, shorten_prediction, view_ladder
 from granola.report.question_list import MOST, MOST_LADDERS, question_views, shown_places
 from granola.report.score_tables import (
     SHORT_TITLES,
@@ -52,7 +52,7 @@ class DrawnLadder:
     elsewhere: Sequence[tuple[str, str, str]]
 
 
-def opening(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> DrawnLadder | None:
+def most_telling_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> DrawnLadder | None:
     """The ladder, of those on the page, that best shows how the systems differ, with their predictions.
 
     None where no row has a ladder.
@@ -67,7 +67,11 @@ def opening(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> DrawnL
         gold=gold(row),
         ladder=view_ladder(row, scored),
         elsewhere=[
-            (system, cut(item.prediction), "declines to answer" if item.status == "abstained" else "matches no level")
+            (
+                system,
+                shorten_prediction(item.prediction),
+                "declines to answer" if item.status == "abstained" else "matches no level",
+            )
             for system, item in scored
             if item.status != "matched" and item.prediction
         ],
@@ -94,13 +98,13 @@ def headlines(reports: Sequence[ScoreReport]) -> PageTable:
     """Three scores of every system with their intervals."""
     titles = {metric.name: metric.title for metric in reports[0].metrics}
     rows = [
-        TableRow(cells=[*texts(report.system), *figures_of(report.overall.estimates, HEADLINES, is_strong=True)])
+        TableRow(cells=[*text_cells(report.system), *score_cells(report.overall.estimates, HEADLINES, is_strong=True)])
         for report in reports
     ]
     return PageTable(head=["system", *(titles[name] for name in HEADLINES)], rows=rows)
 
 
-def meanings(reports: Sequence[ScoreReport]) -> list[tuple[str, str]]:
+def headline_definitions(reports: Sequence[ScoreReport]) -> list[tuple[str, str]]:
     """The titles of the three scores, each with its definition."""
     titles = {metric.name: metric.title for metric in reports[0].metrics}
     return [(titles[name], words) for name, words in HEADLINES.items()]
@@ -167,11 +171,11 @@ def relations(report: ScoreReport) -> PageTable:
     """A row for each relation, and the means over relations and over questions; rows of few questions are grey."""
     rows = []
     for line in relation_lines(report):
-        kind = "few" if line.kind == "others" or few(line.n) else ""
+        kind = "few" if line.kind == "others" or is_few(line.n) else ""
         kind = "total" if line.kind in _MEANS else kind
-        blank = texts(*[""] * len(SHORT_TITLES))
-        scores = figures_of(line.estimates, SHORT_TITLES) if line.estimates else blank
-        cells = [*texts(_MEANS.get(line.kind, line.name), str(line.n)), *scores]
+        blank = text_cells(*[""] * len(SHORT_TITLES))
+        scores = score_cells(line.estimates, SHORT_TITLES) if line.estimates else blank
+        cells = [*text_cells(_MEANS.get(line.kind, line.name), str(line.n)), *scores]
         rows.append(TableRow(kind=kind, cells=cells))
     return PageTable(head=["relation", "n", *SHORT_TITLES.values()], rows=rows)
 
@@ -222,12 +226,12 @@ class PageTable:
         return f"Grey rows have fewer than {FEW} questions: one question more or less moves them by 5 points or more."
 
 
-def texts(*cells: str) -> list[TableCell]:
+def text_cells(*cells: str) -> list[TableCell]:
     """Cells of text alone."""
     return [TableCell(text=cell) for cell in cells]
 
 
-def figures_of(
+def score_cells(
     estimates: Mapping[str, Estimate], metrics: Iterable[str], *, is_strong: bool = False
 ) -> list[TableCell]:
     """A cell with its interval for each of the metrics."""
@@ -235,7 +239,7 @@ def figures_of(
     return [TableCell(text=number(e.value), small=interval(e), is_strong=is_strong) for e in scores]
 
 
-def few(n: int) -> bool:
+def is_few(n: int) -> bool:
     """Whether `n` questions are too few for a meaningful mean."""
     return n < FEW
 
@@ -285,7 +289,7 @@ def render(
             raise ValueError(f"report {report.system!r} is not on these rows; score the same tiered file")
     script = page_file("report.js").decode()
     places = shown_places(len(rows), MOST if reports else MOST_LADDERS)
-    known = sorted({rows[index].relation or NO_RELATION for index in places}, key=_number_in)
+    known = sorted({rows[index].relation or NO_RELATION for index in places}, key=_relation_order)
     return render_page(
         "report",
         title=title,
@@ -295,9 +299,9 @@ def render(
         reports=reports,
         count=len(rows),
         laddered=sum(len(row.levels) > 1 for row in rows),
-        drawn=opening(rows, reports),
+        drawn=most_telling_ladder(rows, reports),
         headlines=headlines(reports) if reports else None,
-        meanings=meanings(reports) if reports else (),
+        meanings=headline_definitions(reports) if reports else (),
         distributions=distributions(reports),
         figures=figures,
         every_metric=every_metric(reports) if reports else None,
@@ -309,16 +313,16 @@ def render(
         questions=question_views(rows, reports, made_of),
         version=__version__,
         snapshot=(manifest or {}).get("snapshot_id"),
-        counts=_counts(manifest or {}),
+        counts=_snapshot_counts(manifest or {}),
     )
 
 
-def _number_in(name: str) -> tuple[int, str]:
+def _relation_order(name: str) -> tuple[int, str]:
     digits = name[1:]
     return (int(digits) if digits.isdigit() and len(digits) < 20 else 1 << 40, name)
 
 
-def _counts(manifest: Mapping[str, Any]) -> list[str]:
+def _snapshot_counts(manifest: Mapping[str, Any]) -> list[str]:
     counts = manifest.get("counts")
     if not isinstance(counts, Mapping):
         return []

@@ -135,13 +135,14 @@ class Study:
             without = next((by_bin["none"].n for by_bin in scores if "none" in by_bin), 0)
             left = f" {without:,} questions have no such number." if without else ""
             yield PanelFigure(
-                name="popularity" if number == 0 else f"popularity-{slug(name)}", title=f"Accuracy against {title}",
+                name="popularity" if number == 0 else f"popularity-{file_name_part(name)}",
+                title=f"Accuracy against {title}",
                 caption=f"Bins of equal size of {name}, with 95 % intervals (as Figures 6 and 11).{left}",
                 panels=self._accuracies(scores, f"bin of {name}"), is_shown=True,
             )  # fmt: skip
         for name, scores in self.groups.items():
             yield PanelFigure(
-                name=f"by-{slug(name)}", title=f"By {name}", caption=f"Scores by the values of {name}.",
+                name=f"by-{file_name_part(name)}", title=f"By {name}", caption=f"Scores by the values of {name}.",
                 panels=self._accuracies(scores, name), is_shown=True,
             )  # fmt: skip
 
@@ -171,7 +172,7 @@ class Study:
     def _weights(self) -> PanelFigure:
         deepest = max((len(row.levels) for row in self.rows), default=1)
         lines = {
-            f"level {level}": [(at, _point(informativeness_weight(level, at))) for at in LAMBDAS]
+            f"level {level}": [(at, _without_interval(informativeness_weight(level, at))) for at in LAMBDAS]
             for level in range(1, min(deepest, DRAWN_LEVELS) + 1)
         }
         return _curve_figure(
@@ -183,7 +184,7 @@ class Study:
         sweeps = {report.system: lambda_sweep(report) for report in self.reports}
         panels = {
             title: {
-                system: [(one.lambda_, _point(getattr(one, name), n)) for one in points]
+                system: [(one.lambda_, _without_interval(getattr(one, name), n)) for one in points]
                 for (system, points), n in zip(sweeps.items(), (r.overall.n for r in self.reports), strict=True)
             }
             for name, title in (
@@ -197,7 +198,9 @@ class Study:
 
     def _risk(self) -> PanelFigure:
         lines = {
-            f"{report.system} ({curve.area:.2f})": [(x, _point(y, round(x * curve.n))) for x, y in curve.points]
+            f"{report.system} ({curve.area:.2f})": [
+                (x, _without_interval(y, round(x * curve.n))) for x, y in curve.points
+            ]
             for report, file in zip(self.reports, self.files, strict=True)
             if (curve := risk_coverage(report, file.predictions)) is not None
         }
@@ -212,7 +215,7 @@ class Study:
         sweeps = [tau_sweep(items, lambda_=self.lambda_) for items in self.f1]
         panels = {
             title: {
-                system: [(one.tau, _point(getattr(one, name), one.n)) for one in points]
+                system: [(one.tau, _without_interval(getattr(one, name), one.n)) for one in points]
                 for system, points in zip(self.names, sweeps, strict=True)
             }
             for name, title in zip(("granola_accuracy", "standard_accuracy", "informativeness"), _GROUPED.values(),
@@ -229,13 +232,13 @@ class Study:
             for r in self.reports:
                 estimates = r.overall.estimates if average == "micro" else r.macro
                 for metric in r.metrics if estimates else ():
-                    rows.append((r.system, metric.title, average, *_interval(estimates[metric.name])))
+                    rows.append((r.system, metric.title, average, *_interval_cells(estimates[metric.name])))
         by_group: list[tuple[str, _ByGroup]] = [("", [r.relations for r in self.reports])]
         by_group += [(f"{name} ", scores) for name, scores in (*self.popularity.items(), *self.groups.items())]
         for name, scores in by_group:
             for r, groups in zip(self.reports, scores, strict=True):
                 rows += [
-                    (r.system, title, f"{name}{line.name}", *_interval(line.estimates[key]))
+                    (r.system, title, f"{name}{line.name}", *_interval_cells(line.estimates[key]))
                     for line in lines_of(groups)
                     for key, title in _GROUPED.items()
                 ]
@@ -274,7 +277,7 @@ class Study:
         )
 
 
-def slug(name: str) -> str:
+def file_name_part(name: str) -> str:
     """A name as part of a file's name."""
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
@@ -291,12 +294,12 @@ def _curve_figure(
     return PanelFigure(name=name, title=title, caption=caption, panels=drawn)
 
 
-def _point(value: float, n: int = 0) -> Estimate:
+def _without_interval(value: float, n: int = 0) -> Estimate:
     """A value without an interval."""
     return Estimate(value=value, interval=Interval(low=math.nan, high=math.nan), n=n)
 
 
-def _interval(e: Estimate) -> tuple[Value, ...]:
+def _interval_cells(e: Estimate) -> tuple[Value, ...]:
     return (e.value, e.interval.low, e.interval.high, e.n)
 
 

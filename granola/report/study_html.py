@@ -11,7 +11,7 @@ from markupsafe import Markup
 from granola.figures.style import DARK
 from granola.report.figures import DrawnFigure, drawings
 from granola.report.plain_table import Table, Value, shown
-from granola.report.score_page import PageFigure, PageTable, PageTableFile, TableCell, TableRow, few, render
+from granola.report.score_page import PageFigure, PageTable, PageTableFile, TableCell, TableRow, is_few, render
 from granola.report.study import Study
 from kg.files import atomic_path
 
@@ -61,7 +61,7 @@ def _page_table(table: Table) -> PageTable:
     rows = table.rows[:_LONG]
 
     def kind(row: Sequence[Value]) -> str:
-        return "few" if count is not None and isinstance(n := row[count], int) and few(n) else ""
+        return "few" if count is not None and isinstance(n := row[count], int) and is_few(n) else ""
 
     def cell(value: Value) -> TableCell:
         return TableCell(text=shown(value), wraps=isinstance(value, str))

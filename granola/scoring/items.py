@@ -135,14 +135,14 @@ class ItemScores(Sequence[ItemScore]):
         """The outcome of every item, in order; None for an unscored item."""
         pairs = zip(self._levels, self._others, strict=True)
         # Outcomes without bits are few; one object serves all items that have them.
-        plain = {pair: _outcome(*pair) for pair in set(pairs)}
+        plain = {pair: _outcome_from_codes(*pair) for pair in set(pairs)}
         rows = zip(self._levels, self._others, self._bits, self._shares, strict=True)
         for level, other, bits, share in rows:
             known = plain[level, other]
             if known is None or bits == NO_BITS:
                 yield known
             else:
-                yield _outcome(level, other, bits, None if share == NO_BITS else share)
+                yield _outcome_from_codes(level, other, bits, None if share == NO_BITS else share)
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -155,7 +155,9 @@ class ItemScores(Sequence[ItemScore]):
         return self._kept[index]
 
 
-def _outcome(level: int, other: int, bits: float | None = None, share: float | None = None) -> Outcome | None:
+def _outcome_from_codes(
+    level: int, other: int, bits: float | None = None, share: float | None = None
+) -> Outcome | None:
     if level == _UNSCORED:
         return None
     return Outcome(
@@ -163,5 +165,5 @@ def _outcome(level: int, other: int, bits: float | None = None, share: float | N
         abstained=level == _ABSTAINED,
         bits=bits,
         share=share,
-        other=None if other == _SAME else _outcome(other, _SAME),
+        other=None if other == _SAME else _outcome_from_codes(other, _SAME),
     )

@@ -27,7 +27,7 @@ class MatchRow:
     language: str | None = None
 
 
-def _names(value: object) -> tuple[str, ...]:
+def _validate_names(value: object) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
     if not all(isinstance(name, str) or is_number(name) for name in names):
         raise ValueError("is no list of texts")
@@ -36,10 +36,10 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def _levels(value: object) -> Levels:
+def _validate_levels(value: object) -> Levels:
     if not isinstance(value, list) or not value or not all(isinstance(level, list) for level in value):
         raise ValueError('is no list of levels; expected lists of texts, finest first, as in [["Lyon"], ["France"]]')
-    return tuple(map(_names, value))
+    return tuple(map(_validate_names, value))
 
 
 class MatchModel(PredictedModel):
@@ -50,8 +50,8 @@ class MatchModel(PredictedModel):
 
     question: StrictStr | None = None
     language: StrictStr | None = None
-    answers: Annotated[tuple[str, ...], PlainValidator(_names)] | None = None
-    levels: Annotated[Levels, PlainValidator(_levels)] | None = None
+    answers: Annotated[tuple[str, ...], PlainValidator(_validate_names)] | None = None
+    levels: Annotated[Levels, PlainValidator(_validate_levels)] | None = None
 
 
 def read_row(record: Record) -> MatchRow:

@@ -35,7 +35,7 @@ class PackedRows(Sequence[TieredRow]):
         self.ids.append(row.id)
         if len(self._last) == BLOCK:
             # Tuples, since dataclasses pickle with the names of their fields.
-            plain = pickle.dumps([_plain(row) for row in self._last], protocol=pickle.HIGHEST_PROTOCOL)
+            plain = pickle.dumps([_row_to_tuple(row) for row in self._last], protocol=pickle.HIGHEST_PROTOCOL)
             self._blocks.append(zstandard.ZstdCompressor(level=1).compress(plain))
             self._last = []
 
@@ -62,27 +62,27 @@ class PackedRows(Sequence[TieredRow]):
     def _block(self, number: int) -> list[TieredRow]:
         if number == len(self._blocks):
             return self._last
-        return list(map(_row, pickle.loads(zstandard.ZstdDecompressor().decompress(self._blocks[number]))))
+        return list(map(_row_from_tuple, pickle.loads(zstandard.ZstdDecompressor().decompress(self._blocks[number]))))
 
 
-def _plain(row: TieredRow) -> tuple[Any, ...]:
+def _row_to_tuple(row: TieredRow) -> tuple[Any, ...]:
     entity = dict(row.question_entity) if row.question_entity is not None else None
-    levels = tuple([tuple(map(_plain_tier, level.tiers)) for level in row.levels])
+    levels = tuple([tuple(map(_tier_to_tuple, level.tiers)) for level in row.levels])
     return row.id, row.question, row.answers, levels, row.relation, entity, row.abstained, dict(row.extra)
 
 
-def _plain_tier(tier: Tier) -> tuple[Any, ...]:
+def _tier_to_tuple(tier: Tier) -> tuple[Any, ...]:
     return tier.text, tier.qid, tier.aliases, tier.bits, tier.bits_asked, tier.language
 
 
-def _row(plain: tuple[Any, ...]) -> TieredRow:
+def _row_from_tuple(plain: tuple[Any, ...]) -> TieredRow:
     id_, question, answers, (first, *coarser), relation, entity, abstained, extra = plain
     return TieredRow(
         id=id_,
         question=question,
         answers=answers,
         # Level 1 is different in almost every row and would only fill the cache.
-        levels=(_level(first), *map(_shared, coarser)),
+        levels=(_level_from_tuples(first), *map(_shared_level, coarser)),
         relation=relation,
         question_entity=entity,
         abstained=abstained,
@@ -90,7 +90,7 @@ def _row(plain: tuple[Any, ...]) -> TieredRow:
     )
 
 
-def _level(tiers: tuple[tuple[Any, ...], ...]) -> Level:
+def _level_from_tuples(tiers: tuple[tuple[Any, ...], ...]) -> Level:
     made = [
         Tier(text=text, qid=qid, aliases=aliases, bits=bits, bits_asked=bits_asked, language=code)
         for text, qid, aliases, bits, bits_asked, code in tiers
@@ -98,4 +98,4 @@ def _level(tiers: tuple[tuple[Any, ...], ...]) -> Level:
     return Level(tiers=tuple(made))
 
 
-_shared = lru_cache(maxsize=1 << 14)(_level)  # many rows have the same coarser levels
+_shared_level = lru_cache(maxsize=1 << 14)(_level_from_tuples)  # many rows have the same coarser levels

@@ -31,7 +31,7 @@ def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[T
     Raises UsageError where no row gets any, OSError for an unreadable file.
     """
     asked = [row.question_entity or {} for row in rows]
-    keys = [[_title(str(entity[key])) for key in ("qid", "text") if entity.get(key)] for entity in asked]
+    keys = [[_page_title(str(entity[key])) for key in ("qid", "text") if entity.get(key)] for entity in asked]
     # Files of page views have millions of lines; only the pages of the rows are kept.
     wanted = {key for names in keys for key in names}
     views: Counter[str] = Counter()
@@ -42,7 +42,7 @@ def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[T
             found = _LINE.fullmatch(line.rstrip("\r\n"))
             if found is None:
                 unread += number > 0  # the first line may be a header
-            elif (title := _title(_unquoted(found["title"]))) in wanted:
+            elif (title := _page_title(_without_quotes(found["title"]))) in wanted:
                 views[title] += int(found["views"])
     counts = [next((views[name] for name in names if name in views), None) for names in keys]
     if all(count is None for count in counts):
@@ -57,11 +57,11 @@ def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[T
     return with_views, sum(count is not None for count in counts), unread
 
 
-def _unquoted(title: str) -> str:
+def _without_quotes(title: str) -> str:
     return title[1:-1].replace('""', '"') if len(title) > 1 and title[0] == title[-1] == '"' else title
 
 
-def _title(text: str) -> str:
+def _page_title(text: str) -> str:
     """A title in the form of page names: spaces for underscores, the first letter a capital."""
     text = text.strip().replace("_", " ")
     return text[:1].upper() + text[1:]

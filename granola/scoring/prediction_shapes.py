@@ -45,12 +45,12 @@ class PredictionShape:
     def with_usual_names(self, record: Record) -> Record:
         """The record with its fields renamed to the usual names. Raises RowError where there is no prediction."""
         data = dict(record.data)
-        if reasons := _texts(record.data, self.error):
+        if reasons := _texts_at(record.data, self.error):
             raise RowError(f"no prediction: {reasons[0]}")
         for name, paths in (("prediction", self.prediction), ("id", self.id), ("question", self.question)):
             if not paths:
                 continue
-            texts = _texts(record.data, paths)
+            texts = _texts_at(record.data, paths)
             # A named question path must exist; presets list several, of which a row may have none.
             is_needed = name == "prediction" or (name == "question" and len(paths) == 1)  # named in a setting
             if not texts and is_needed:
@@ -112,7 +112,7 @@ def prediction_shape(
 def read_with_shape(path: Path | str, shape: PredictionShape) -> Iterator[Record | RejectedRow]:
     """The records of a file, with the usual names. Raises RowError for an unusable file."""
     first_variant: object = None
-    for record in _records(path):
+    for record in _records_or_samples(path):
         if isinstance(record, RejectedRow):
             yield record
             continue
@@ -127,7 +127,7 @@ def read_with_shape(path: Path | str, shape: PredictionShape) -> Iterator[Record
             yield RejectedRow(source=record.source, reason=str(error), excerpt=str(record.data)[:200])
 
 
-def _records(path: Path | str) -> Iterator[Record | RejectedRow]:
+def _records_or_samples(path: Path | str) -> Iterator[Record | RejectedRow]:
     """The rows of a file in any readable format, or the samples of a log of inspect_ai."""
     if str(path) == "-" or not Path(path).is_file():
         yield from read_records(path)
@@ -149,14 +149,14 @@ def _samples_of_archive(path: Path) -> Iterator[Record]:
         # Other entries of the archive are its header and summaries.
         infos = [one for one in archive.infolist() if re.fullmatch(r"samples/.+\.json", one.filename)]
         for info in sorted(infos, key=lambda one: one.filename):
-            data = json.loads(_content(archive, path, info))
+            data = json.loads(_entry_bytes(archive, path, info))
             if isinstance(data, dict):
                 yield Record(source=f"{path}:{info.filename}", data=data)
     if not infos:
         raise RowError(f"{path}: no samples in this archive; expected a log of inspect_ai")
 
 
-def _content(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> bytes:
+def _entry_bytes(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> bytes:
     """A file of an archive, also where it is compressed with Zstandard."""
     if info.compress_type != ZSTANDARD:
         return archive.read(info)
@@ -183,7 +183,7 @@ def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
     return [one for one in samples if isinstance(one, dict)] if isinstance(samples, list) else None
 
 
-def _texts(data: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
+def _texts_at(data: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
     """The texts under the first path with any; numbers as their digits."""
     for path in paths:
         values = values_at(data, path_steps(data, path))

@@ -169,7 +169,7 @@ def predictions_of(
             return _prediction(record, by_question)
         # The id of a damaged line explains why its question has no prediction.
         except Exception:
-            rejected_ids.add(_id(record.data.get("id")))
+            rejected_ids.add(_id_text(record.data.get("id")))
             raise
 
     for row in read_each(records, read):
@@ -191,7 +191,7 @@ def predictions_of(
     )
 
 
-def _text(value: object) -> str:
+def _prediction_text(value: object) -> str:
     if isinstance(value, str):
         return value
     if not is_number(value) or finite(value) is None:
@@ -208,7 +208,7 @@ def _confidence(value: object) -> float | None:
 class PredictedModel(RowModel):
     """The prediction in a row: a text, a number as its digits, an empty cell of CSV as an empty text."""
 
-    prediction: Annotated[str, PlainValidator(_text)] = Field(description="a text")
+    prediction: Annotated[str, PlainValidator(_prediction_text)] = Field(description="a text")
 
     @classmethod
     def of(cls, record: Record) -> Self:
@@ -230,7 +230,7 @@ class PredictionModel(PredictedModel):
 
 def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
     """The prediction in a record. Raises RowError or PredictionError with the reason where it is invalid."""
-    known = _id(record.data.get("id")) if by_question is None else by_question.of_record(record.data)
+    known = _id_text(record.data.get("id")) if by_question is None else by_question.of_record(record.data)
     if known is None:
         expected = "a text or a whole number under 'id'" if by_question is None else "a text under 'question'"
         raise PredictionError(f"no {'id' if by_question is None else 'question'}: expected {expected}")
@@ -269,7 +269,7 @@ _NO_SCORES = frozenset({
 _NONE: Mapping[str, float] = MappingProxyType({})  # shared by the many predictions without scores, to save memory
 
 
-def _id(value: object) -> str | None:
+def _id_text(value: object) -> str | None:
     # True would otherwise become the id "True".
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None

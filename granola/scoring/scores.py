@@ -182,7 +182,7 @@ def _iterate_items(
             prediction = predictions.get(row.id)
             waiting.append((row, prediction))
             if prediction is not None:
-                yield _case(row, prediction, names)
+                yield _match_case(row, prediction, names)
 
     def unscored() -> Iterator[tuple[ItemScore, bool]]:
         while waiting and waiting[0][1] is None:
@@ -196,7 +196,7 @@ def _iterate_items(
         assert prediction is not None
         second: Verdict | Fault | None = None
         if not isinstance(verdict, Fault) and (names := _other_names(row, prediction, verdict, matcher, standard)):
-            (second,) = matched(matcher, [_case(row, prediction, names)])
+            (second,) = matched(matcher, [_match_case(row, prediction, names)])
         if isinstance(verdict, Fault) or isinstance(second, Fault):
             fault = verdict if isinstance(verdict, Fault) else second
             if on_reject is not None and isinstance(fault, Fault):
@@ -207,7 +207,7 @@ def _iterate_items(
     yield from unscored()
 
 
-def _case(row: TieredRow, prediction: Prediction, names: Levels) -> MatchCase:
+def _match_case(row: TieredRow, prediction: Prediction, names: Levels) -> MatchCase:
     """The case for the matcher, with these names."""
     return MatchCase(prediction=prediction.text, levels=names, question=row.question, language=language_of(row))
 
@@ -259,14 +259,14 @@ def _other_names(
     return names_of(row, other_standard(standard))
 
 
-def _bits(level: Level) -> float | None:
+def _most_bits(level: Level) -> float | None:
     """The most bits of a tier of the level, to three decimals as in files, so that rows in memory have equal scores
     and signature.
     """
     return max([round(tier.bits, 3) for tier in level.tiers if tier.bits is not None], default=None)
 
 
-def _bits_asked(level: Level) -> float | None:
+def _most_bits_given_question(level: Level) -> float | None:
     return max([round(tier.bits_asked, 3) for tier in level.tiers if tier.bits_asked is not None], default=None)
 
 
@@ -282,7 +282,8 @@ def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | Non
         bits, share = level_bits(levels, 1)
         return (None, None) if bits is None else (0.0, None if share is None else 0.0)
     # Conditional and unconditional bits are never compared with each other.
-    of = _bits_asked if all(_bits_asked(level) is not None for level in levels) else _bits
+    is_conditional = all(_most_bits_given_question(level) is not None for level in levels)
+    of = _most_bits_given_question if is_conditional else _most_bits
     bits, finest_bits = of(levels[number - 1]), of(levels[0])
     if bits is None or finest_bits is None or bits > finest_bits:
         return None, None
@@ -416,10 +417,10 @@ class _SignatureCounts:
 
 def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
     """The fields of a row that can change a score, as a line of JSON; independent of file, format and caller."""
-    bits = [None if (most := _bits(level)) is None else float(most) for level in row.levels]
+    bits = [None if (most := _most_bits(level)) is None else float(most) for level in row.levels]
     content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
     # Appended only where present, so that files without them keep their signature.
-    asked = [_bits_asked(level) for level in row.levels]
+    asked = [_most_bits_given_question(level) for level in row.levels]
     if any(bits_asked is not None for bits_asked in asked):
         content.append([None if bits_asked is None else float(bits_asked) for bits_asked in asked])
     try:

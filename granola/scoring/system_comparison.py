@@ -110,7 +110,7 @@ def compare(
     differences: list[Difference] = []
     for name in metrics:
         tests = [
-            _test(known[name], first, second, resamples=resamples, seed=seed)
+            _compare_pair(known[name], first, second, resamples=resamples, seed=seed)
             for first, second in combinations(reports, 2)
         ]
         differences += with_holm(tests)
@@ -124,7 +124,7 @@ def with_holm(tests: Sequence[Difference]) -> list[Difference]:
     return [replace(test, adjusted=p) for test, p in zip(tests, adjusted, strict=True)]
 
 
-def _test(metric: Metric, first: ScoreReport, second: ScoreReport, *, resamples: int, seed: int) -> Difference:
+def _compare_pair(metric: Metric, first: ScoreReport, second: ScoreReport, *, resamples: int, seed: int) -> Difference:
     pairs = (
         (metric.adds(first_outcome), metric.adds(second_outcome))
         for first_outcome, second_outcome in _outcome_pairs(first.items, second.items)

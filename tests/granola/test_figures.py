@@ -14,7 +14,7 @@ from abstraction.tiers import Level, Tier
 from granola.figures.charts import Panel, draw_panels, estimates_figure
 from granola.figures.style import figure_bytes, figure_of, inline_svg, system_style
 from granola.matching import matcher
-from granola.report.figures import f1, gap, tradeoff
+from granola.report.figures import draw_f1, draw_gap, draw_tradeoff
 from granola.report.study import Study
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
@@ -75,7 +75,7 @@ def points(axes) -> list[tuple[float, float]]:  # type: ignore[no-untyped-def]
 # Figure 5: 24 of 40 right and nothing coarser; 6 of 40 at level 1 and 34 coarser.
 def test_the_gap_is_the_height_above_the_diagonal(study: Study) -> None:
     figure = matplotlib_figure.Figure()
-    assert gap(study, figure)
+    assert draw_gap(study, figure)
     (axes,) = figure.axes
     assert points(axes) == [(0.6, 0.6), (0.15, 1.0)]
     estimates = [[report.overall.estimates[key] for key in BOTH] for report in study.reports]
@@ -116,7 +116,7 @@ STANDARD, GRANOLA, TOLD = (0.53, 47 / 83, 0.5), (0.58, 52 / 83, 63 / 94), (0.560
 
 
 def test_where_systems_decline_accuracies_are_selective_and_informativeness_is_over_all(declining: Study) -> None:
-    for draw, expected in ((tradeoff, (TOLD, GRANOLA)), (gap, (STANDARD, GRANOLA))):  # Figures 7 and 5
+    for draw, expected in ((draw_tradeoff, (TOLD, GRANOLA)), (draw_gap, (STANDARD, GRANOLA))):  # Figures 7 and 5
         figure = matplotlib_figure.Figure()
         assert draw(declining, figure)
         drawn = points(figure.axes[0])
@@ -154,7 +154,7 @@ def test_token_f1_is_drawn_with_the_matched_tier_and_not_with_the_closest() -> N
     report = score(rows, given, matcher("f1"), ScoreSettings(resamples=10), system="x")
     drawn = Study(rows=rows, files=[given], reports=[report], matcher="f1", lambda_=0.5, differences=[])
     figure = matplotlib_figure.Figure()
-    assert f1(drawn, figure)
+    assert draw_f1(drawn, figure)
     marks = {tuple(map(float, place)) for place in figure.axes[0].collections[0].get_offsets()}
     assert marks == {(0.0, 0.67), (0.67, 0.67), (0.0, 0.0)}  # 2/3 each, rounded
     assert figure.axes[0].get_ylabel() == "F1, matched tier"
@@ -172,7 +172,7 @@ def test_axes_of_shares_tick_from_0_to_1_and_marks_at_their_ends_are_whole(value
         )
         for report in study.reports
     ]
-    for draw in (gap, tradeoff):
+    for draw in (draw_gap, draw_tradeoff):
         figure = matplotlib_figure.Figure()
         assert draw(replace(study, reports=reports), figure)
         (axes,) = figure.axes
