@@ -23,7 +23,7 @@ INSTRUCTIONS = (
     "independent guesses of yours, and it says how fine an answer they agree on."
 )
 Tool = Callable[..., Awaitable[dict[str, Any]]]
-MOST_GUESSES, MOST_FOUND = 100, 10
+MOST_GUESSES, MOST_FOUND = 100, 10  # guesses that are accepted; items of a name that are listed
 
 
 def tool_server(store: Store, *, language: str = "en") -> MCPServer[Any]:
@@ -45,6 +45,7 @@ def _reporting_errors(tool: Tool) -> Tool:
     async def run(*given: Any, **named: Any) -> dict[str, Any]:
         try:
             return await tool(*given, **named)
+        # Only expected errors have a message that helps an agent.
         except ForeseenError as error:
             raise ToolError(str(error)) from error
 
@@ -94,7 +95,9 @@ class AgentTools:
     async def link(self, name: str, question: str | None = None) -> dict[str, Any]:
         """The items of WikiData that a name may mean; with the question that it answers, what it means there."""
         found = self._store.find([name]).get(name, [])
+        # Properties may have the name, too, but are no answers.
         ids = list(dict.fromkeys(match.id for match in found if match.id.startswith("Q")))[:MOST_FOUND]
+        # Without an item of that name there is nothing to link.
         meant = self._row(question, name).links[0] if question and ids else {}
         return {
             "meant": meant.get("qid"),

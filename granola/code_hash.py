@@ -14,6 +14,7 @@ PACKAGES = ("kg", "abstraction", "granola")  # our packages, whose code decides 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = 8  # hex digits of a hash in a signature
 
+# Sources are searched by patterns, which is faster than parsing them.
 _TYPES_ONLY = re.compile(r"^([ \t]*+)if TYPE_CHECKING:\n(?:\1[ \t].*+\n|[ \t]*+\n)+", re.MULTILINE)
 _IMPORT = re.compile(r"^[ \t]*(?:from (\S+) import (\([^)]*\)|.*)|import (.*))$", re.MULTILINE)
 _NAME = re.compile(r"\b(?<!as )(?!as\b)\w[\w.]*")
@@ -49,9 +50,11 @@ def files_of(module: str) -> frozenset[Path]:
     while left:
         name = left.pop()
         path = _file_of(name)
+        # A module of another package, or one that was read already.
         if path is None or name in path_of:
             continue
         path_of[name] = path
+        # What only type checkers import cannot change a verdict.
         source = _TYPES_ONLY.sub("", path.read_text(encoding="utf-8"))
         left += _imported_modules(source)
         data.update(_named_data_files(source, path.parent, ROOT / name.split(".")[0]))
@@ -60,6 +63,7 @@ def files_of(module: str) -> frozenset[Path]:
 
 def commit() -> str | None:
     """The commit of the git clone with this code; None for an installation without a clone, or without git."""
+    # An installed package may lie inside the clone of another project.
     if not (ROOT / ".git").exists():
         return None
     try:
@@ -75,6 +79,7 @@ def _imported_modules(source: str) -> Iterator[str]:
             yield from _NAME.findall(modules.split("#")[0])
             continue
         for name in _NAME.findall(re.sub("#.*", "", names)):
+            # `from package import name`: the name is a module, or defined in the package.
             inside = f"{package}.{name}"
             yield inside if _file_of(inside) else package
 
@@ -104,6 +109,7 @@ def _file_of(module: str) -> Path | None:
 
 def _files_in(folder: Path) -> Iterator[Path]:
     for path in folder.rglob("*"):
+        # compiled files differ between machines
         if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".pyc", ".pyo"):
             yield path.resolve()
 

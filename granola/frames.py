@@ -44,6 +44,7 @@ def frame_with(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence
     """
     if _is_pandas(frame):
         table = frame.to_native().iloc[list(places)].copy()
+        # Only pandas keeps attributes of a frame; others get a column.
         table.attrs[SNAPSHOT] = snapshot
         for name, values in columns.items():
             table[name] = list(values)

@@ -98,6 +98,7 @@ def _write_record(
         "versions": {
             "granola-ladders": __version__,
             "python": platform.python_version(),
+            # Versions, commit and hash of the files: enough to find the same code again.
             "commit": commit(),
             "files": hash_of_program(),
         },

@@ -88,6 +88,7 @@ def command_line(verb: str, settings: object, *, folders: bool = False) -> str:
     Files are named without the user's folders unless `folders`, and addresses without secrets.
     """
     words = ["granola", *verb.split()]
+    # Positional settings first, as people write them.
     for declared in sorted(settings_of(type(settings)), key=lambda declared: not declared.setting.positional):
         value = getattr(settings, declared.field)
         if (
@@ -197,6 +198,7 @@ def _only_file_of(value: str, name: str) -> str:
     from abstraction.files.data_folders import data_files
 
     files = data_files(value)
+    # Which of them is meant cannot be guessed.
     if len(files) > 1:
         raise UsageError(f"{name} {value} is a folder with {len(files)} files of rows; name one of them")
     return str(files[0])

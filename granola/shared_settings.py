@@ -176,6 +176,7 @@ def property_id(relation: str | None) -> str | None:
 
     if relation is None:
         return None
+    # People write p19 for P19.
     return relation_row(relation.upper() if relation[:1] == "p" else relation).id
 
 

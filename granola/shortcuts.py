@@ -353,6 +353,7 @@ def _as_tiered(rows: Any) -> Any:
         # Rows that `ladders` rejected are left out, as they are from its lists.
         rows = [row for row in frame_records(frame) if not (isinstance(row.get("rejected"), str) and "ladder" in row)]
     listed = list(rows)
+    # Rows of this library need no validation.
     if all(isinstance(row, TieredRow) for row in listed):
         return listed
     return list(tiered_rows(_as_records(listed, "row")))

@@ -15,7 +15,7 @@ from typing import TextIO
 
 LEAST = 40  # characters of a line at least, in a narrower terminal as well
 LABEL = 18  # characters of the first column below which other columns move to a further table
-GAP = "  "
+GAP = "  "  # between two columns
 COUNT = 8  # characters of a count, aligned right
 
 
@@ -55,10 +55,12 @@ class TextTable:
             return []
         widths = [max(map(len, column)) for column in zip(*every, strict=True)]
         whole = self.indent + sum(widths) + len(GAP) * (len(widths) - 1)
+        # The table fits, or goes to a file.
         if width is None or whole <= width:
             return self._lay_out(every, widths, range(1, len(widths)))
         if self.keys > 1:
             return self._with_joined_keys().lines(width)
+        # The first column shrinks down to LABEL before the table is split.
         room = max(width, LEAST) - self.indent
         label = min(widths[0], max(LABEL, room - sum(len(GAP) + other for other in widths[1:])))
         most = room - label - len(GAP)
@@ -123,6 +125,7 @@ def fit_lines(parts: Sequence[Part], width: int | None) -> list[str]:
     for part in parts:
         if isinstance(part, TextTable):
             lines += part.lines(width)
+        # A wrapped signature or command could not be copied.
         elif width is None or isinstance(part, Verbatim):
             lines.append(str(part))
         else:

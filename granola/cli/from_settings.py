@@ -25,11 +25,13 @@ def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
     """The function for typer: its docstring is the help, its exit status that of `execute`."""
 
     def run(*, as_json: bool = False, **settings: Any) -> None:
+        # An option that was not given leaves the default of the command.
         made = command(**{name: value for name, value in settings.items() if value is not None})
         if status := made.execute(as_json=as_json):
             raise typer.Exit(status)
 
     parameters = [_parameter(declared) for declared in settings_of(command)]
+    # --json is no setting of a command: it chooses how the result is printed.
     if command.prints:
         parameters.append(_JSON)
     run.__name__ = command.__name__
@@ -41,6 +43,7 @@ def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
 
 def _with_config(declared: DeclaredSetting) -> DeclaredSetting:
     """The setting with its default from granola.toml: for a required snapshot, and for the language."""
+    # Only these defaults may come from granola.toml.
     usual = {"snapshot": ..., "language": "en"}
     if declared.field in usual and declared.default == usual[declared.field] and not declared.setting.positional:
         return replace(declared, default=config().get(declared.field, declared.default))
@@ -56,6 +59,7 @@ def _parameter(declared: DeclaredSetting) -> inspect.Parameter:
         options["show_default"] = setting.shown
     if setting.advanced:
         options["rich_help_panel"] = "Advanced"
+    # typer expects lists for options that may be repeated.
     default = list(declared.default) if declared.many and declared.default not in (..., None) else declared.default
     if setting.positional:
         parameter = typer.Argument(default, **options)

@@ -43,6 +43,7 @@ def _command(name: str) -> Any:
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False, help=entry.line, no_args_is_help=bool(entry.members))
     for verb in entry.verbs:
+        # "snapshot build" is the member `build` of the group `snapshot`.
         word = verb.rpartition(" ")[2]
         app.command(name=word)(typer_command(command_class(verb)))
     command: Any = typer.main.get_group(app) if entry.members else typer.main.get_command(app)
@@ -95,6 +96,7 @@ app = typer.Typer(
     cls=Commands,
     help="Answers at several granularities from WikiData: snapshots, ladders, scores.",
     no_args_is_help=True,
+    # typer would print local values, which may contain secrets.
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

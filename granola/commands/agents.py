@@ -31,6 +31,7 @@ class Mcp(Command[None]):
 
     def run(self) -> None:
         """Serve until the input ends. Raises UsageError without the SDK."""
+        # Checked before a snapshot is built for nothing.
         if find_spec("mcp") is None:
             raise UsageError(f"granola mcp needs the protocol's SDK: {install_hint('mcp')}")
         from granola.agent_tools import tool_server

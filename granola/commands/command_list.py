@@ -97,6 +97,7 @@ _VERBS_OF_CLASSES = {class_name(verb): verb for verb in VERBS}
 def verb_of(command: type) -> str:
     """The words of the command of a class, or of the class that it inherits from."""
     return next(
+        # A subclass made elsewhere has the words of its command.
         (_VERBS_OF_CLASSES[one.__name__] for one in command.__mro__ if one.__name__ in _VERBS_OF_CLASSES),
         command.__name__.lower(),
     )

@@ -131,6 +131,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         for path in questions.files:
             if not path.exists():
                 raise FileNotFoundError(2, "no such file", str(path))
+        # A database is no file that the folder could replace.
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*questions.files, *beside], force=self.force)
         with lock_output(self.out):
@@ -144,6 +145,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             linker=self.linker,
             split=self.split or "test",
             format=self.format.value,
+            # Several answers are kept unless one is asked for.
             steps=steps if self.one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
             trivial=read_trivial(self.trivial) if self.trivial else (),
             most=self.threshold,
@@ -167,6 +169,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
                 questions, store, self.out, settings=settings, phraser=phraser, scorer=scorer, force=self.force,
                 restart=self.restart, progress=progress, review=self.review,
             )  # fmt: skip
+            # The record is published, so that it has no folders of the user.
             named = self.snapshot if is_address(self.snapshot) else Path(self.snapshot).name
             arguments = {**asdict(settings), **questions.asked, "snapshot": named, "out": resolved(self.out).name}
             more = {

@@ -45,6 +45,7 @@ from granola.settings import Setting, command_line
 from kg.files import atomic_path, sha256_of
 
 STATE, COMPARISON, PREDICTIONS, ANSWERS = "experiment.json", "comparison.json", "predictions", "kept.answers.sqlite"
+# Keys of a file that are settings of `granola answer` or of its model.
 ASKING = (
     "method", "temperature", "samples", "top_p", "max_tokens", "seed", "support", "counting", "abstaining",
     "aggregator", "prompts", "snapshot", "language",
@@ -88,9 +89,11 @@ class Experiment(Command[ExperimentDone]):
 
         tiered, systems, scoring = read_plan(self.file, self.out / PREDICTIONS)
         shared: dict[str, Any] = {
+            # Missing answers are reported; the others are scored.
             "tiered": tiered, "predictions": [run.out for run in systems.values()], "allow_missing": True, **scoring
         }  # fmt: skip
         comparing = Compare(**shared)
+        # Before any model is asked: answers cost time and money.
         comparing.check()
         if not self.no_report:
             check_drawing()
@@ -219,7 +222,7 @@ def _affects_method(method: str, key: str) -> bool:
     if key == "snapshot":
         return method in ("drag-graph", "self-consistency")
     owners = {"support": "drag-graph", "counting": "self-consistency", "aggregator": "drag"}
-    return owners.get(key, method) == method
+    return owners.get(key, method) == method  # other settings apply to every method
 
 
 # Running of the plan.

@@ -35,6 +35,7 @@ def open_model(
     cache, log = answer_paths(spec, out)
     taken = [*inputs, *([] if out is None else [out])]
     if spec.kind != "replay":
+        # The answers of a batch come later and need a place until then.
         if cache is None and (batch := [name for name in BATCH_SETTINGS if name in spec.settings]):
             raise UsageError(
                 f"{batch[0]}: answers of a batch are kept beside an output: give --out FILE, or answers=FILE in the"
@@ -67,6 +68,7 @@ def _use_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) ->
         taken = take_results(model, results)
         by = f" of {', '.join(taken.models)}" if taken.models else ""
         note(f"{results}: {count(taken.answers, 'answer')}{by} taken")
+        # The five most frequent reasons.
         for reason, times in taken.failed.most_common(5):
             note(f"  {count(times, 'request')} without one: {reason}")
     if file is None:
@@ -97,6 +99,7 @@ def answer_paths(spec: ModelSpec, out: Path | str | None) -> tuple[Path | None, 
 def report_usage(model: ChatModel) -> None:
     """Print on stderr the calls, stored answers and tokens of a model."""
     had = model.totals
+    # Nothing was asked, so there is nothing to report.
     if not had.calls and not had.cached:
         return
     failed = f" ({had.failed_calls:,} brought nothing)" if had.failed_calls else ""

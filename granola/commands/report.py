@@ -146,6 +146,7 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
         earlier = record.get("command") == "report"
         if earlier and not force:
             raise UsageError(f"{out} holds a report; give --force to replace it, or another --out")
+        # Its page, written last, is missing.
         began = {entry.name for entry in out.iterdir()} <= {FIGURES, TABLES}  # an interrupted report
         if not earlier and not began:
             raise UsageError(f"{out} is not empty and holds no earlier report; give --out a folder of its own")
@@ -161,6 +162,7 @@ def _check_number(name: str, files: Sequence[PredictionFile]) -> None:
 
     known = sorted({number for file in files for number in file.numeric_fields})
     if name not in known:
+        # Most unknown names are typing errors.
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"
         raise UsageError(f"no prediction has a number under {name!r}{hint}")

@@ -369,13 +369,16 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
         from granola.scoring.sweeps import risk_coverage
         from granola.scoring.system_comparison import COMPARED, check_metrics, compare, permutations_needed
 
+        # A metric that is named twice must not be tested twice: Holm counts tests.
         metrics = tuple(dict.fromkeys(self.metric or COMPARED))
         check_metrics(metrics)
+        # Its scores are still printed.
         if len(self.predictions) == 1:
             note("one system is compared with nothing: give a file of predictions for each system")
         systems = score_systems(self.tiered, self.predictions, self, keep_items=False)
         groups = grouped_scores(systems, self, self, popular=bool(self.page_views))
         differences = compare(systems.reports, metrics=metrics, resamples=self.resamples)
+        # The least p is 1 / (permutations + 1), before the correction.
         if (needed := permutations_needed(len(systems.reports))) > self.resamples:
             note(
                 f"{self.resamples} permutations cannot take a p below 0.05 after the correction for so many pairs of "

@@ -369,7 +369,9 @@ class SnapshotSpark(Command["SparkReport"]):
         from kg.export.spark_tables import REJECTS_SUFFIX, decode_dump
 
         codes = languages_of(self.languages)
+        # The folder itself is checked by the library.
         check_outputs(Path(f"{self.out}{REJECTS_SUFFIX}"), inputs=self.sources, force=True)
+        # Recorded in the tables, for the manifest of a snapshot made from them.
         command = ["granola", "snapshot", "spark", *map(str, self.sources), "--out", str(self.out)]
         for code in codes or ():
             command += ["--languages", code]

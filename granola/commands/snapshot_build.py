@@ -175,6 +175,7 @@ def build_from(
         if len(sources) > 1:
             raise UsageError(f"--from api takes one URL or none, not {len(sources)}")
         url = sources[0] if sources else None
+        # Ids are easily given as sources.
         if url is not None and "://" not in url:
             raise UsageError(f"--from api takes another API's URL, not {url}; entities are named by --ids")
         return build_from_api(out, scope=scope, url=url, cache=cache, progress=progress, **options)
@@ -191,6 +192,7 @@ def build_from(
 
         if len(sources) != 1:
             raise UsageError(f"--from parquet takes one folder of tables, not {len(sources)}")
+        # The tables of an export are taken as a whole.
         if not scope.everything or options["languages"] or options["limit"] or keep_partial:
             raise UsageError("--from parquet takes all that was exported; leave selections and limits out")
         return build_from_parquet(sources[0], out, force=options["force"], progress=progress)

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from abstraction.rows import QARow, TieredRow
     from abstraction.tiers import Tier
 
-SHOWN_ALIASES = 6
+SHOWN_ALIASES = 6  # aliases of a tier that fit on a line
 PLAIN_WIDTH = 160  # characters of a line of a ladder where the output is no terminal
 
 
@@ -195,6 +195,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             """Yield the rows; raises RowError where there is none, so that no empty file is left."""
             first = next(rows, None)
             if first is None:
+                # The error gives the reason why no row is left.
                 unanswered, rejected = output.counts["unanswered"], output.rejected
                 why = f": {unanswered_line(unanswered)}" if unanswered else ""
                 if rejected:
@@ -240,6 +241,7 @@ class Ladder(Command[ReviewedLadder]):
 
         if not self.question.strip() or not self.answer.strip():
             raise RowError("the question and the answer must not be empty")
+        # Exchanged arguments are an easy mistake.
         if _is_question(self.answer) and not _is_question(self.question):
             raise RowError(f"the answer {self.answer!r} is a question; the question comes first, and ends with '?'")
         relation = self._relation()
@@ -251,7 +253,9 @@ class Ladder(Command[ReviewedLadder]):
             warn_of_relation(relation, store)
             (answer,) = row.answer_qids
             given = [qid for qid in (answer, row.subject_qid) if qid is not None]
+            # Without labels and statements: only their existence is asked.
             there = store.entities(given, languages=(), properties=())
+            # Without its answer there is no ladder; without its subject there is a less certain one.
             if answer is not None and answer not in there:
                 raise UsageError(f"--answer-qid {answer}: the snapshot has no such entity")
             if row.subject_qid is not None and row.subject_qid not in there:
@@ -264,6 +268,7 @@ class Ladder(Command[ReviewedLadder]):
         """Print the ladder as a tree with its evidence."""
         from rich.console import Console
 
+        # rich would assume 80 characters for a pipe.
         screen = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
         screen.print(_tree(result.row))
         for line in result.doubts:
@@ -304,7 +309,7 @@ class Ladder(Command[ReviewedLadder]):
 
 
 def _is_question(text: str) -> bool:
-    return text.rstrip().endswith(("?", "？", "؟"))
+    return text.rstrip().endswith(("?", "？", "؟"))  # also in Chinese and Arabic script
 
 
 def _tree(row: TieredRow) -> Tree:

@@ -55,6 +55,7 @@ class Panel:
         for place, estimate in (point for line in self.lines.values() for point in line):
             if isinstance(place, str):
                 n[place] = n.get(place, 0) + estimate.n
+        # Slices of most items are kept, since their intervals are narrow.
         most_first = sorted(n, key=lambda name: (-n[name], name))
         return sorted(most_first[:MOST], key=lambda name: (_rank(name), natural_order(name)))
 
@@ -78,6 +79,7 @@ def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
     lines.
     """
     lanes = max(len(panel.lines) for panel in panels)
+    # Inches: 0.75 for title and axis, 0.12 for each point of a slice.
     heights = [0.75 + max(0.3, 0.12 * lanes + 0.14) * len(panel.slices) if panel.slices else 2.6 for panel in panels]
     figure.set_figheight(sum(heights) + 0.4)
     every = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -91,13 +93,16 @@ def _draw_slices(axes: Axes, panel: Panel) -> None:
     names, lines = panel.slices, len(panel.lines)
     n: dict[str, int] = {}
     for at, (label, line) in enumerate(panel.lines.items()):
+        # The points of a slice are spread over 0.7 of its height.
         shift = (at - (lines - 1) / 2) * 0.7 / lines
         estimates = {str(place): estimate for place, estimate in line}
         points = [(names.index(name) + shift, estimates[name]) for name in names if name in estimates]
+        # A slice without items has no point but keeps its row.
         there = [(place, estimate) for place, estimate in points if estimate.n]
         n |= {name: max(n.get(name, 0), one.n) for name, one in estimates.items()}
         if not there:
             continue
+        # matplotlib takes distances from the value, which rounding may make negative.
         error: Any = [
             [max(0.0, one.value - one.interval.low) for _, one in there],
             [max(0.0, one.interval.high - one.value) for _, one in there],
@@ -107,6 +112,7 @@ def _draw_slices(axes: Axes, panel: Panel) -> None:
             label=shortened(label), **system_style(at),
         )  # fmt: skip
     axes.set_yticks(range(len(names)), [f"{shortened(name)}, n {n[name]:,}" for name in names])
+    # The first slice is on top.
     axes.set_ylim(len(names) - 0.5, -0.5)
     if panel.is_share:
         set_share_axes(axes, x=True)

@@ -49,6 +49,7 @@ def rows(evidence: Iterable[Evidence]) -> list[EvidenceRow]:
     end: str | None = None
     for step in evidence:
         parts = _parts(step)
+        # The step starts where the last one ended: its subject is printed once.
         if step.subject is not None and step.subject == end:
             out[-1] = (*out[-1], *parts[1:])
         else:
@@ -60,6 +61,7 @@ def rows(evidence: Iterable[Evidence]) -> list[EvidenceRow]:
 def readable_date(text: str) -> str:
     """A date of evidence as people write it: `4 August 1961`, `March 44 BCE`, `476`; other texts as they are."""
     match = _TIME.fullmatch(text)
+    # A month outside 1 to 12 is no date.
     if match is None or int(match[3] or 1) not in range(1, 13):
         return text
     minus, year, month, day = match.groups()
@@ -73,6 +75,7 @@ def _parts(step: Evidence) -> tuple[EvidencePart, ...]:
         href = address(step.subject, prop=step.property, statement=step.statement)
         end = (
             entity(value, step.labels.get(value))
+            # A value that is an entity gets a link, any other a readable text.
             if ENTITY_ID.match(value)
             else EvidencePart(kind="value", text=readable_date(value))
         )

@@ -26,11 +26,12 @@ def page_file(name: str) -> bytes:
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("granola.pages", "files"),
+        # Texts of rows and predictions may contain markup.
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=StrictUndefined,  # a misspelt name raises instead of printing nothing
         trim_blocks=True,
         lstrip_blocks=True,
-        auto_reload=False,
+        auto_reload=False,  # templates do not change while the program runs
         keep_trailing_newline=True,
     )
     environment.filters |= {"shown": neutralise_direction, "kept": keep_for_resending}

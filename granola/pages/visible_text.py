@@ -6,6 +6,7 @@ import re
 
 from markupsafe import Markup, escape
 
+# ASCII and Latin-1 controls, except tab and line feed.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # These change the direction of text around them; mere hints (U+200E, U+200F, U+061C) are usual in Arabic and Hebrew.
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -25,6 +26,7 @@ def neutralise_direction(text: object) -> str:
 def keep_for_resending(text: object) -> Markup:
     """Text for an input field, with direction controls kept as entities: the text sent again equals the text received.
     """
+    # Entities keep the characters in the value of the field but not in the source of the page.
     return Markup(_TURNING.sub(lambda c: f"&#x{ord(c[0]):x};", str(escape(visible(str(text))))))
 
 
@@ -36,5 +38,6 @@ def escape_invisible(json_text: str) -> str:
 def _visible_sign(found: re.Match[str]) -> str:
     number = ord(found[0])
     if number < 0x20:
+        # The Unicode block of control pictures.
         return chr(0x2400 + number)
     return "\u2421" if number == 0x7F else f"[U+{number:04X}]"

@@ -12,8 +12,10 @@ _STATEMENT_ID = re.compile(r"\A[QP][0-9]+\$[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]
 
 def address(qid: str, *, prop: str | None = None, statement: str | None = None) -> str | None:
     """The page of an entity at WikiData, at a statement or else at those of `prop`; None for an invalid id."""
+    # Ids may come from files of others and are put into an address.
     if not ENTITY_ID.match(qid) or (prop is not None and not ENTITY_ID.match(prop)):
         return None
     page = f"Property:{qid}" if qid.startswith("P") else qid
+    # Pages of entities have anchors for statements and for properties.
     anchor = statement if statement and _STATEMENT_ID.match(statement) else prop
     return f"https://www.wikidata.org/wiki/{page}" + (f"#{anchor}" if anchor else "")

@@ -30,6 +30,7 @@ def evidence_line(evidence: Evidence) -> str:
         text = evidence.text or ""
         if evidence.span:
             start, end = evidence.span
+            # Brackets mark the words from which the tier was read.
             text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
         return f"description of {with_id(evidence.subject)}: “{text}”"
     if evidence.kind == "model":

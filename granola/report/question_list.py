@@ -68,12 +68,14 @@ def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, Tier
 
     Rows whose ladders differ from those of `rows`, as where one of two sources was chosen, are left out.
     """
+    # Standard input cannot be read twice.
     if tiered == "-":
         return {}
     shown = {rows[index].id: rows[index] for index in shown_places(len(rows))}
     row_of = {}
     for row in read_tiered(tiered, on_reject=lambda _: None):
         known = shown.pop(row.id, None)
+        # Scoring read the rows without evidence; here the same rows are read with it.
         if known is not None and _tier_texts(known) == _tier_texts(row):
             row_of[row.id] = replace(known, levels=row.levels)
     return row_of
@@ -95,6 +97,7 @@ def question_views(
         row, scored = rows[index], [(report.system, report.items[index]) for report in reports]
         relation = row.relation or NO_RELATION
         yield QuestionView(
+            # The number in the file, so that links survive a different selection.
             name=f"q{index + 1}",
             row=row,
             gold=gold(row),
@@ -120,6 +123,7 @@ def _searchable_fields(row: TieredRow) -> Iterator[tuple[str, str]]:
         yield "bits", f"{bits:.1f}"
     own = {"asked about": entity.get("text"), "abstained": row.abstained, **row.extra}
     for name, value in own.items():
+        # Only what fits on a line can be searched and sorted by.
         if isinstance(value, str | int | float) and (text := str(value).strip()) and len(text) <= _LONGEST:
             yield name, text
     for link in row.links[:1]:
@@ -138,6 +142,7 @@ def prediction_view(system: str, item: ItemScore) -> PredictionView:
     text, verdict = item.prediction or "", item.verdict
     compared = verdict.compared if verdict else None
     part = compared.prediction if compared else ""
+    # A part that is the whole prediction needs no mark.
     start = text.find(part) if part and part != text.strip() else -1
     end = start + len(part) if start >= 0 else len(text)
     return PredictionView(

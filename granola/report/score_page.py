@@ -154,6 +154,7 @@ def distributions(reports: Sequence[ScoreReport]) -> list[tuple[str, list[Distri
             report.system,
             [
                 DistributionPart(
+                    # The style has six shades of levels.
                     shade=f"s{min(int(column), 6)}" if column.isdigit() else column,
                     words=f"level {column}" if column.isdigit() else column,
                     count=count,
@@ -171,6 +172,7 @@ def relations(report: ScoreReport) -> PageTable:
     """A row for each relation, and the means over relations and over questions; rows of few questions are grey."""
     rows = []
     for line in relation_lines(report):
+        # A mean over few questions is printed in grey.
         kind = "few" if line.kind == "others" or is_few(line.n) else ""
         kind = "total" if line.kind in _MEANS else kind
         blank = text_cells(*[""] * len(SHORT_TITLES))
@@ -285,6 +287,7 @@ def render(
     are what `granola.report.study_html` makes. `made_of`: see `question_views`.
     """
     for report in reports:
+        # Items and rows are joined by their place below.
         if report.items.ids != [row.id for row in rows]:
             raise ValueError(f"report {report.system!r} is not on these rows; score the same tiered file")
     script = page_file("report.js").decode()
@@ -295,6 +298,7 @@ def render(
         title=title,
         style=Markup(page_file("shared.css").decode() + style),
         script=Markup(script),
+        # The security policy of the page allows this script and no other.
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         reports=reports,
         count=len(rows),
@@ -318,6 +322,7 @@ def render(
 
 
 def _relation_order(name: str) -> tuple[int, str]:
+    # P19 before P112; names that are no property last.
     digits = name[1:]
     return (int(digits) if digits.isdigit() and len(digits) < 20 else 1 << 40, name)
 

@@ -24,7 +24,7 @@ SHORT_TITLES = {
 _GROUP_METRICS = ("selective_accuracy", "selective_standard_accuracy")
 _OVER = {"answered": "of the answered (selective)", "matched": "of the matched"}
 LEAST = 5  # questions from which on a relation has a line of its own
-DASH = "–"
+DASH = "–"  # in place of a missing number, and between the ends of an interval
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +51,7 @@ def relation_lines(report: ScoreReport) -> list[ScoreLine]:
 
     The means are over relations (`n` counts all of them) and over questions.
     """
+    # Intervals of fewer questions cover most of [0, 1].
     shown = {name: group for name, group in report.relations.items() if group.n >= LEAST}
     others = [group.n for name, group in report.relations.items() if name not in shown]
     named = f"{len(others)} other{'s' * (len(others) != 1)} of fewer than {LEAST} questions"

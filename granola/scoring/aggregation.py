@@ -118,6 +118,7 @@ class _Cell:
     def add(self, outcome: Outcome) -> None:
         """Count an item."""
         self.n += 1
+        # Items of ladders without bits are counted in n alone.
         if outcome.bits is not None:
             self.bits.append(outcome.bits)
             self.share.append(NO_BITS if outcome.share is None else outcome.share)
@@ -130,6 +131,7 @@ class _Cell:
         """Return (bits, shares, number of items with this pair) for the distinct pairs; NO_BITS for items without
         bits.
         """
+        # Equal pairs are drawn together, as equal outcomes are.
         different = Counter(zip(self.bits, self.share, strict=True))
         if without := self.n - len(self.bits):
             different[NO_BITS, NO_BITS] += without
@@ -140,6 +142,7 @@ class _Cell:
 def _cells_of_relation(cells: Sequence[_Cell], name: str) -> slice:
     """The slice of the cells of a relation, which are consecutive."""
     indices = [index for index, cell in enumerate(cells) if cell.relation == name]
+    # An empty slice for a relation whose items are all unscored.
     return slice(indices[0], indices[-1] + 1) if indices else slice(0, 0)
 
 

@@ -64,6 +64,7 @@ def draw_counts(
 
     total = sum(counts)
     shares = np.array(counts, dtype=np.float64) / total if total else np.zeros(len(counts))
+    # numpy cannot draw from no items.
     if not total:
         rows = len(draws) if resamples is None else resamples  # type: ignore[arg-type]
         return np.zeros((rows, len(counts)), dtype=np.int64)
@@ -110,6 +111,7 @@ def mean_of(adds: Sequence[float | None]) -> Callable[[NDArray[np.int64]], NDArr
     """The mean of `adds`, as a function of how often each item occurs ([resamples, items]); None is not counted."""
     import numpy as np
 
+    # Two products of matrices: the sum, and the number of counted items.
     values = np.array([0.0 if add is None else add for add in adds])
     counted = np.array([add is not None for add in adds], dtype=np.float64)
 
@@ -135,6 +137,7 @@ def percentile_interval(values: Sequence[float] | NDArray[np.float64], confidenc
     there = there[~np.isnan(there)]
     if not there.size:
         return Interval(low=math.nan, high=math.nan)
+    # The same probability beyond both ends.
     tail = (1.0 - confidence) / 2.0
     low, high = np.quantile(there, (tail, 1.0 - tail))
     return Interval(low=float(low), high=float(high))

@@ -57,9 +57,11 @@ class MatchModel(PredictedModel):
 def read_row(record: Record) -> MatchRow:
     """The MatchRow of a record. Raises RowError where it has no prediction, or no acceptable answer."""
     told = MatchModel.of(record)
+    # A single set of answers is a ladder of one level.
     levels = told.levels or (told.answers and (told.answers,))
     if not levels:
         raise RowError("neither 'answers' (a list of texts) nor 'levels' (lists of texts, finest first)")
+    # They might contradict each other.
     if told.levels and told.answers:
         raise RowError("both 'answers' and 'levels': give one of them")
     return MatchRow(

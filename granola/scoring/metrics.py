@@ -84,6 +84,7 @@ class Metric:
 
     def __post_init__(self) -> None:
         if self.name not in _DEFINITIONS:
+            # Most unknown names are typing errors.
             near = difflib.get_close_matches(self.name, _DEFINITIONS, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(_DEFINITIONS)}"
             raise MatcherError(f"no metric {self.name!r}{hint}")
@@ -91,6 +92,7 @@ class Metric:
             if self.lambda_ is not None:
                 raise MatcherError(f"{self.name} has no lambda")
         elif self.lambda_ is None:
+            # Frozen; the default is part of the printed name.
             object.__setattr__(self, "lambda_", LAMBDA)
         elif not (math.isfinite(self.lambda_) and self.lambda_ >= 0):
             raise MatcherError(f"lambda is {self.lambda_:g}; allowed: 0 (all levels weigh the same) or more")
