@@ -93,7 +93,7 @@ def test_the_same_rows_have_the_same_hash_and_other_gold_answers_another() -> No
 
 
 def test_several_processes_give_the_same_items(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_matching, "ALONE", 2)
+    monkeypatch.setattr(batch_matching, "CASES_OF_ONE_PROCESS", 2)
     by = [score(ROWS, GIVEN, matcher("f1"), ScoreSettings(resamples=10, workers=n)) for n in (1, 2, None)]
     one = by[0]
     assert list(one.items) == list(by[1].items) == list(by[2].items)
