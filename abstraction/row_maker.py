@@ -324,7 +324,7 @@ class RowMaker:
         """The ladder of the remaining proposals: ordered, worded as asked, in levels and with bits."""
         named = nodes = order_by_words(order_by_conditions(nodes, partial(entailed_classes, self._graph)))
         if self._tools.as_asked:
-            nodes = self._readers.place_names.spelled(as_asked(nodes, case, wording))
+            nodes = self._readers.place_names.with_spoken_names(as_asked(nodes, case, wording))
         beyond = levels(nodes)
         if beyond:
             # A prediction of a coarser tier's own name states that tier, so it is no alias of the answer.

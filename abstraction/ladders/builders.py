@@ -1,5 +1,8 @@
-"""Which builder makes the ladder: first by what the relation asks for, then by the answer's class. What it proposes
-is kept for the next question with the same answer."""
+"""The choice of the builder of a ladder: by the type of answer that the relation asks for, then by the class of the
+answer.
+
+Its proposals are kept for the next question with the same answer.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from abstraction.tiers import Ladder
 from kg.bounded_cache import SizedDict
 from kg.model import TimeValue
 
-# What the relation asks for decides, whatever class the answer has.
+# Builders by the type that the relation asks for, which takes precedence over the class of the answer.
 _BY_ASKS: Mapping[str, Builder] = {
     "place": places,
     "country": places,
@@ -45,7 +48,7 @@ _BY_ASKS: Mapping[str, Builder] = {
     "movement": concepts,
 }
 _ACTING = frozenset({"agent", "owner", "company", "performer"})
-# For a question without a relation, or one that asks for any agent: the answer's own class, first match.
+# Builders by the class of the answer, for questions without a relation or about any agent; the first match is used.
 _BY_CLASS: tuple[tuple[str, Builder], ...] = (
     ("person", people),
     ("fictional", people),
@@ -68,7 +71,7 @@ _BY_CLASS: tuple[tuple[str, Builder], ...] = (
     ("building", places),
     ("event", events),
 )
-# Where nothing tells the class: what the relation asks for is the best guess, and its builder says if it cannot.
+# For answers of unknown class: the type that the relation asks for is the best guess; an unfit builder returns nothing.
 _GUESSES: Mapping[str, tuple[Builder, ...]] = {
     "person": (people,),
     "performer": (people, groups),
@@ -93,7 +96,7 @@ def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
     return _first_of(_GUESSES.get(asks, ())) if not kinds else None
 
 
-# These read nothing of a question but its date; `people` leaves out offices that name the subject.
+# Builders that use only the date of the question; `people` also leaves out offices that name the subject.
 _BLIND: frozenset[Builder] = frozenset({places, schools, genres, terms, languages, people, groups, positions})
 
 
@@ -116,21 +119,21 @@ def _first_of(builders: tuple[Builder, ...]) -> Builder | None:
     return build
 
 
-# What may be said of an answer before the question strikes any of it, kept for the next question with that answer.
+# Proposals before they are filtered for a question, kept for the next question with the same answer.
 
 KEPT = 60_000_000  # bytes, as estimated
 PER_TIER = 4_000
 
-_PLACED = frozenset({"place", "school"})  # where something is does not depend on why it is asked
+_PLACED = frozenset({"place", "school"})  # the location of a thing is the same for all relations
 
 Key = tuple[str, str, str, Callable[[LadderCase], list[Proposal]], TimeValue | None, bool, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The proposals of an answer in the language of the ladder and as a graph, and the ids that builders doubted.
+    """The proposals of an answer in the language of the ladder, also as a graph, and the ids that builders doubted.
 
-    `key` is what they are kept by; None where they are not.
+    `key` is the key of the cache; None for proposals that are not kept.
     """
 
     localised: Localised
@@ -140,10 +143,10 @@ class Proposed:
 
 
 class Proposing:
-    """Builds proposals, or finds them: most questions of a dataset share their answer with others.
+    """Builds proposals or returns kept ones: in most datasets many questions share an answer.
 
-    `own` keeps, by what they depend on, the proposals that may stand whatever a question says, with texts that name the
-    answer; `ladders` finished ones.
+    `own` keeps the proposals that no question excludes, with texts that name the answer, by everything that they
+    depend on; `ladders` keeps finished ladders.
     """
 
     def __init__(self) -> None:
@@ -164,7 +167,7 @@ class Proposing:
         kinds: Collection[str],
         row_proposals: Sequence[Proposal] = (),
     ) -> Proposed:
-        """What `build` proposes, and what the row itself tells; kept where only the date of the question is read."""
+        """The proposals of `build` and those of the row; kept where the builder uses only the date of the question."""
         if (
             row_proposals
             or (build is not organisations and looks_at_subject(case.relation.asks, kinds))

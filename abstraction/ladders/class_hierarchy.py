@@ -1,6 +1,6 @@
-"""Climbing classes on a leash: only to classes that themselves are answers of the same kind.
+"""Climbing from a class to broader classes, only to those that are answers of the same kind.
 
-Without it the average genre has seventeen superclasses (jazz, specialty, knowledge); with it two.
+Unrestricted, the average genre has seventeen superclasses (jazz, specialty, knowledge); restricted, two.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ USES, USES_OF = 20, 11_000
 
 @lru_cache(maxsize=2)
 def denied_lifts(*, of_persons: bool = True) -> frozenset[tuple[str, str]]:
-    """P279 pairs that are no reason to call a person by the broader class; without `of_persons` those alone that
-    do not hold of the occupation itself either."""
+    """P279 pairs that do not justify calling a person by the broader class.
+
+    With `of_persons` false, only the pairs that are wrong for the occupation itself too.
+    """
     rows = package_data("lifts.json")["denied"]
     return frozenset((row[0], row[2]) for row in rows if of_persons or row[4:] != ["person"])
 
 
 @cache
-def never_lifted() -> frozenset[tuple[str, str]]:
-    """The pairs among those that do not hold even where nothing else is known of the occupation."""
+def always_denied_lifts() -> frozenset[tuple[str, str]]:
+    """The denied pairs that are wrong even where nothing else is known about the occupation."""
     return frozenset((row[0], row[2]) for row in package_data("lifts.json")["denied"] if row[4:] == ["never"])
 
 
@@ -67,11 +69,11 @@ def entailed_classes(graph: Graph, qid: str) -> frozenset[str]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Climbing:
-    """How one kind of class climbs: by which properties, how far, and what may stand as a tier.
+    """Settings of a climb: the properties to follow, the number of steps, and a test for classes that may be tiers.
 
-    `first` are properties followed on the first step only (a language's family stands in P31). `doubting` leaves
-    out the P279 pairs that are known to be noise, and those whose names say so (vice president, president);
-    `entails`, where given, tells of each pair whether the source bears it out.
+    `first` are properties for the first step only (the family of a language is its P31). `doubting` leaves out the
+    P279 pairs that are known to be noise or whose names show it (vice president, president); `entails`, where given,
+    is a test whether the source supports a pair.
     """
 
     properties: tuple[str, ...]
@@ -85,11 +87,11 @@ class Climbing:
 def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Callable[[str], bool]:
     """A test whether enough entities of the whole source have the class as value of `prop`.
 
-    `minimum` None takes the measured threshold, scaled to the source's size and never below one. Of what services gave
-    nobody knows the whole source's counts: there everyday names of occupations are used as well.
+    `minimum` None uses the measured threshold, scaled to the size of the source and at least 1. Sources that were
+    fetched from services do not know the counts of the whole source: there everyday names of occupations pass as well.
     """
     memory: dict[str, bool] = {}
-    need, store = minimum, graph.store  # the graph itself would never be let go by a weak dictionary with such values
+    need, store = minimum, graph.store  # a closure over the graph would keep its own weak key alive
     is_fetched = prop == "P106" and store.manifest().get("source_kind") in ("api", "sparql")
     everyday = common_occupations() if is_fetched else frozenset()
 
@@ -125,9 +127,10 @@ class ClassAbove:
 def layers_above(
     graph: Graph, start: str, *, steps: int, denied: frozenset[tuple[str, str]] = frozenset()
 ) -> Iterator[list[ClassAbove]]:
-    """The classes one step above a class by current P279, then those one more step up; each once, and with a label.
+    """The classes one step above a class by current P279, then those one step higher, and so on; each once, only
+    classes with a label.
 
-    Stop classes end the climb, and pairs among the `denied` with what is just below or with the start.
+    The climb ends at stop classes and at `denied` pairs of a class with the one directly below it or with `start`.
     """
     stop = stop_classes()
     seen = {start}
@@ -145,15 +148,15 @@ def layers_above(
         layer = above
 
 
-# A class to climb from, the key of the nearest proposal below it (itself, where it is one), and the steps since that.
+# A class to climb from, the key of the nearest proposal at or below it, and the evidence of the steps in between.
 _Rung = tuple[str, str, tuple[Evidence, ...]]
 
 
 def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[str, Proposal]:
-    """Superclasses of `start` that `how.keep` lets stand, as proposals by QID with their edges.
+    """Superclasses of `start` that pass `how.keep`, as proposals by QID with their edges.
 
-    Classes that may not stand are climbed through and bridged; stop classes end their branch. `condition` is
-    the property that the tier's query uses.
+    The climb continues through classes that do not pass; stop classes end their branch. `condition` is the property
+    that the query of the tier uses.
     """
     proposals: dict[str, Proposal] = {}
     seen = {start}
@@ -163,10 +166,10 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
         properties = (*how.properties, *(how.first if depth == 0 else ()))
         upward: list[_Rung] = []
         for qid, below, trail in layer:
-            for value in _steps_up(graph, qid, properties, how):
+            for value in _broader_values(graph, qid, properties, how):
                 target, path = value.qid, (*trail, value.evidence)
                 if target in proposals and below != target:
-                    proposals[target] = also_below(proposals[target], (below,), path)
+                    proposals[target] = with_parents(proposals[target], (below,), path)
                 if target in seen:
                     continue
                 seen.add(target)
@@ -180,9 +183,9 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
     return proposals
 
 
-def _steps_up(graph: Graph, qid: str, properties: Collection[str], how: Climbing) -> Iterator[NamedValue]:
-    """The statements by which a class may be climbed from."""
-    stop, denied = stop_classes(), denied_lifts(of_persons=False) if how.doubting else never_lifted()
+def _broader_values(graph: Graph, qid: str, properties: Collection[str], how: Climbing) -> Iterator[NamedValue]:
+    """The statements from a class to the broader classes that the climb may visit."""
+    stop, denied = stop_classes(), denied_lifts(of_persons=False) if how.doubting else always_denied_lifts()
     for prop in properties:
         for value in current_values(graph, qid, prop):
             if value.qid in stop or (qid, value.qid) in denied:
@@ -193,8 +196,8 @@ def _steps_up(graph: Graph, qid: str, properties: Collection[str], how: Climbing
                 yield value
 
 
-def also_below(node: Proposal, parents: Collection[str], evidence: Sequence[Evidence] = ()) -> Proposal:
-    """The proposal with more parents, and the steps that lead there from them."""
+def with_parents(node: Proposal, parents: Collection[str], evidence: Sequence[Evidence] = ()) -> Proposal:
+    """The proposal with further parents, and the evidence of the steps from them."""
     return replace(
         node,
         parents=tuple(dict.fromkeys((*node.parents, *parents))),
@@ -205,8 +208,8 @@ def also_below(node: Proposal, parents: Collection[str], evidence: Sequence[Evid
 def add_with_classes_above(
     proposals: dict[str, Proposal], described: Proposal, graph: Graph, how: Climbing, *, condition: str
 ) -> None:
-    """Put in a class that a description names, and above it what it climbs to: broader than the answer as well."""
+    """Add a class that a description names, and its superclasses, which are broader than the answer as well."""
     for key, node in climb(graph, described.key, how, condition=condition).items():
         parents = tuple(described.key if parent == ANSWER else parent for parent in node.parents)
-        proposals[key] = also_below(proposals[key], parents) if key in proposals else replace(node, parents=parents)
+        proposals[key] = with_parents(proposals[key], parents) if key in proposals else replace(node, parents=parents)
     proposals[described.key] = described

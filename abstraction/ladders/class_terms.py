@@ -27,7 +27,7 @@ from kg.walks.graph import Graph
 # Answers that are classes of any other kind: a religion, a sport, an instrument, a field of work.
 
 _CONCEPT_STEPS = 3
-# Classes of classes, which no answer is called by.
+# Labels of classes of classes, which do not describe an answer.
 _OF_KINDS = re.compile(r"\b(?:sets?|class(?:es)?|types?|kinds?|groups?|classification) of\b")
 
 
@@ -57,7 +57,7 @@ def concepts(case: LadderCase) -> list[Proposal]:
 
 # Taxa: the genus, family, order and class above a species; else what the description calls it.
 
-# Ranks (P105) that readers know; what lies between is climbed through.
+# Ranks (P105) that readers know; the climb passes through all others.
 RANKS = frozenset({"Q7432", "Q34740", "Q35409", "Q36602", "Q37517"})  # species, genus, family, order, class
 _TAXON_STEPS = 60  # full lineages have some forty ranked and unranked steps
 _KIND_OF = re.compile(
@@ -67,7 +67,7 @@ _KIND_OF = re.compile(
 
 
 def taxa(case: LadderCase) -> list[Proposal]:
-    """The taxa above the answer by P171, those of the usual ranks; below them nothing, above them the description."""
+    """The taxa of the usual ranks above the answer by P171, then the kind that the description names."""
     graph = case.graph
     out: list[Proposal] = []
     below, at, seen = ANSWER, case.answer, {case.answer}
@@ -83,10 +83,10 @@ def taxa(case: LadderCase) -> list[Proposal]:
         if label is not None and not RANKS.isdisjoint(graph.targets(at, "P105")):
             out.append(entity_proposal(graph, at, label, steps, states("P171", at), parents=(below,)))
             below, steps = at, ()
-    return [*out, *_described(case)]
+    return [*out, *_kind_in_description(case)]
 
 
-def _described(case: LadderCase) -> list[Proposal]:
+def _kind_in_description(case: LadderCase) -> list[Proposal]:
     """ "a species of bird", where the description says so."""
     text = case.graph.description(case.answer)
     match = _KIND_OF.match(first_segment(text)) if text else None
@@ -104,7 +104,7 @@ def _described(case: LadderCase) -> list[Proposal]:
     ]
 
 
-# Occupations, and what every class-valued answer shares: the classes that its description names.
+# Occupations; and, for all answers that are classes, the classes that their descriptions name.
 
 
 _HYPERNYM = re.compile(
@@ -124,7 +124,7 @@ def terms(case: LadderCase) -> list[Proposal]:
     for proposal in described_classes(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q)):
         if proposal.key not in proposals:
             add_with_classes_above(proposals, proposal, graph, replace(how, depth=1), condition="P106")
-    # Doubtful steps are taken where there are no others.
+    # Doubtful steps are used only where there are no others.
     proposals = proposals or climb(graph, case.answer, replace(how, doubting=False), condition="P106")
     return list(as_graph(proposals.values()).values())
 
@@ -137,7 +137,7 @@ def described_classes(
     *,
     names: Callable[[str], list[str]] = lambda written: [written],
 ) -> list[Proposal]:
-    """Classes that the answer's description names, canonicalised to an entity that `keep` lets stand."""
+    """Classes that the description of the answer names, each linked to an entity that passes `keep`."""
     graph = case.graph
     description = graph.description(case.answer)
     if not description:
@@ -148,7 +148,7 @@ def described_classes(
         group = "x" if match["x"] else "y"
         written = match[group].strip()
         if not may_stand(written) or _NOT.search(segment[: match.start(group)]):
-            continue  # "officer" may mean many things; a "non-Indo-European language" is no such language
+            continue  # "officer" is ambiguous; a "non-Indo-European language" is not an Indo-European one
         fitting = ((name, m.id) for name in names(written) for m in graph.find(name))
         name, qid = next(((n, q) for n, q in fitting if q != case.answer and keep(q)), ("", ""))
         if qid:
@@ -170,7 +170,7 @@ _GENRE_OF = re.compile(
 _GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)(?<!\s)\s++(?:sub-?genre|subgenre|style)$")
 _ANY_GENRE = "Q483394"
 _NO_GENRE = frozenset({"person", "place", "event", "occupation", "organisation"})
-MOST_GENRES = 5_000  # looked through for spellings
+MOST_GENRES = 5_000  # the most frequent genres, whose spellings are compared; bounds the time per graph
 
 
 def genres(case: LadderCase) -> list[Proposal]:
@@ -191,7 +191,7 @@ def genres(case: LadderCase) -> list[Proposal]:
         if label.endswith(" genre") and normalise(label) not in case.relation.trivial:
             return False
         if kinds and media and _ANY_GENRE not in kinds and media.isdisjoint(kinds):
-            return False  # of another medium
+            return False  # a genre of another medium
         return bool(kinds) or used(qid)
 
     def is_above(qid: str) -> bool:
@@ -214,7 +214,7 @@ _ART = re.compile(r" (?:literature|novel)\Z")
 
 
 def _is_same_genre(fine: str, coarse: str) -> bool:
-    """Whether two genres are one to a reader: crime literature and crime fiction, Western film and Western."""
+    """Whether readers take two genres as the same: crime literature and crime fiction, Western film and Western."""
     is_short = coarse[:1].isupper() and fine == f"{coarse} film"
     return is_short or (_ART.search(fine) is not None and _ART.sub(" fiction", fine) == coarse)
 
@@ -228,7 +228,7 @@ def _stems(name: str) -> tuple[str, ...]:
 
 
 def _spellings(graph: Graph) -> Callable[[str], list[str]]:
-    """The names that a description may mean by its words: as written, then the one genre that differs in endings."""
+    """A function from a written genre to names to look up: as written, then the one genre that differs in endings."""
 
     def names(written: str) -> list[str]:
         other = _by_stems(graph).get(_stems(written))

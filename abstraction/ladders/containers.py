@@ -1,5 +1,8 @@
-"""What a thing lies in: the statements that tell it, today or at the question's date; which containers are sure,
-which are no larger than the place itself, of which state it is a dependency, and its continent."""
+"""The places that contain a thing, today or at the date of the question.
+
+The statements about them; which containers are certain; which are no larger than the place itself; the state of a
+dependency; the continent.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,13 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 from kg.walks.ranks import APPLIES_TO_PART, CONTINENT, has_ended, time_key, valid_at
 
-# What surely holds a thing. Some places lie in one of several, and it is not known in which.
+# Certain containers. Some places lie in one of several containers, and it is unknown in which one.
 
 Upward = Mapping[str, Collection[str]]
 
 
 def all_above(up: Upward, key: str, without: Collection[str] = ()) -> set[str]:
-    """The keys above a key, reached without going through some."""
+    """The keys above a key that are reached without passing through those of `without`."""
     seen: set[str] = set()
     stack = [key]
     while stack:
@@ -35,18 +38,19 @@ def all_above(up: Upward, key: str, without: Collection[str] = ()) -> set[str]:
     return seen
 
 
-def entailed(up: Upward, either: Mapping[str, Sequence[Collection[str]]], key: str) -> set[str]:
-    """The keys of what surely holds what `key` names.
+def certain_containers(up: Upward, either: Mapping[str, Sequence[Collection[str]]], key: str) -> set[str]:
+    """The keys of the places that certainly contain the place `key`.
 
-    `either` has, by key, groups of places of which one or another holds it: Dallas stretches into five counties.
-    Those that hold none of their group count alike, and only what all of them lie in is sure.
+    `either` maps a key to groups of alternative containers, one of which contains it: Dallas extends into five
+    counties. Within a group the places that contain no other member are equally likely, so only their common
+    containers are certain.
     """
     known: dict[str, set[str]] = {}
 
     def holders(inner: str) -> set[str]:
         if inner not in known:
             known[inner] = set()  # a circle adds nothing
-            groups = [finest for group in either.get(inner, ()) if len(finest := _finest(up, group)) > 1]
+            groups = [finest for group in either.get(inner, ()) if len(finest := _smallest_places(up, group)) > 1]
             sure = set(up.get(inner, ())).difference(*groups)
             shared = (set.intersection(*({place} | holders(place) for place in group)) for group in groups)
             known[inner] = set().union(*({place} | holders(place) for place in sure), *shared)
@@ -55,14 +59,14 @@ def entailed(up: Upward, either: Mapping[str, Sequence[Collection[str]]], key: s
     return holders(key)
 
 
-def _finest(up: Upward, group: Collection[str]) -> set[str]:
-    """Those of the places that hold none of the others."""
+def _smallest_places(up: Upward, group: Collection[str]) -> set[str]:
+    """The places of a group that contain no other member."""
     return set(group).difference(*(all_above(up, place) for place in group))
 
 
 # Whether two places are one under two names: London and Greater London, the Netherlands and their kingdom.
 
-# What a name gains without its place becoming a larger one.
+# Words that a name may have in addition without denoting a larger place.
 _SAME = re.compile(
     r"^(?:(?:kingdom|republic|commonwealth|municipality|city|town|commune) of (?:the )?)"
     r"| (?:municipality|commune|urban area)$"
@@ -74,10 +78,10 @@ _MUNICIPALITY = re.compile(r"\b(?:municipality|commune)\b", re.I)
 def same_extent(graph: Graph, inner: str, outer: str) -> bool:
     """Whether the place `outer` is no larger than the place `inner` inside it.
 
-    So it is where the outer one is described as coextensive with it, where their labels differ by no more than
-    "Municipality", where one has the other's label among its names and the outer one is a town or municipality or
-    described as containing the inner one, and where the outer one consists of what is named after the inner one
-    (Greater London of London boroughs).
+    True where the description calls `outer` coextensive with it; where the labels differ only by a word such as
+    "Municipality"; where one has the label of the other among its names, and `outer` is a town or municipality or is
+    described as containing `inner`; and where the divisions of `outer` are named after `inner` (Greater London and its
+    London boroughs).
     """
     labels = graph.label(inner), graph.label(outer)
     if labels[0] is None or labels[1] is None:
@@ -86,7 +90,7 @@ def same_extent(graph: Graph, inner: str, outer: str) -> bool:
     if small != large and small == _SAME.sub("", large):
         return True
     town = small.split(",")[0]
-    if phrase_in(town, large) and _of_parts_of(graph, outer, town):
+    if phrase_in(town, large) and _has_divisions_named_after(graph, outer, town):
         return True
     described = normalise(graph.description(outer) or "")
     if _COEXTENSIVE.search(described) and phrase_in(town, described):
@@ -100,22 +104,22 @@ def same_extent(graph: Graph, inner: str, outer: str) -> bool:
     return phrase_in(town, described.partition("containing")[2])
 
 
-def _of_parts_of(graph: Graph, outer: str, town: str) -> bool:
-    """Whether most of the divisions of a place carry the name of the town, behind which their own follows."""
+def _has_divisions_named_after(graph: Graph, outer: str, town: str) -> bool:
+    """Whether most labels of the divisions of a place begin with the name of the town."""
     parts = graph.targets(outer, "P150")
     graph.fetch(parts)
     named = [normalise(label) for part in parts if (label := graph.label(part))]
     return len(named) > 1 and 2 * sum(label.startswith(town) for label in named) > len(named)
 
 
-# What kind of dependent territory a place is, in words: "a British overseas territory".
+# The kind of a dependent territory in words: "a British overseas territory".
 
 _DEPENDENCY = re.compile(r"\b(?:territor(?:y|ies)|dependency|collectivity)\b", re.I)
-_NAMED = re.compile(r"[A-Z]")  # it tells whose it is
+_NAMED = re.compile(r"[A-Z]")  # a capital letter: the label names the state
 
 
 def dependency(case: LadderCase, key: str) -> list[Proposal]:
-    """The tier that says so of the answer, or of the place `key` that holds it; at most one."""
+    """The tier "a ... territory" for the answer, or for the place `key` that contains it; at most one."""
     qid = case.answer if key == ANSWER else key
     if not case.gazetteer.dependency(qid):
         return []
@@ -125,7 +129,7 @@ def dependency(case: LadderCase, key: str) -> list[Proposal]:
     if not kinds:
         return []
     kind = min(kinds, key=lambda value: (len(value.label), value.label))
-    # "British Overseas Territories" -> "British overseas territory"; a name behind "of" stays as it is.
+    # "British Overseas Territories" -> "British overseas territory"; a name after "of" is not changed.
     label, of, name = kind.label.partition(" of ")
     first, *rest = label.replace("Territories", "territory").replace("territories", "territory").split()
     text = indefinite(" ".join([first, *(word.lower() for word in rest)]) + of + name)
@@ -133,15 +137,15 @@ def dependency(case: LadderCase, key: str) -> list[Proposal]:
     return [Proposal(key=normalise(text), text=text, parents=(key,), evidence=evidence, conditions=kind.conditions)]
 
 
-# On which continent a place lies: as the coarsest tier of a where-question, and only where all of it does.
+# The continent of a place: the coarsest tier for a where-question, only where the whole place lies on it.
 #
-# A state's continent is that of a place within it unless something says the place lies elsewhere: its own P30, the
-# part that another P30 value of the state applies to, an overseas territory in between, or another part of the world
-# in its description. Of a state on two continents only a place's own P30 counts.
+# A place has the continent of its state unless there is evidence against it: its own P30, a P30 value of the state
+# that applies to this part, an overseas territory in between, or another part of the world in its description.
+# For states on two continents only the P30 of the place itself counts.
 
 CONTINENT_CLASS = "Q5107"
-_NEAR = ("P706", "P361")  # of what landscape or larger whole a place is told to be a part
-# Classes of what belongs to a state without lying on its continent, by label.
+_NEAR = ("P706", "P361")  # properties for the landscape or larger region of a place
+# Labels of classes of places that belong to a state but need not lie on its continent.
 _ELSEWHERE = re.compile(
     r"\b(?:overseas|dependent territory|dependency|unincorporated|insular area|external territory"
     r"|autonomous country|(?:former )?colony|protectorate|special administrative region|territorial claim)\b",
@@ -163,10 +167,10 @@ _WITHIN: Mapping[str, Collection[str]] = MappingProxyType(
 
 
 def stated_continent(graph: Graph, place: str) -> Statement | None:
-    """The one P30 value that holds for all or most of the place: of several the one without a part that it is limited
-    to, else the one that the description names.
+    """The one P30 value for the whole of the place or most of it, or None.
 
-    None where that cannot be known, and where the description tells of a part of the world on another continent.
+    Of several values the one without the qualifier "applies to part" is used, else the one that the description names.
+    None where neither decides, and where the description names a part of the world on another continent.
     """
     stated = [s for s in graph.current(place, CONTINENT) if s.target and graph.label(s.target)]
     whole = [s for s in stated if not s.qualifier(APPLIES_TO_PART)] or stated
@@ -179,7 +183,7 @@ def stated_continent(graph: Graph, place: str) -> Statement | None:
 
 
 def continent_of_part(graph: Graph, place: str, holder: str) -> Statement | None:
-    """What `holder` states as the continent of the part of it that the place is: Oceania, of Hawaii."""
+    """The P30 statement of `holder` that applies to the part `place`: Oceania for Hawaii."""
     for statement in graph.statements(holder, CONTINENT):
         parts = {s.value.id for s in statement.qualifier(APPLIES_TO_PART) if isinstance(s.value, EntityValue)}
         if place in parts and statement.rank != "deprecated" and statement.target and not has_ended(statement):
@@ -188,7 +192,7 @@ def continent_of_part(graph: Graph, place: str, holder: str) -> Statement | None
 
 
 def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> bool:
-    """Whether anything tells that `place`, within `holder`, is not on `holder`'s continent."""
+    """Whether there is evidence that `place`, within `holder`, is not on the continent of `holder`."""
     continents = {s.target for s in graph.current(place, CONTINENT) if s.target}
     if continents:
         return continent not in continents
@@ -201,33 +205,33 @@ def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> boo
 
 
 def names_part_of(name: str, continent: str) -> bool:
-    """Whether the part of the world that the name tells may lie on the continent; True where it tells none."""
+    """Whether the part of the world in a name may lie on the continent; True for names without one."""
     parts = WORLD.findall(name)
     return not parts or any(_lies_on(part, continent) for part in parts)
 
 
 def continent_of(name: str) -> str | None:
-    """The one continent on which the part of the world lies that a name tells, by id; None where it tells none."""
+    """The id of the one continent of the part of the world in a name; None where there is none or several."""
     continents = {c for c in _WITHIN for part in WORLD.findall(name) if _lies_on(part, c)}
     return continents.pop() if len(continents) == 1 else None
 
 
-def together(places: Sequence[Place]) -> Place:
-    """One place, or what lies in several at once: "Eastern Europe and North Asia", in neither alone."""
+def combined_place(places: Sequence[Place]) -> Place:
+    """One place as it is; several as one place that extends over all of them: "Eastern Europe and North Asia"."""
     if len(places) == 1:
         return places[0]
     names = sorted(place.text for place in places)
     return Place(text=f"{', '.join(names[:-1])} and {names[-1]}")
 
 
-def as_written(place: Place) -> Place:
-    """The place by the words of the description, which say more than its entity: "Eastern Europe"."""
+def place_as_written(place: Place) -> Place:
+    """The place under the words of the description, which are more specific than its entity: "Eastern Europe"."""
     text = place.written or place.text
     return Place(text=text[:1].upper() + text[1:], written=place.written)
 
 
 def _parts_of_world(graph: Graph, place: str) -> list[str]:
-    """The parts of the world that the description and the stated larger wholes name; oceans for islands alone."""
+    """The parts of the world that the description and the stated larger regions name; oceans only for islands."""
     if not (WORLD.search(graph.description(place) or "") or any(graph.current(place, prop) for prop in _NEAR)):
         return []
     label = graph.label(place) or ""
@@ -243,12 +247,12 @@ def _lies_on(name: str, continent: str) -> bool:
     return name in _WITHIN.get(continent, ())
 
 
-# The statements that tell where a thing lies.
+# Statements about the location of a thing.
 
 
-# Where the thing is, most direct first; the first property with a value is used.
+# Properties for locations, the most direct first; the first one with a value is used.
 PLACE_PROPERTIES = ("P131", "P276", "P159", "P706", "P361")
-# Descriptions of what is gone: "Former ...", "... between 1919 and 1933", "(1721-1917)", occupation zones.
+# Descriptions of former things: "Former ...", "... between 1919 and 1933", "(1721-1917)", occupation zones.
 _PAST = re.compile(
     r"^(?:a\s+|the\s+)?(?:former|historical|historic|defunct|ancient|dissolved|medieval)\b"
     r"|\b\d{3,4}\s*[–—-]\s*\d{2,4}\b"
@@ -263,31 +267,34 @@ WORLDS = frozenset({"Q2", "Q525", "Q544", "Q39731", "Q48227", "Q5107"})  # Earth
 
 
 class Containers:
-    """The statements that put things of one case into larger ones: of best rank, not ended, their targets not gone."""
+    """The location statements of one case: best rank, not ended, about containers that still exist."""
 
     def __init__(self, case: LadderCase) -> None:
         self.case = case
         self.graph = case.graph
 
     def of(self, entity_id: str, *, all_properties: bool) -> list[Statement]:
-        """What contains the entity: by the first of PLACE_PROPERTIES with a usable value, P131 and P361 alone without
-        `all_properties`."""
+        """The statements of the first of PLACE_PROPERTIES with a usable value; only P131 and P361 without
+        `all_properties`.
+        """
         chain = self.case.gazetteer.chain(entity_id)
         for prop in PLACE_PROPERTIES if all_properties else ("P131", "P361"):
             if prop == "P706" and chain:
-                continue  # a landform is where a hill lies, not a town
-            usable = [s for s in self.values(entity_id, prop) if self.usable(s.target or "")]
-            if statements := self._of_the_whole(entity_id, prop, usable):
-                # Only what is gone, and was before the question's date, and a description that tells of today: the
-                # description it is.
-                all_gone = all(self._is_past(s) and not self.held_then(s) for s in statements)
+                continue  # P706 locates hills, not towns
+            usable = [s for s in self.values(entity_id, prop) if self.is_usable(s.target or "")]
+            if statements := self._about_whole_entity(entity_id, prop, usable):
+                # All containers ended before the question's date, and the description names today's ones: use the
+                # description.
+                all_gone = all(self._is_past(s) and not self.held_at_question_date(s) for s in statements)
                 return [] if all_gone and chain else statements
         return []
 
-    def _of_the_whole(self, entity_id: str, prop: str, statements: list[Statement]) -> list[Statement]:
-        """Those that tell today's place of all of the entity; by P361 the states or provinces of what is none."""
+    def _about_whole_entity(self, entity_id: str, prop: str, statements: list[Statement]) -> list[Statement]:
+        """The statements about the present location of the whole entity; for P361 only states or provinces, and none
+        for an entity that is one itself.
+        """
         if prop == "P131":
-            statements = self._agreeing(entity_id, statements)
+            statements = self._in_current_state(entity_id, statements)
             if entity_id == self.case.answer:
                 statements = [s for s in statements if self._may_hold_all(entity_id, s.target or "")]
         elif prop == "P361":
@@ -297,9 +304,9 @@ class Containers:
         return statements
 
     def _may_hold_all(self, entity_id: str, container: str) -> bool:
-        """Whether a thing that may lie in many places lies in this one as a whole, as far as its description tells.
+        """Whether the container may hold the whole of a thing such as a river, judged by its description.
 
-        Of a river or lake statements name one place and another, and a snapshot need not have them all.
+        A river or lake has one statement for each place that it touches, and a snapshot may lack some of them.
         """
         kinds = (self.graph.label(kind) or "" for kind in self.graph.classes(entity_id))
         description = self.graph.description(entity_id)
@@ -310,8 +317,8 @@ class Containers:
         adjectives = (table.adjectives.get(container), *table.variants.get(container, ()))
         return any(phrase_in(normalise(name), text) for name in (*self.graph.names(container), *adjectives) if name)
 
-    def _agreeing(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
-        """Without a state that is not its state today, and, for what lies directly in its state, nothing between."""
+    def _in_current_state(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
+        """The statements without former states; for divisions directly within a state, the state alone."""
         statements = self._in_todays_division(entity_id, self._in_the_described_state(entity_id, statements))
         states = [s for s in statements if self.case.gazetteer.is_state(s.target or "")]
         today = {s.target for s in self.values(entity_id, "P17")} if states else set()
@@ -321,9 +328,10 @@ class Containers:
         return states if states and self._is_division(entity_id) else statements
 
     def _in_the_described_state(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
-        """Where the description names one of several, without those that are not known to lie in its state.
+        """The statements whose places are known to lie in the state of the description, where it names one of several
+        places.
 
-        Mumbai was of the Bombay Presidency, which no one says has ended.
+        Mumbai has a statement for the Bombay Presidency, of which no end is stated.
         """
         described = {p.qid for step in self.case.gazetteer.chain(entity_id) for p in step if p.qid}
         states = [qid for qid in described if self.case.gazetteer.is_state(qid)]
@@ -334,7 +342,9 @@ class Containers:
         return [s for s in statements if s.target in described or not names.isdisjoint(above(s.target or ""))]
 
     def _in_todays_division(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
-        """Of Alberta, and what it was part of before, the one that the description tells."""
+        """The statements without earlier divisions where the description names the present one: Alberta, not the
+        North-West Territories.
+        """
         divisions = [s for s in statements if self._is_division(s.target or "")]
         if not divisions:
             return statements
@@ -354,11 +364,11 @@ class Containers:
         return not nested and not set(self.graph.classes(place)).isdisjoint(self.graph.classes(other))
 
     def values(self, entity_id: str, prop: str) -> list[Statement]:
-        """Today's values, what is gone only where nothing else is left; beside them those of the question's date."""
+        """The present values, and those of the question's date; former places only where there are no others."""
         today = [s for s in self.graph.current(entity_id, prop) if s.target]
         self.graph.fetch(s.target for s in today if s.target)
         statements = [s for s in today if not self._is_past(s)]
-        # What is gone holds what is gone with it, or what was there while it lasted.
+        # A former place may contain other former things, and things that existed in its time.
         statements = statements or [s for s in today if self.is_gone(entity_id) or self._may_have_held(s)]
         if self.case.at is not None:
             then = self.graph.held_at(entity_id, prop, self.case.at)
@@ -378,15 +388,19 @@ class Containers:
         return []
 
     def _is_past(self, statement: Statement) -> bool:
-        """Whether the target is gone: dissolved, described so, or described as lying in what is gone."""
+        """Whether the target no longer exists: dissolved, described as former, or described as located in a former
+        place.
+        """
         target = statement.target or ""
         if self.is_gone(target):
             return True
         around = [p.qid for step in self.case.gazetteer.chain(target) for p in step if p.qid]
         return not self.case.gazetteer.is_state(target) and bool(around) and self.is_gone(around[-1])
 
-    def held_then(self, statement: Statement) -> bool:
-        """Whether a statement on what is gone held at the question's date: by its own times, else its target's."""
+    def held_at_question_date(self, statement: Statement) -> bool:
+        """Whether a statement about a former place was true at the date of the question, by its qualifiers, else by
+        the dates of the target.
+        """
         at = self.case.at
         if at is None or (held := valid_at(statement, at)) is not None:
             return at is not None and bool(held)
@@ -395,10 +409,10 @@ class Containers:
         return bool(ends) and max(ends) >= time_key(at) and (not begins or min(begins) <= time_key(at, late=True))
 
     def _may_have_held(self, statement: Statement) -> bool:
-        """Whether what is gone may have held something at the question's date, as far as its own times tell."""
+        """Whether a former place may have contained something at the date of the question, by its own dates."""
         at, target = self.case.at, statement.target or ""
         ends, begins = self._times(target, "P576"), self._times(target, "P571")
-        if at is None:  # a state that is no more is never today's; of a district the name is still told
+        if at is None:  # a former state is never the present one; names of former districts are still used
             return "country" not in self.case.gazetteer.classes(target)
         return not (ends and max(ends) < time_key(at)) and not (begins and min(begins) > time_key(at, late=True))
 
@@ -407,12 +421,14 @@ class Containers:
         return [time_key(value, late=prop == "P576") for value in values if isinstance(value, TimeValue)]
 
     def is_gone(self, qid: str) -> bool:
-        """Whether it exists no more, by statement or description."""
+        """Whether the entity no longer exists, by statement or description."""
         return self.graph.is_historical(qid) or bool(_PAST.search(self.graph.description(qid) or ""))
 
     def _is_division(self, qid: str) -> bool:
         return self.graph.is_instance(qid, FIRST_DIVISION)
 
-    def usable(self, qid: str) -> bool:
-        """Whether the walk may go there: not what the snapshot lacks, whose statements nobody can follow."""
+    def is_usable(self, qid: str) -> bool:
+        """Whether the climb may visit the place: it has a label in the snapshot, and is neither the answer nor a
+        world.
+        """
         return qid not in WORLDS and qid != self.case.answer and self.graph.label(qid) is not None

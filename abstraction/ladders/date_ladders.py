@@ -35,7 +35,7 @@ __all__ = ["ParsedDate", "date_ladder", "parse_date", "time_value_ladder", "tole
 CONDITION = "time"  # the property of a condition on the calendar
 
 _YEAR = 9  # precision of a year
-# What WikiData writes for a year alone: 414 of 2,654 births of its people are on a first of January, where 7 would be.
+# A year without a day, as WikiData often writes it: 414 of 2,654 births are on 1 January, where 7 are expected.
 _FIRST_DAY = re.compile(r"[+-]?\d{1,6}-01-01(?:T.*)?")
 
 _PRECISION: dict[Kind, int] = {kind: precision for precision, kind in OF_PRECISION.items()}
@@ -43,7 +43,7 @@ _PRECISION: dict[Kind, int] = {kind: precision for precision, kind in OF_PRECISI
 
 @dataclass(frozen=True, slots=True)
 class _DateRung:
-    """One tier in the making: its names, the units that it states, and the calendar's rule behind it."""
+    """A tier under construction: its names, the calendar units that it states, and the text of the calendar rule."""
 
     texts: tuple[str, ...]
     states: frozenset[str]
@@ -51,14 +51,14 @@ class _DateRung:
 
 
 def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None) -> list[Level]:
-    """The levels of a date, the text itself first, finest to coarsest; at most 5 beyond it.
+    """The levels of a date, the text itself first, finest to coarsest; at most 5 after it.
 
-    `subject_evidence` is the statement that gives the date, where the graph has it; it stands first in the
-    evidence of every tier. One level alone means that no named unit holds the date.
+    `subject_evidence` is the statement that gives the date, where the graph has it; it is the first evidence of every
+    tier. A single level means that no named unit contains the date.
     """
     evidence = () if subject_evidence is None else (subject_evidence,)
     answer = Tier(text=parsed.text, aliases=_answer_aliases(parsed), evidence=evidence)
-    rungs = _approximate(parsed) if parsed.circa else _exact(parsed)
+    rungs = _rungs_of_approximate_date(parsed) if parsed.circa else _rungs_of_exact_date(parsed)
     levels = [Level(tiers=tuple(_tier(rung, evidence) for rung in level)) for level in rungs]
     return [Level(tiers=(answer,)), *levels[:MAX_LEVELS]]
 
@@ -102,7 +102,7 @@ def _tier(rung: _DateRung, evidence: tuple[Evidence, ...]) -> Tier:
     )
 
 
-def _exact(parsed: ParsedDate) -> list[list[_DateRung]]:
+def _rungs_of_exact_date(parsed: ParsedDate) -> list[list[_DateRung]]:
     """The rungs of a date that is no estimate."""
     first, last = parsed.first, parsed.last or parsed.first
     start = max(KINDS.index(OF_PRECISION.get(value.precision, "deep")) for value in (first, last))
@@ -119,32 +119,34 @@ def _exact(parsed: ParsedDate) -> list[list[_DateRung]]:
         if unit is None or unit != unit_of(last, kind) or not _is_worth_saying(unit, parsed.era):
             continue
         if kind == "decade" and unit_of(first, "century") != unit_of(last, "century"):
-            first = last = TimeValue(year=unit.number, precision=8)  # 1900-1905: told by the decade that holds both
+            first = last = TimeValue(year=unit.number, precision=8)  # 1900-1905: the century of the decade
         levels.append(_rungs(unit, first, other, parsed.era))
     return levels
 
 
 def _rungs(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: Era) -> list[_DateRung]:
-    """The unit as told of a value in it; beside it what the unit leaves out, and the unit of the `other` calendar."""
+    """The unit as a tier for a value in it, and alternates: the century edge that it leaves out, the unit of the
+    `other` calendar.
+    """
     rungs = [_rung(unit, era)]
     if unit.kind == "decade":
         century = unit_of(value, "century")
         if century and century != unit_of(TimeValue(year=unit.number, precision=8), "century"):
-            # Of the year 1900 the 1900s say nothing about its century, of 1000 nothing about its millennium.
-            rungs = [_decade_of(value.year, unit, era), _edge(century, era)]
+            # 1900 is in the 1900s, but not in the 20th century; 1000 is in the 1000s, but not in the second millennium.
+            rungs = [_decade_of(value.year, unit, era), _century_edge(century, era)]
     if other and (also := unit_of(other, unit.kind)) and also != unit:
         rungs.append(_decade_of(other.year, also, era) if unit.kind == "decade" else _rung(also, era))
     return rungs
 
 
 def _decade_of(year: int, decade: CalendarUnit, era: Era) -> _DateRung:
-    """A decade as told of one year in it: it states no century or millennium that the year lies outside of."""
+    """The decade of one year; it does not state a century or millennium that the year lies outside."""
     rung = _rung(decade, era)
     return replace(rung, states=rung.states & (_states(CalendarUnit("year", year)) | {decade.key()}))
 
 
-def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
-    """The rungs of an estimate: a day or month is taken to be right about its year, a year about none."""
+def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[_DateRung]]:
+    """The rungs of an approximate date: the year of an approximate day or month is taken as right, a year is not."""
     first, last = parsed.first, parsed.last or parsed.first
     if parsed.last is None and first.precision > _YEAR:
         year = TimeValue(year=first.year, precision=_YEAR)
@@ -155,8 +157,8 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
         return []
     if not parsed.era.words.has_words_for("century"):
         return []
-    early = TimeValue(year=_shifted(begin.first_year(), -_spread(first)), precision=9)
-    late = TimeValue(year=_shifted(end.last_year(), _spread(last)), precision=9)
+    early = TimeValue(year=_shift_year(begin.first_year(), -_possible_error_in_years(first)), precision=9)
+    late = TimeValue(year=_shift_year(end.last_year(), _possible_error_in_years(last)), precision=9)
     levels: list[list[_DateRung]] = []
     early_century, late_century = unit_of(early, "century"), unit_of(late, "century")
     if early_century and early_century == late_century:
@@ -168,25 +170,25 @@ def _approximate(parsed: ParsedDate) -> list[list[_DateRung]]:
         and first.precision == _YEAR
         and early.year * late.year > 0
     ):
-        levels.append([_turn(early_century, late_century, parsed.era)])
+        levels.append([_turn_of_centuries(early_century, late_century, parsed.era)])
     millennium = unit_of(early, "millennium")
     if millennium and millennium == unit_of(late, "millennium") and _is_worth_saying(millennium, parsed.era):
         levels.append([_rung(millennium, parsed.era)])
     return levels
 
 
-def _spread(value: TimeValue) -> int:
-    """How many years an estimate of this precision may be off."""
+def _possible_error_in_years(value: TimeValue) -> int:
+    """The number of years by which an approximate date of this precision may be wrong."""
     return {8: 10, 7: 100}.get(value.precision) or tolerance(value.year)
 
 
 def _is_worth_saying(unit: CalendarUnit, era: Era) -> bool:
-    """Whether there is a word for it; a millennium tells something only of the far past."""
+    """Whether the language has a word for the unit; millennia are used only for years BCE."""
     return era.words.has_words_for(unit.kind) and (unit.kind != "millennium" or unit.number < 0)
 
 
-def _shifted(year: int, by: int) -> int:
-    """`year` moved by some years over the missing year 0."""
+def _shift_year(year: int, by: int) -> int:
+    """The year `by` years later, or earlier if negative, without a year 0."""
     moved = year + by
     if year < 0 <= moved:
         return moved + 1
@@ -199,7 +201,7 @@ def _rung(unit: CalendarUnit, era: Era) -> _DateRung:
 
 
 def _states(unit: CalendarUnit) -> frozenset[str]:
-    """The unit and every coarser one that holds it."""
+    """The keys of the unit and of every coarser unit that contains it."""
     year = unit.first_year() if unit.kind != "decade" else unit.number
     value = TimeValue(year=year, month=unit.month or None, day=unit.day or None, precision=_PRECISION[unit.kind])
     coarser = (unit_of(value, kind) for kind in KINDS[KINDS.index(unit.kind) : -1])
@@ -226,8 +228,8 @@ def _edge_state(century: CalendarUnit) -> str:
     return f"{'end' if century.number > 0 else 'beginning'} of {century.key()}"
 
 
-def _edge(century: CalendarUnit, era: Era) -> _DateRung:
-    """The end of a century at its year 1900, which the decade's century leaves out; the beginning BCE."""
+def _century_edge(century: CalendarUnit, era: Era) -> _DateRung:
+    """The end of a century, for its last year (1900), which the decade leaves out; the beginning for years BCE."""
     place = "end" if century.number > 0 else "beginning"
     year = names(CalendarUnit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]
     texts = [
@@ -243,8 +245,8 @@ def _edge(century: CalendarUnit, era: Era) -> _DateRung:
     )
 
 
-def _turn(early: CalendarUnit, late: CalendarUnit, era: Era) -> _DateRung:
-    """Both centuries, where an estimate lies at their border."""
+def _turn_of_centuries(early: CalendarUnit, late: CalendarUnit, era: Era) -> _DateRung:
+    """The turn of two centuries, where an approximate date lies at their border."""
     old, new = (era.words.ordinals(abs(unit.number))[0] for unit in (early, late))
     mark = f" {era.before}" if early.number < 0 else ""
     return _DateRung(
@@ -255,15 +257,15 @@ def _turn(early: CalendarUnit, late: CalendarUnit, era: Era) -> _DateRung:
 
 
 def _answer_aliases(parsed: ParsedDate) -> tuple[str, ...]:
-    """Other ways to write the answer as it stands, the day in the other calendar among them."""
+    """Other ways to write the answer, with the day in the other calendar among them."""
     unit = unit_of(parsed.first)
-    forms = _forms(unit, parsed) if unit is not None and not parsed.part else ()
+    forms = _written_forms(unit, parsed) if unit is not None and not parsed.part else ()
     first_forms = {normalise(form): form for form in reversed(forms)}
     first_forms.pop(normalise(parsed.text), None)
     return tuple(form for form in dict.fromkeys(forms) if first_forms.get(normalise(form)) == form)
 
 
-def _forms(unit: CalendarUnit, parsed: ParsedDate) -> tuple[str, ...]:
+def _written_forms(unit: CalendarUnit, parsed: ParsedDate) -> tuple[str, ...]:
     """The ways to write a date that begins with this unit; of ranges only those of plain years."""
     forms, words = names(unit, era=parsed.era, style=parsed.style), parsed.era.words
     if parsed.last is not None:

@@ -29,7 +29,7 @@ class NamedValue:
 
     @property
     def conditions(self) -> frozenset[Condition]:
-        """What the statement says, as conditions of a tier."""
+        """The value of the statement as conditions of a tier."""
         return states(self.statement.property, self.qid)
 
 
@@ -43,7 +43,7 @@ def named_values(graph: Graph, statements: Iterable[Statement]) -> list[NamedVal
 
 
 def current_values(graph: Graph, entity_id: str, prop: str) -> list[NamedValue]:
-    """The values that a property has today, as far as they are entities with a label."""
+    """The present values of a property that are entities with a label."""
     return named_values(graph, graph.current(entity_id, prop))
 
 

@@ -1,8 +1,9 @@
-"""Whether the works of a genre are what a broader class means, as the source's works of several genres tell.
+"""A test of genre hierarchies against the works in the source that have several genres.
 
-P279 says that mystery fiction is action fiction. Of 27 of its works with a further genre 3 have one of action fiction,
-where 6 would by chance: whoever said the genres of works did not mean it so. Where the class is truly broader its
-genres meet: romantic comedies are as often of another romance genre as works are by chance, which is the least.
+P279 makes mystery fiction a subclass of action fiction. Of 27 mystery works with a further genre, 3 have a kind of
+action fiction, where 6 are expected by chance: the works are not classified that way. Where the class is truly
+broader, the count is at least as high as by chance: romantic comedies have other romance genres as often as other
+works.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from dataclasses import dataclass
 from abstraction.ladders.kept_results import kept_with_source
 from kg.walks.graph import Graph
 
-GENRES = 500  # the most frequent that are looked at
-WORKS = 1_000  # of each of them
-# Below half of what would be so by chance, where that is two works or more, the class is none of the genre's.
+GENRES = 500  # the most frequent genres, for which works are read
+WORKS = 1_000  # read per genre
+# A class is rejected below half of the count expected by chance, where at least two works are expected.
 LEAST_SHARED, LEAST_EXPECTED = 0.5, 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Works:
-    """Works of several genres: the genres of each, what is above each genre (and itself), the works of each class."""
+    """Works that have several genres: their genres, each genre with its superclasses, and the works of each class."""
 
     genres: tuple[frozenset[str], ...]
     above: Mapping[str, frozenset[str]]
@@ -31,7 +32,7 @@ class _Works:
 
 @kept_with_source
 def shares_members(graph: Graph, genre: str, above: str) -> bool:
-    """Whether nothing in the source's works speaks against a genre being of a broader class."""
+    """Whether the works of the source are consistent with the genre being a subclass of `above`."""
     works = _works(graph)
     mine, theirs = works.of_class.get(genre, frozenset()), works.of_class.get(above, frozenset())
     beside = {

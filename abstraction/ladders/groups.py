@@ -1,4 +1,4 @@
-"""Bands and other performing groups: what kind, of which country, of which genre; never their members."""
+"""Bands and other performing groups: kind, country and genre; never their members."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def groups(case: LadderCase) -> list[Proposal]:
     chains = [described_kind(case, kind, FAMILY)] if kind is not None else stated_kinds(case, FAMILY)
     wordings = [text for chain in chains for text in chain.texts]
     if not any(" " in text and not text.startswith(("musical ", "music ")) for text in wordings):
-        chains = _by_genre(case, chains) or chains  # no more is told than that it is a group
+        chains = _kinds_by_genre(case, chains) or chains  # the kind alone is only "group"
     national = (kind.nationality or (described.land if described else None)) if kind is not None else None
     nationalities = nations(case, national, ("P495", "P17")) or nation_of_place(case, "P740", "P495")
     lattice = Lattice()
@@ -38,22 +38,22 @@ def groups(case: LadderCase) -> list[Proposal]:
     for chain in chains:
         for index, wording in enumerate(chain.wordings):
             order += 1
-            _add(lattice, wording, nationalities if index >= chain.tied else (), order)
-        order = _as_groups(lattice, chain, nationalities, order, case.vocabulary)
+            _add_wording(lattice, wording, nationalities if index >= chain.tied else (), order)
+        order = _add_group_wordings(lattice, chain, nationalities, order, case.vocabulary)
         if chain.wordings:
-            _of_country(lattice, chain.wordings[-1], nationalities, order + 50)
+            _add_group_of_country(lattice, chain.wordings[-1], nationalities, order + 50)
     return lattice.proposals()
 
 
-def _add(lattice: Lattice, wording: Wording, nationalities: Sequence[Nation], order: int) -> None:
+def _add_wording(lattice: Lattice, wording: Wording, nationalities: Sequence[Nation], order: int) -> None:
     add_national(lattice, wording, nationalities, order)
     add_phrase(lattice, wording.text, (wording,), order=order)
 
 
-def _as_groups(
+def _add_group_wordings(
     lattice: Lattice, chain: KindChain, nationalities: Sequence[Nation], order: int, vocabulary: Vocabulary
 ) -> int:
-    """A vocal quartet is a vocal group."""
+    """Add "a vocal group" for "a vocal quartet"; returns the display order of the last phrase."""
     finer: list[tuple[int, Wording]] = []
     texts: list[str] = []
     for index, wording in enumerate(chain.wordings):
@@ -61,40 +61,40 @@ def _as_groups(
         if last in SMALL and before and vocabulary.attests(f"{before} group"):
             finer.append((index, wording))
             texts.append(f"{before} group")
-    proofs = [(*small.evidence, _is_group(small.text.rsplit(" ", 1)[-1])) for _, small in finer]
+    proofs = [(*small.evidence, _group_rule(small.text.rsplit(" ", 1)[-1])) for _, small in finer]
     for (index, small), large in zip(finer, KindChain.of(texts, proofs).wordings, strict=True):
         order += 1
-        _entail(lattice, f"o:{normalise(small.text)}", large.features)
-        _add(lattice, large, nationalities if index >= chain.tied else (), order)
+        _add_entailed_features(lattice, f"o:{normalise(small.text)}", large.features)
+        _add_wording(lattice, large, nationalities if index >= chain.tied else (), order)
     return order
 
 
-def _of_country(lattice: Lattice, broadest: Wording, nationalities: Sequence[Nation], order: int) -> None:
+def _add_group_of_country(lattice: Lattice, broadest: Wording, nationalities: Sequence[Nation], order: int) -> None:
     """ "an American group": the noun alone says too little, with a nationality it does not."""
     noun = broadest.text.rsplit(" ", 1)[-1]
-    rule = (_is_group(noun),) if noun in SMALL else ()
+    rule = (_group_rule(noun),) if noun in SMALL else ()
     noun = "group" if noun in SMALL else noun
     if noun not in _NOUNS or noun == broadest.text:
         return
     group = KindChain.of((noun,), ((*broadest.evidence, *rule),)).wordings[0]
-    _entail(lattice, "", group.features)
+    _add_entailed_features(lattice, "", group.features)
     add_national(lattice, group, nationalities, order)
 
 
-def _entail(lattice: Lattice, feature: str, more: frozenset[str]) -> None:
-    """Let the phrases with a feature (all for "") entail what has `more`."""
+def _add_entailed_features(lattice: Lattice, feature: str, more: frozenset[str]) -> None:
+    """Add the features `more` to all phrases with a feature, or to all phrases for ""."""
     for key, node in list(lattice.nodes.items()):
         if not feature or feature in key:
             del lattice.nodes[key]
             lattice.nodes[key | more] = node
 
 
-def _is_group(small: str) -> Evidence:
+def _group_rule(small: str) -> Evidence:
     return Evidence(kind="rule", text=f"{indefinite(small)} is a group")
 
 
-def _by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindChain]:
-    """By genre where the kind tells nothing: "funk band"."""
+def _kinds_by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindChain]:
+    """Kinds by genre, where the kind alone is uninformative: "funk band"."""
     kind = next((chain.wordings[0] for chain in kinds[:1] if chain.wordings), None)
     noun = kind.text.rsplit(" ", 1)[-1] if kind is not None else "group"
     if noun not in _NOUNS:

@@ -1,4 +1,4 @@
-"""Results that are kept for as long as what they were read from."""
+"""A cache of results that lives as long as the object they were computed from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 def kept_with_source(function: Callable[[Source, *Others], Result]) -> Callable[[Source, *Others], Result]:
-    """Keep what the function returns, by its other arguments, while its first one lives: a graph, as a rule."""
+    """Cache the results of a function by its other arguments, as long as its first argument lives, usually a graph."""
     memory: WeakKeyDictionary[Source, dict[tuple[Any, ...], Result]] = WeakKeyDictionary()
 
     @wraps(function)

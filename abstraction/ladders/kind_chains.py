@@ -1,4 +1,4 @@
-"""Kinds of things as chains of ever shorter wordings, with what backs each: for organisations, groups and works."""
+"""Kinds of things as chains of shorter and shorter wordings with evidence: for organisations, groups and works."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 
 STATED = 2  # kinds taken from P31
-STEPS = 2  # of P279 to a usual kind
+STEPS = 2  # P279 steps to a usual kind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KindChain:
-    """A kind in all its wordings, finest first. `tied` counts the first that take no nationality before them."""
+    """A kind in all its wordings, finest first. The first `tied` wordings take no nationality before them."""
 
     wordings: tuple[Wording, ...]
     tied: int = 0
@@ -41,7 +41,9 @@ class KindChain:
         *,
         tied: int = 0,
     ) -> KindChain:
-        """Wordings each of which entails those behind it; without `conditions` each states its own words."""
+        """A chain in which each wording entails the later ones; without `conditions` each wording is its own
+        condition.
+        """
         features = [f"o:{normalise(text)}" for text in texts]
         stated = conditions or [states("text", f"kind:{normalise(text)}") for text in texts]
         wordings = tuple(
@@ -56,7 +58,7 @@ class KindChain:
         return [wording.text for wording in self.wordings]
 
     def only(self, keep: Callable[[str], bool]) -> KindChain:
-        """The chain without the wordings that may not stand."""
+        """The chain with the wordings that pass `keep`."""
         indices = [at for at, wording in enumerate(self.wordings) if keep(wording.text)]
         return KindChain(
             wordings=tuple(self.wordings[at] for at in indices), tied=sum(at < self.tied for at in indices)
@@ -67,7 +69,7 @@ _DOUBLED = re.compile(r"(?<=\bconglomerate) (?:corporation|company|group)\Z")  #
 
 
 def described_kind(case: LadderCase, kind: DescribedKind, family: str) -> KindChain:
-    """The kind that a description tells, backed by P31 too where a wording is the label of a stated class."""
+    """The kind in a description; a wording that is the label of a stated class has its P31 statement as evidence."""
     classes = {normalise(case.graph.label(s.target or "") or ""): s for s in case.graph.current(case.answer, "P31")}
     proofs: list[tuple[Evidence, ...]] = []
     qids: list[str | None] = []
@@ -94,7 +96,7 @@ def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:
 
 
 def _names_kind(label: str, family: str) -> bool:
-    """Whether a class's label is a short phrase without names for one thing of the family."""
+    """Whether a label is a short common noun phrase for one thing of the family, without names."""
     words = label.split()
     plain = label[:1].islower() and not any(word[:1].isupper() for word in words)
     return plain and len(words) <= 4 and words[-1] in heads(family) and not is_plural(words[-1])
@@ -112,15 +114,15 @@ def _chain(
         states("P31", qid) if qid else states("text", f"kind:{normalise(text)}")
         for text, qid in zip(texts, qids, strict=True)
     ]
-    chain = KindChain.of(texts, proofs, conditions, tied=tied).only(_no_other_name(case.graph, texts, qids))
+    chain = KindChain.of(texts, proofs, conditions, tied=tied).only(_synonym_test(case.graph, texts, qids))
     return (_with_broader(case, chain, qids, family) if family == "organisation" else chain).only(may_stand)
 
 
-def _no_other_name(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]) -> Callable[[str], bool]:
-    """A test whether a wording says less than those before it, and is no other name of what one of them is called."""
+def _synonym_test(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]) -> Callable[[str], bool]:
+    """A test whether a wording is less specific than those before it, rather than a synonym of one of them."""
     names: dict[str, int] = {}
     for at, text in enumerate(texts[:-1]):
-        qid = qids[at] or _class_named(graph, text)
+        qid = qids[at] or _class_with_label(graph, text)
         for name in graph.names(qid) if qid else ():
             names.setdefault(normalise(name), at)
     index = {text: at for at, text in enumerate(texts)}
@@ -128,7 +130,7 @@ def _no_other_name(graph: Graph, texts: Sequence[str], qids: Sequence[str | None
 
 
 def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None], family: str) -> KindChain:
-    """The chain and behind it the broader kind of its shortest wording that has one, which the finer ones entail."""
+    """The chain, and after it the broader kind of its shortest wording that has one; the finer wordings entail it."""
     known = {normalise(text) for text in chain.texts}
     for at in reversed(range(len(chain.wordings))):
         source = chain.wordings[at]
@@ -146,15 +148,15 @@ def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None]
 
 
 def broader_kind(case: LadderCase, text: str, qid: str | None, family: str) -> ClassAbove | None:
-    """The nearest usual and telling kind above the class that a wording names."""
+    """The nearest usual and specific kind above the class that a wording names."""
     if normalise(text) in listed("general_kinds"):
         return None
-    start = qid or _class_named(case.graph, text)
-    return _usual_above(case.graph, start, family) if start else None
+    start = qid or _class_with_label(case.graph, text)
+    return _usual_class_above(case.graph, start, family) if start else None
 
 
 @kept_with_source
-def _class_named(graph: Graph, text: str) -> str | None:
+def _class_with_label(graph: Graph, text: str) -> str | None:
     """The one class with this label, or None where there are several or none."""
     entity_ids = [m.id for m in graph.find(text) if m.kind == "label"]
     graph.fetch(entity_ids)
@@ -163,7 +165,7 @@ def _class_named(graph: Graph, text: str) -> str | None:
 
 
 @kept_with_source
-def _usual_above(graph: Graph, start: str, family: str) -> ClassAbove | None:
+def _usual_class_above(graph: Graph, start: str, family: str) -> ClassAbove | None:
     usual = common_types(family) - listed("general_kinds") - set(map(normalise, graph.names(start)))
     for layer in layers_above(graph, start, steps=STEPS):
         for above in layer:

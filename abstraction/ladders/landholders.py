@@ -18,15 +18,17 @@ from abstraction.tiers import Condition, Evidence
 STATE_NOUN = "country"
 _COUNTRY_CLASSES = STATE | {"Q6256"}
 _PLAIN = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")
-# What a place is to another, or too vague: not what it is called by itself.
+# Relations to another place, and vague words: no nouns for the place itself.
 _ROLES = frozenset(
     {"county seat", "seat", "capital", "place", "area", "metropolitan area", "urban area", "conurbation"}
 )
-_SPOKEN = {"federated state": "state", "federal state": "state"}  # nouns of classes as one says them
+_SPOKEN = {"federated state": "state", "federal state": "state"}  # nouns in everyday words, by class label
 
 
 def landholders(case: LadderCase) -> list[Proposal]:
-    """`a NOUN in CONTAINER` for every container of the place, then `a NOUN` of what is no state; else empty."""
+    """Phrases `a NOUN in CONTAINER` for every container, then `a NOUN` unless the place is a state; empty without a
+    noun or container.
+    """
     named = noun_of(case)
     containers = Climb(case).proposals()
     if named is None or not containers:
@@ -48,7 +50,7 @@ def landholders(case: LadderCase) -> list[Proposal]:
         for p in containers
     ]
     if noun == STATE_NOUN:
-        return phrased  # that a state is a country says nothing
+        return phrased  # "a country" adds nothing for a state
     inner = {parent for p in phrased for parent in p.parents}
     tops = tuple(sorted(p.key for p in phrased if p.key not in inner)) or (ANSWER,)
     alone = Proposal(
@@ -58,9 +60,9 @@ def landholders(case: LadderCase) -> list[Proposal]:
 
 
 def spoken(names: Sequence[str]) -> list[str]:
-    """The first name, and of the others those that stand in a sentence: words, or initials of several of them.
+    """The first name, and those others that can be used in a sentence: words, or initials of several words.
 
-    Codes ("CAN", "jp"), flags and names that need their brackets are none.
+    Codes ("CAN", "jp"), flags and names with brackets are left out.
     """
     spelled = {"".join(w[0] for w in name.split() if w[0].isupper()) for name in names}
     out = list(names[:1])
@@ -74,7 +76,7 @@ def spoken(names: Sequence[str]) -> list[str]:
 
 
 def noun_of(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
-    """What the place is called as a thing: by a class with a plain noun as label, else by its description."""
+    """The common noun for the place, with evidence: a class with a plain noun as label, else the description."""
     graph = case.graph
     for value in current_values(graph, case.answer, "P31"):
         if value.qid in _COUNTRY_CLASSES and case.gazetteer.is_state(case.answer):

@@ -1,7 +1,7 @@
-"""Languages: the branch that the description names, then the families that the graph puts them in.
+"""Languages: the branch that the description names, then the families in the graph.
 
-Families that hold one language hold each other. Where the graph does not say which of two holds which, the one
-nearest to the language stands below what the description names, and the others are left out.
+Families of one language contain each other. Where the graph does not give their order, the family nearest to the
+language is put below the described one, and the others are left out.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _LANGUAGE = re.compile(
     r"|^(?:an?\s+)?(?P<y>[a-z][a-z-]+(?:\s[a-z-]+)*\s+)language\b"
 )
 _FAMILY_OF = re.compile(r"\bof the (?P<x>[A-Z][\w-]+(?: [A-Z][\w-]+)*?)\s*+(?:language\s++)?(?:family|branch|group)\b")
-# Groupings that linguists dispute, that are no descent, or that only linguists know (English and Scots are Anglic):
-# never said of a language.
+# Groupings that linguists dispute, that are not about descent, or that only linguists know (English and Scots are
+# Anglic): never used as tiers.
 _NO_FAMILY = re.compile(
     r"\b(?:anglic|anglo-frisian|italo-western"
     r"|altaic|nostratic|ural-altaic|jewish|areal|sprachbund|southern european|languages of|by |standard"
@@ -42,22 +42,22 @@ _NO_FAMILY = re.compile(
 )
 _PROPOSED = re.compile(r"(?:an? )?(?:proposed|hypothetical|controversial|disputed|hypothesi[sz]ed)\b", re.I)
 FAMILIES = 4
-MEMBERS = 50  # of a family, read to see whether they are forms of one
+MEMBERS = 50  # read per family, to see whether all are forms of one language
 
 
 def languages(case: LadderCase) -> list[Proposal]:
     """ "a West Germanic language › a Germanic language › an Indo-European language", never the country."""
     graph = case.graph
-    answer_names = {_plain(name) for name in graph.names(case.answer)}
+    answer_names = {_without_language_noun(name) for name in graph.names(case.answer)}
 
     def keep(qid: str) -> bool:
         label = graph.label(qid) or ""
         return (
             qid not in stop_classes()
-            and _plain(label) not in answer_names
+            and _without_language_noun(label) not in answer_names
             and not _NO_FAMILY.search(label)
             and not _PROPOSED.match(graph.description(qid) or "")
-            and not _is_of_one(graph, case.answer, qid)
+            and not _contains_only_forms_of(graph, case.answer, qid)
             and ("language" in label.casefold() or bool({"Q25295", "Q34770"}.intersection(graph.classes(qid))))
             and qid not in {"Q34770", "Q25295", "Q315", "Q33384"}
         )
@@ -66,13 +66,13 @@ def languages(case: LadderCase) -> list[Proposal]:
     proposals = climb(graph, case.answer, replace(upward, first=("P31",), depth=9), condition="P407")
     nearest = [key for key, node in proposals.items() if ANSWER in node.parents]
 
-    def called(written: str) -> list[str]:
+    def names_with_kind(written: str) -> list[str]:
         return [f"{written} {kind}" for kind in ("language", "languages", "language family", "dialects")]
 
     described = [
         proposal
         for pattern in (_LANGUAGE, _FAMILY_OF)
-        for proposal in described_classes(case, pattern, "P407", keep, names=called)
+        for proposal in described_classes(case, pattern, "P407", keep, names=names_with_kind)
     ]
     for proposal in described:
         if proposal.key in proposals:
@@ -80,20 +80,20 @@ def languages(case: LadderCase) -> list[Proposal]:
             proposals[proposal.key] = replace(known, evidence=(*known.evidence, *proposal.evidence))
         else:
             add_with_classes_above(proposals, proposal, graph, upward, condition="P407")
-    # The answer's own P31 says "a language of this family" only for classes below `language`.
-    nodes = as_graph(_singular(node) for node in proposals.values())
+    # The P31 of the answer means "a language of this family" only for subclasses of `language`.
+    nodes = as_graph(_in_singular(node) for node in proposals.values())
     keys = [proposal.key for proposal in described]
     for key in keys:
         if key in nodes:
             nodes = _above_nearest(nodes, key, nearest, keys)
-    return [_with_article(graph, node) for node in _thin(case, nodes).values()]
+    return [_with_article(graph, node) for node in _best_known_families(case, nodes).values()]
 
 
 @kept_with_source
-def _is_of_one(graph: Graph, language: str, family: str) -> bool:
-    """Whether a family is the language by another name: nothing but its forms is in it, as in Hellenic.
+def _contains_only_forms_of(graph: Graph, language: str, family: str) -> bool:
+    """Whether a family is the language under another name: it contains only forms of the language, as Hellenic does.
 
-    Where nothing else at all is in it, it is called after the language too: Koreanic.
+    A family without any other member counts only if it is named after the language: Koreanic.
     """
     name = normalise(graph.label(language) or "")
     referrers = graph.store.referrers([("P279", family)], limit=MEMBERS)
@@ -107,7 +107,9 @@ def _is_of_one(graph: Graph, language: str, family: str) -> bool:
 def _above_nearest(
     nodes: ProposalGraph, key: str, nearest: Collection[str], described: Collection[str]
 ) -> ProposalGraph:
-    """The families with the described one above the nearest, and none whose place beside it is unknown."""
+    """The families with the described one above the nearest; families with an unknown position relative to it are left
+    out.
+    """
     related = {key, *ancestors(nodes, key)}
     beside = [other for other in nodes if other not in related and key not in ancestors(nodes, other)]
     below = tuple(other for other in beside if other in nearest and other not in described)
@@ -128,16 +130,18 @@ def _with_article(graph: Graph, node: Proposal) -> Proposal:
     return replace(node, text=indefinite(text), aliases=tuple(dict.fromkeys((text, node.text, *node.aliases))))
 
 
-def _thin(case: LadderCase, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
-    """At most four: those the description names, the nearest and the largest, then what is best known: by
-    sitelinks, or, where the source counts none, by how many names and direct branches it has."""
+def _best_known_families(case: LadderCase, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
+    """At most four families: described ones, the nearest, the largest, then the best known.
+
+    Best known: by the number of sitelinks, or in sources without sitelinks by the number of names and direct branches.
+    """
     if len(nodes) <= FAMILIES:
         return nodes
     graph = case.graph
     branches = graph.store.value_counts([("P279", n.qid) for n in nodes.values() if n.qid])
     size = {n.key: graph.size_below(n.qid) if n.qid else 0 for n in nodes.values()}
 
-    def known(key: str) -> tuple[int, int, str]:
+    def prominence(key: str) -> tuple[int, int, str]:
         qid = nodes[key].qid or ""
         entity = graph.entity(qid)
         names = len(entity.aliases.get(graph.language, ())) if entity else 0
@@ -147,11 +151,11 @@ def _thin(case: LadderCase, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
     nearest = min(nodes, key=lambda k: (nodes[k].parents != (ANSWER,), size[k], k))
     largest = max(nodes, key=lambda k: (size[k], k))
     chosen += [key for key in dict.fromkeys((nearest, largest)) if key not in chosen]
-    chosen += sorted(set(nodes) - set(chosen), key=known, reverse=True)[: max(0, FAMILIES - len(chosen))]
+    chosen += sorted(set(nodes) - set(chosen), key=prominence, reverse=True)[: max(0, FAMILIES - len(chosen))]
     return remove(nodes, lambda n: n.key not in chosen)
 
 
-def _singular(node: Proposal) -> Proposal:
+def _in_singular(node: Proposal) -> Proposal:
     def in_singular(name: str) -> str:
         return re.sub(r"\b([Ll]anguage|[Dd]ialect)s\b", r"\1", name)
 
@@ -160,5 +164,5 @@ def _singular(node: Proposal) -> Proposal:
     return replace(node, text=text, aliases=tuple(dict.fromkeys(a for a in aliases if a != text)))
 
 
-def _plain(name: str) -> str:
+def _without_language_noun(name: str) -> str:
     return re.sub(r"(?<!\s)\s++(?:languages?|dialects?)$", "", normalise(name))

@@ -1,4 +1,6 @@
-"""Answers that are no entity, dates, quantities and ages: read from their text, backed by the subject's statement."""
+"""Answers that are not entities (dates, quantities, ages), read from their text, with the statement of the subject as
+evidence.
+"""
 
 from __future__ import annotations
 
@@ -38,10 +40,10 @@ def age_ladder(parsed: ParsedQuantity) -> list[Level]:
     years = int(parsed.amount) if parsed.amount == parsed.amount.to_integral_value() else -1
     if parsed.approximate or not _TEENS.start <= years < 100:
         return [first]
-    return [first, Level(tiers=(_decade(years, parsed.language),))]
+    return [first, Level(tiers=(_decade_of_life(years, parsed.language),))]
 
 
-def _decade(years: int, words: Language) -> Tier:
+def _decade_of_life(years: int, words: Language) -> Tier:
     low, high = (years // 10 * 10, years // 10 * 10 + 9) if years not in _TEENS else (_TEENS.start, _TEENS.stop - 1)
     text, *names = (words.fill_templates("teens") if years in _TEENS else ()) or words.fill_templates(
         "age", first=low, last=high, word=words.spoken_decades.get(low, "")
@@ -70,11 +72,11 @@ def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) 
     parsed = parse_date(text, code=graph.shown_in) or parse_date(_AGED.sub("", text), code=graph.shown_in)
     if parsed is None:
         return None
-    evidence = _evidence(graph, subject, relation, lambda value: _agrees(value, parsed))
+    evidence = _supporting_evidence(graph, subject, relation, lambda value: _lies_within_answer(value, parsed))
     return with_date_bits(parsed, date_ladder(parsed, subject_evidence=evidence), relation)
 
 
-def _evidence(
+def _supporting_evidence(
     graph: Graph, subject: str | None, relation: str, fits: Callable[[Value | None], bool]
 ) -> Evidence | None:
     """The first of the subject's statements of the relation whose value fits."""
@@ -82,8 +84,8 @@ def _evidence(
     return next((from_statement(graph, statement) for statement in stated if fits(statement.value)), None)
 
 
-def _agrees(value: Value | None, parsed: ParsedDate) -> bool:
-    """Whether the value says no less than the answer: its span of days lies inside the answer's."""
+def _lies_within_answer(value: Value | None, parsed: ParsedDate) -> bool:
+    """Whether the value is at least as precise as the answer: its range of days lies within that of the answer."""
     if not isinstance(value, TimeValue):
         return False
     first, last = parsed.first, parsed.last or parsed.first
@@ -96,8 +98,8 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
     if parsed is None:
         return None
     if not is_known(graph.shown_in) and _THOUSANDS.search(text):
-        return None  # "3.718 metros": no rules of the language tell a thousand from a thousandth
-    evidence = _evidence(
+        return None  # "3.718 metros": without rules for the language this may be thousands or a fraction
+    evidence = _supporting_evidence(
         graph, subject, relation, lambda value: isinstance(value, QuantityValue) and value.amount == parsed.amount
     )
     return with_quantity_bits(parsed, quantity_ladder(parsed, subject_evidence=evidence), relation)
@@ -157,10 +159,9 @@ def _times(graph: Graph, qid: str, prop: str) -> list[Statement]:
 
 
 def measured_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
-    """The levels of an amount that nothing but its own unit tells to be one: "45.3%", "-195.8 °C".
+    """The levels of an amount that only its unit shows to be one: "45.3%", "-195.8 °C".
 
-    None for bare numbers and counted things, which may be names, and where the unit is written as a title is
-    ("127 Hours").
+    None for bare numbers and counted things, which may be names, and for units in title case ("127 Hours").
     """
     parsed = read_amount(text, code=graph.shown_in)
     if parsed is None or parsed.unit is None or not (parsed.sign or parsed.unit_text in parsed.unit.spellings):

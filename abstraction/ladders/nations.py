@@ -23,10 +23,10 @@ _PARTS_OF_BRITAIN = frozenset({"Q21", "Q22", "Q25"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Nation(Wording):
-    """A nationality as a part of phrases: `features` holds itself and what it entails ("British").
+    """A nationality as a part of phrases: `features` are its own and those that it entails ("British").
 
-    `broader` are the nationalities that it entails: one of two that stand together, or the wider one. A
-    language someone writes in is told like a nationality but makes no `person`.
+    `broader` are the nationalities that it entails: either one of a compound, or the wider one. A language that a
+    person writes in is used like a nationality, but `person` is false: it gives no phrase by itself.
     """
 
     broader: tuple[Nation, ...] = ()
@@ -38,8 +38,8 @@ class Nation(Wording):
         return self.evidence[0].kind == "statement"
 
 
-def ever(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
-    """The statements that hold today, or, where all have ended, those that once did."""
+def current_or_ended(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
+    """The present statements, or all former ones where all have ended."""
     if today := graph.current(entity_id, prop):
         return today
     once = all_stated(graph.statements(entity_id, prop))
@@ -47,21 +47,21 @@ def ever(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
 
 
 def word_evidence(case: LadderCase, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
-    """Words of the answer's description as evidence, one step for each unbroken stretch."""
+    """Words of the description of the answer as evidence, one step for each contiguous span."""
     return tuple(from_span(case.graph, case.answer, span) for span in spans(used))
 
 
 def nations(case: LadderCase, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:
-    """The nationality that a description tells, else those of the first of `properties` that has values.
+    """The nationality in the description, else those of the first of `properties` with values.
 
-    Where all values have ended (a citizenship of the dead, the country of what is dissolved), those count.
+    Where all values have ended (citizenship of the dead, country of dissolved organisations), the ended ones are used.
     """
-    by_property = ([s for s in ever(case.graph, case.answer, prop) if s.target] for prop in properties)
+    by_property = ([s for s in current_or_ended(case.graph, case.answer, prop) if s.target] for prop in properties)
     stated = next(filter(None, by_property), [])
     if national is not None and national.of_language:
         words = word_evidence(case, national.words)
         return [replace(nation_of(national.text, "text", f"mod:{national.text}", words), person=False)]
-    described = _described(case, national, stated, properties[0]) if national is not None else None
+    described = _nation_in_description(case, national, stated, properties[0]) if national is not None else None
     if described is not None:
         return [described]
     out: dict[str, Nation] = {}
@@ -75,7 +75,9 @@ def nations(case: LadderCase, national: Nationality | None, properties: Sequence
 
 
 def nation_of_place(case: LadderCase, place: str, prop: str) -> list[Nation]:
-    """The country of where the answer has its seat or was formed (by the property `place`), told as its `prop`."""
+    """The country of the place where the answer has its seat or was formed (property `place`), as a nationality for
+    `prop`.
+    """
     for seat in [s for s in case.graph.current(case.answer, place) if s.target][:1]:
         for statement in case.graph.current(seat.target or "", "P17")[:1]:
             adjective = case.vocabulary.adjective(statement.target or "")
@@ -86,7 +88,7 @@ def nation_of_place(case: LadderCase, place: str, prop: str) -> list[Nation]:
 
 
 def add_national(lattice: Lattice, wording: Wording, nations: Sequence[Nation], order: int) -> None:
-    """Put in a wording behind each nationality and behind what those entail."""
+    """Add the wording with each nationality before it, and with the broader ones that those entail."""
     for nation in nations:
         for each in (nation, *nation.broader):
             if not wording.text.startswith(f"{each.text} "):  # "an American American football league"
@@ -100,7 +102,9 @@ def nation_of(adjective: str, prop: str, value: str, evidence: tuple[Evidence, .
     )
 
 
-def _described(case: LadderCase, national: Nationality, stated: Sequence[Statement], prop: str) -> Nation | None:
+def _nation_in_description(
+    case: LadderCase, national: Nationality, stated: Sequence[Statement], prop: str
+) -> Nation | None:
     """The nationality by the words of the description, and by the statements that bear them out."""
     words = word_evidence(case, national.words)
     parts: list[Nation] = []

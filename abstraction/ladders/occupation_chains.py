@@ -1,4 +1,4 @@
-"""Occupations as chains of ever shorter wordings, and the broader class that the graph puts them in."""
+"""Occupations as chains of shorter and shorter wordings, and the broader class of each in the graph."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 
 STATED = 4  # occupations taken from P106
-LOOKED_AT = 20  # of those stated
-SAME_STEM = 3  # letters
+LOOKED_AT = 20  # P106 values that are considered per person
+SAME_STEM = 3  # letters at the beginning that "actress" and "actor" must share
 PASSED_THROUGH = 2  # P279 steps to a class in use as an occupation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OccupationWording:
-    """One wording of an occupation: the occupation that it names, if any, and what backs it.
+    """One wording of an occupation: the entity of the occupation, if any, and its evidence.
 
-    `other` is the occupation's own label where the description words it differently: "actor" for "actress".
-    `lifted`: it is the broader class of what the wordings before it name.
+    `other` is the label of the occupation where the description has another word: "actor" for "actress". `lifted`: the
+    wording is the broader class of those before it.
     """
 
     text: str
@@ -45,10 +45,10 @@ class OccupationWording:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OccupationChain:
-    """An occupation in all its wordings: as given, shortened, then lifted to a broader class.
+    """An occupation in all its wordings: as given, shortened, then as a broader class.
 
     The first `tied` take no nationality before them; `lead` are words before the whole phrase. `national`: the
-    description has a nationality before it.
+    description has a nationality before the occupation.
     """
 
     wordings: tuple[OccupationWording, ...]
@@ -62,40 +62,40 @@ class OccupationChain:
         return self.wordings[0].text
 
 
-Stated = Mapping[str, Statement]  # the statements of occupations, by occupation
+Stated = Mapping[str, Statement]  # P106 statements by the QID of the occupation
 
 
 def described_occupations(case: LadderCase, described: PersonDescription) -> list[OccupationChain]:
-    """The occupations of a description, in its order; former ones only where it tells nothing else."""
-    stated = _stated(case)
+    """The occupations of a description, in its order; former ones only where there are no others."""
+    stated = _occupation_statements(case)
     out = []
     for occupation in described.occupations:
         if occupation.former:
             continue
         texts = occupation.texts
         proofs = [
-            (*word_evidence(case, used), *_backing(case, text, stated))
+            (*word_evidence(case, used), *_supporting_statement(case, text, stated))
             for text, used in zip(texts, occupation.used, strict=True)
         ]
-        chain = _worded(case, texts, [_named(case, text, stated) for text in texts], proofs)
+        chain = _wordings_with_conditions(case, texts, [_find_occupation(case, text, stated) for text in texts], proofs)
         if occupation.lift is not None and occupation.lift != texts[-1]:
             rule = Evidence(kind="rule", text=f"{indefinite(texts[-1])} is {indefinite(occupation.lift)}")
-            qid = _named(case, occupation.lift, stated)
-            lifts = [_lifted(occupation.lift, qid or "", (*proofs[-1], rule))]
+            qid = _find_occupation(case, occupation.lift, stated)
+            lifts = [_broader_wording(occupation.lift, qid or "", (*proofs[-1], rule))]
         else:
-            lifts = _lifts(case, chain)
+            lifts = _broader_wordings(case, chain)
         is_national = occupation.nationality is not None
         wordings = (*chain, *lifts)
         out.append(OccupationChain(wordings=wordings, lead=occupation.lead, tied=occupation.tied, national=is_national))
-    return _facets(case, out)
+    return _asked_occupations(case, out)
 
 
-def _stated(case: LadderCase) -> Stated:
+def _occupation_statements(case: LadderCase) -> Stated:
     return {s.target: s for s in case.graph.current(case.answer, "P106") if s.target}
 
 
-def _facets(case: LadderCase, chains: list[OccupationChain]) -> list[OccupationChain]:
-    """Those of a person's occupations that the relation asks about; all where none is, or the relation has none."""
+def _asked_occupations(case: LadderCase, chains: list[OccupationChain]) -> list[OccupationChain]:
+    """The occupations that the relation asks about; all where none matches or the relation has no facets."""
     facets = case.relation.facets
     if facets is None:
         return chains
@@ -111,18 +111,18 @@ def _facets(case: LadderCase, chains: list[OccupationChain]) -> list[OccupationC
 
 def stated_occupations(case: LadderCase) -> list[OccupationChain]:
     """The occupations that statements give: best rank first."""
-    stated = _stated(case)
+    stated = _occupation_statements(case)
     values = current_values(case.graph, case.answer, "P106")
     out: list[OccupationChain] = []
     for value in [v for v in values if case.vocabulary.is_occupation(v.label)][:LOOKED_AT]:
         texts = shortenings(value.label, case.vocabulary)
-        qids = [value.qid, *(_named(case, text, stated) for text in texts[1:])]
-        chain = _worded(case, texts, qids, [(value.evidence,)] * len(texts))
-        out.append(OccupationChain(wordings=(*chain, *_lifts(case, chain))))
-    return _facets(case, out)[:STATED]
+        qids = [value.qid, *(_find_occupation(case, text, stated) for text in texts[1:])]
+        chain = _wordings_with_conditions(case, texts, qids, [(value.evidence,)] * len(texts))
+        out.append(OccupationChain(wordings=(*chain, *_broader_wordings(case, chain))))
+    return _asked_occupations(case, out)[:STATED]
 
 
-def _worded(
+def _wordings_with_conditions(
     case: LadderCase, texts: Sequence[str], qids: Sequence[str | None], proofs: Sequence[tuple[Evidence, ...]]
 ) -> list[OccupationWording]:
     """The wordings as given, each with the conditions that it states."""
@@ -143,11 +143,12 @@ def _worded(
     return out
 
 
-def _named(case: LadderCase, text: str, stated: Stated) -> str | None:
-    """The occupation that a wording names: by its label, else by an alias of one that the person is stated to have.
+def _find_occupation(case: LadderCase, text: str, stated: Stated) -> str | None:
+    """The occupation that a wording names: by its label, else by an alias of an occupation that is stated for the
+    person.
 
-    A label comes first: "director" is no other name for a film director, though it is among its aliases. An alias
-    of no one else counts where it is a form of the label's own word.
+    Labels come first: "director" is an alias of film director, but not its meaning. An alias of a single occupation
+    counts where it is a form of the word in the label.
     """
     key = normalise(text)
     labelled = case.vocabulary.labelled.get(key, ())
@@ -162,7 +163,7 @@ def _named(case: LadderCase, text: str, stated: Stated) -> str | None:
     return owners[0] if label is not None and normalise(label)[:SAME_STEM] == key[:SAME_STEM] else None
 
 
-def _backing(case: LadderCase, text: str, stated: Stated) -> tuple[Evidence, ...]:
+def _supporting_statement(case: LadderCase, text: str, stated: Stated) -> tuple[Evidence, ...]:
     """The P106 statement whose occupation carries the wording as label or alias."""
     for qid in case.vocabulary.occupations.get(normalise(text), ()):
         if qid in stated:
@@ -170,24 +171,24 @@ def _backing(case: LadderCase, text: str, stated: Stated) -> tuple[Evidence, ...
     return ()
 
 
-def _lifts(case: LadderCase, chain: Sequence[OccupationWording]) -> list[OccupationWording]:
+def _broader_wordings(case: LadderCase, chain: Sequence[OccupationWording]) -> list[OccupationWording]:
     """The broader class of the shortest wording that names an occupation, in its own wordings."""
     for source in reversed(chain):
         above = broader_class(case.graph, source.qid) if source.qid is not None else None
         if above is None:
             continue
         texts = shortenings(above.label, case.vocabulary)
-        owners = (above.qid, *(_named(case, text, {}) for text in texts[1:]))
+        owners = (above.qid, *(_find_occupation(case, text, {}) for text in texts[1:]))
         known = {normalise(wording.text) for wording in chain}
         return [
-            _lifted(text, owner or above.qid, (*source.evidence, *above.path))
+            _broader_wording(text, owner or above.qid, (*source.evidence, *above.path))
             for text, owner in zip(texts, owners, strict=True)
             if normalise(text) not in known and may_stand(text) and (above.qid, owner) not in denied_lifts()
         ]
     return []
 
 
-def _lifted(text: str, qid: str, evidence: tuple[Evidence, ...]) -> OccupationWording:
+def _broader_wording(text: str, qid: str, evidence: tuple[Evidence, ...]) -> OccupationWording:
     return OccupationWording(text=text, qid=qid, evidence=evidence, conditions=states("P106", qid), lifted=True)
 
 
@@ -198,10 +199,10 @@ def _used_as_occupation(graph: Graph) -> Callable[[str], bool]:
 
 @kept_with_source
 def broader_class(graph: Graph, qid: str) -> ClassAbove | None:
-    """The nearest class above an occupation that enough persons have as theirs.
+    """The nearest class above an occupation that enough persons have as occupation.
 
-    A class that is a mere synonym or too rare is passed through; stop classes and denied pairs end the climb.
-    Of several classes the most used one is taken.
+    Synonyms and rare classes are passed through; stop classes and denied pairs end the climb. Of several classes the
+    most frequent is used.
     """
     used = _used_as_occupation(graph)
     names = {normalise(n) for n in graph.names(qid)}

@@ -12,7 +12,7 @@ from abstraction.descriptions.person_grammar import PersonDescription, parse_per
 from abstraction.descriptions.words import words
 from abstraction.evidence import from_statement
 from abstraction.ladders.entity_values import NamedValue, named_values
-from abstraction.ladders.nations import Nation, ever, word_evidence
+from abstraction.ladders.nations import Nation, current_or_ended, word_evidence
 from abstraction.ladders.phrase_parts import Wording, add_phrase, phrase_of, states
 from abstraction.language.demonyms import bundled_demonyms
 from abstraction.language.phrases import Lattice, indefinite, listed
@@ -22,12 +22,12 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 from kg.walks.ranks import has_ended
 
-# What the builders of persons share: the description as read, and the phrases put in so far.
+# The state that the builders of persons share: the parsed description and the phrases added so far.
 
 
 @dataclass(kw_only=True)
 class Portrait:
-    """A person under construction. `order` counts the phrases put in: the display order inside a level."""
+    """The phrases of a person under construction; `order` counts them, and is the display order within a level."""
 
     case: LadderCase
     text: str
@@ -47,38 +47,40 @@ class Portrait:
 
 OFFICES = 2  # taken from P39
 EMPERORS = frozenset({"emperor", "empress"})
-# Relations that ask for kin: a tier that only says so says nothing.
+# Relations that ask for kin, with the relative asked for: a tier that repeats it adds nothing.
 ASKED_SIDE = {"P26": "spouse", "P40": "child", "P22": "parent", "P25": "parent", "P3373": "sibling", "P451": "spouse"}
 _FIRST = re.compile(r"\band (?:first|last|only) ")  # "founder and first khan": one person alone
-_LIFE = re.compile(r"\(?\b\d{3,4}\s?[-–]\s?\d{3,4}\)?")  # of one who holds the office no more
-# Who was the first prime minister is the 79th by a count of another kind.
+_LIFE = re.compile(r"\(?\b\d{3,4}\s?[-–]\s?\d{3,4}\)?")  # years of life: the person no longer holds the office
+# Ordinals in questions: a "first prime minister" may be the 79th by another count.
 _ORDINAL = re.compile(r"\b(?:first|second|third|fourth|fifth|last|\d{1,3}(?:st|nd|rd|th))\b", re.I)
 _ONLY = frozenset({"eldest", "oldest", "youngest", "only"})
 _TOKEN = re.compile(r"[\w'’.-]+")
 
 
 def add_offices(case: LadderCase, person: Portrait, nations: Sequence[Nation]) -> bool:
-    """Put the offices in, described ones or else stated ones; whether any of them tells the occupation."""
+    """Add the described offices, else the stated ones; returns whether one of them gives the occupation."""
     described = person.described.offices if person.described is not None else ()
-    posts = named_values(case.graph, ever(case.graph, case.answer, "P39"))
+    posts = named_values(case.graph, current_or_ended(case.graph, case.answer, "P39"))
     tells_occupation = False
     for office in described:
-        content = _content(f"{office.title} {office.complement}")
-        same = next((post for post in posts if _content(post.label) == content), None)  # in any order of words
-        tells_occupation |= _add(case, person, office, nations, word_evidence(case, office.words), same)
-    if described or case.relation.facets is not None:  # an author is no president of a jury first
+        content = _content_words(f"{office.title} {office.complement}")
+        same = next(
+            (post for post in posts if _content_words(post.label) == content), None
+        )  # the same words in any order
+        tells_occupation |= _add_office(case, person, office, nations, word_evidence(case, office.words), same)
+    if described or case.relation.facets is not None:  # an author is not chiefly a jury's president
         return tells_occupation
     alive = not case.graph.statements(case.answer, "P570")
-    read = ((post, office_labelled(post.label)) for post in posts)
+    read = ((post, office_from_label(post.label)) for post in posts)
     stated = [(post, office) for post, office in read if office is not None and office.family != "role"]
     for post, office in stated[:OFFICES]:
         left = alive and has_ended(post.statement)
-        _add(case, person, replace(office, former=True) if left else office, nations, (), post)
+        _add_office(case, person, replace(office, former=True) if left else office, nations, (), post)
     return tells_occupation
 
 
 def may_name_subject(graph: Graph, vocabulary: Vocabulary, person: str) -> bool:
-    """Whether a statement or the description gives the person an office or kin, which may name a question's subject."""
+    """Whether the person has an office or kin by statement or description, which may name the subject."""
     if graph.statements(person, "P39"):
         return True
     text = graph.description(person)
@@ -86,27 +88,27 @@ def may_name_subject(graph: Graph, vocabulary: Vocabulary, person: str) -> bool:
     return described is not None and bool(described.offices or described.kin)
 
 
-def office_labelled(label: str) -> Office | None:
+def office_from_label(label: str) -> Office | None:
     """The office that a label names: "mayor of Chicago"."""
     sequence = words(label)
     nominal = next((i for i, w in enumerate(sequence) if w.key in {"of", "for", "to"}), 0)
     return read_office(sequence, nominal) if nominal else None
 
 
-def _content(text: str) -> frozenset[str]:
+def _content_words(text: str) -> frozenset[str]:
     return frozenset(_TOKEN.findall(normalise(text))) - {"of", "the", "for", "to", "and"}
 
 
 def names_subject(case: LadderCase, text: str) -> bool:
     """Whether the text names the subject of the question, by a whole name or by a telling part of one."""
-    tokens = _content(text) - listed("telling_nothing")
-    return any(tokens & _content(name) for name in _subject_names(case))
+    tokens = _content_words(text) - listed("telling_nothing")
+    return any(tokens & _content_words(name) for name in _subject_names(case))
 
 
 def names_whole_subject(case: LadderCase, text: str) -> bool:
-    """Whether the text holds a whole name of the subject."""
-    tokens = _content(text)
-    return any((name := _content(each)) and name <= tokens for each in _subject_names(case))
+    """Whether the text contains a complete name of the subject."""
+    tokens = _content_words(text)
+    return any((name := _content_words(each)) and name <= tokens for each in _subject_names(case))
 
 
 def _subject_names(case: LadderCase) -> list[str]:
@@ -115,12 +117,12 @@ def _subject_names(case: LadderCase) -> list[str]:
 
 
 def repeats_answer(case: LadderCase, text: str) -> bool:
-    """Whether the text says no more than the answer's own name does ("Countess of Flanders")."""
-    tokens = _content(text) - {"suo", "jure"}
-    return any(tokens <= _content(name) for name in case.graph.names(case.answer))
+    """Whether the text only repeats the name of the answer ("Countess of Flanders")."""
+    tokens = _content_words(text) - {"suo", "jure"}
+    return any(tokens <= _content_words(name) for name in case.graph.names(case.answer))
 
 
-def _add(
+def _add_office(
     case: LadderCase,
     person: Portrait,
     office: Office,
@@ -128,12 +130,12 @@ def _add(
     described: tuple[Evidence, ...],
     post: NamedValue | None,
 ) -> bool:
-    """Put an office in and what every holder of it is; whether there is any such."""
+    """Add an office and the nouns for its holders; returns whether there are such nouns."""
     title = f"{office.title} {office.complement}"
     named = f"former {title}" if office.former else title
     evidence = described if post is None else (*described, post.evidence)
     hidden = _is_hidden(case, office)
-    holders = _holders(case, person, office, nations, evidence, hidden)
+    holders = _holder_wordings(case, person, office, nations, evidence, hidden)
     wording = Wording(
         text=named,
         features=frozenset({f"f:{normalise(named)}"}).union(*(holder.features for holder in holders)),
@@ -159,7 +161,7 @@ def _add(
 
 
 def _is_hidden(case: LadderCase, office: Office) -> bool:
-    """Whether naming the office says what was asked, what the answer's name says, or whom the question is about."""
+    """Whether the office repeats the question, the name of the answer or the subject of the question."""
     spouse = office.title.casefold() in office_data()["spouse_titles"]
     if spouse and case.relation.id in {"P26", "P451"}:
         return True
@@ -167,7 +169,7 @@ def _is_hidden(case: LadderCase, office: Office) -> bool:
 
 
 def _is_held_alone(case: LadderCase, person: Portrait, office: Office) -> bool:
-    """Whether the person is the holder of the office and not one of several."""
+    """Whether the person is the only holder of the office, now."""
     if office.ordinal is not None or office.former:
         return False
     if case.graph.statements(case.answer, "P570") or _LIFE.search(person.text):
@@ -181,7 +183,7 @@ def _ordinal_evidence(case: LadderCase, person: Portrait, office: Office) -> tup
     return word_evidence(case, before[-1:]) if before else ()
 
 
-def _holders(
+def _holder_wordings(
     case: LadderCase,
     person: Portrait,
     office: Office,
@@ -189,10 +191,10 @@ def _holders(
     evidence: tuple[Evidence, ...],
     hidden: bool,
 ) -> list[Wording]:
-    """What every holder of the office is, with a land where one is known and without."""
-    nouns = _nouns(office) if _is_public(case, person, office) else []
+    """The nouns for holders of the office ("a politician"), with a nationality where one is known and without."""
+    nouns = _holder_nouns(office) if _is_public(case, person, office) else []
     if person.described is not None and office.lift is not None and office.lift.startswith("noble"):
-        # "German nobleman, Count of Holstein": both are told, so neither is the coarser.
+        # "German nobleman, Count of Holstein": the description has both, so neither is the coarser.
         occupations = {o.texts[-1] for o in person.described.occupations}
         nouns = [noun for noun in nouns if noun not in occupations]
     out: list[Wording] = []
@@ -208,33 +210,35 @@ def _holders(
             evidence=(*evidence, *backing[:1]),
             conditions=states("P106", owners[0]) if owners else states("text", f"occupation:{noun}"),
         )
-        out += [phrase_of(land, plain) for land in _lands(case, office, nations, noun, hidden)]
+        out += [phrase_of(land, plain) for land in _adjectives_of_holder(case, office, nations, noun, hidden)]
         out.append(plain)
     return out
 
 
-def _lands(case: LadderCase, office: Office, nations: Sequence[Nation], noun: str, hidden: bool) -> Sequence[Wording]:
-    """What may stand before the noun for a holder of the office: the land of the title, else the holder's own."""
-    adjective, title = _land(case, office), office.title.lower()
+def _adjectives_of_holder(
+    case: LadderCase, office: Office, nations: Sequence[Nation], noun: str, hidden: bool
+) -> Sequence[Wording]:
+    """Adjectives before the noun for a holder: the country of the title, else the nationalities of the holder."""
+    adjective, title = _country_adjective(case, office), office.title.lower()
     if adjective is not None and office.family in {"monarch", "nobleman", "noblewoman"}:
-        # "a Swedish monarch" says no less than "the monarch of Sweden".
+        # "a Swedish monarch" is as specific as "the monarch of Sweden".
         if not hidden and noun == title and _complement_name(office) in bundled_demonyms().names:
             return ()
         if title.split()[-1] in EMPERORS and noun != title:
             return ()  # a Roman emperor is no "Roman monarch"
         # The land of the title need not be the holder's own.
         features = frozenset({f"title:{adjective}"}).union(*(n.features for n in nations if n.text == adjective))
-        return (_of_title(adjective, features),)
+        return (_adjective_of_title(adjective, features),)
     if office.family == "monarch":
         return ()  # a king's own nationality is not that of his throne
     if not nations and adjective is not None and office.family == "politician":
-        return (_of_title(adjective, frozenset({f"n:{adjective}"})),)
+        return (_adjective_of_title(adjective, frozenset({f"n:{adjective}"})),)
     # A President of Senegal who is French as well is a Senegalese politician.
     fitting = [n for n in nations if n.text == adjective] if len(nations) > 1 else []
     return fitting or nations
 
 
-def _of_title(adjective: str, features: frozenset[str]) -> Wording:
+def _adjective_of_title(adjective: str, features: frozenset[str]) -> Wording:
     return Wording(text=adjective, features=features, evidence=(), conditions=states("text", f"land:{adjective}"))
 
 
@@ -246,7 +250,7 @@ _BODY = re.compile(
 
 
 def _is_public(case: LadderCase, person: Portrait, office: Office) -> bool:
-    """Whether the office is one of a country or its parts, as far as the title does not say so itself."""
+    """Whether the office belongs to a country or a part of it, as far as its title leaves this open."""
     if office.family != "politician":
         return True
     described = person.described.occupations if person.described is not None else ()
@@ -256,12 +260,12 @@ def _is_public(case: LadderCase, person: Portrait, office: Office) -> bool:
     if any(s.target in owners for s in case.graph.current(case.answer, "P106")):
         return True
     if office.title.lower() in office_data()["of_lands"]:
-        return _land(case, office) is not None
+        return _country_adjective(case, office) is not None
     return not _BODY.search(office.complement)
 
 
-def _nouns(office: Office) -> list[str]:
-    """What the holder is, finer first: a count is a nobleman."""
+def _holder_nouns(office: Office) -> list[str]:
+    """Nouns for the holder, finer first: a count is a nobleman."""
     if office.lift is None:
         return []
     title = office.title.lower()
@@ -270,7 +274,7 @@ def _nouns(office: Office) -> list[str]:
     return [office.lift]
 
 
-def _land(case: LadderCase, office: Office) -> str | None:
+def _country_adjective(case: LadderCase, office: Office) -> str | None:
     """The adjective of the country that the complement names or ends in ("of Emperor Shirakawa of Japan")."""
     name = _complement_name(office)
     known = bundled_demonyms().names

@@ -20,13 +20,13 @@ from abstraction.tiers import Condition, Evidence
 from kg.model import Statement
 from kg.terms import normalise
 
-# The organisations that an organisation belongs to, and where that may be said of it.
+# Parent organisations, and the conditions under which they are tiers.
 
 PARENTS = 3  # steps up
 TOGETHER = 2  # parents at one step: more are shareholders or a history without dates
 ORGANISED = frozenset({"company", "organisation", "label", "school", "club", "group"})
 LOCATED = frozenset({"place", "country"})
-# What a thing is as long as it exists, unlike "owned by" and "part of".
+# Lasting relations to a parent, unlike "owned by" and "part of".
 _SUBSIDIARY = re.compile(r"(?:subsidiary|division|imprint|sub-?label|business unit|brand) of ")
 
 
@@ -39,7 +39,7 @@ def parents(case: LadderCase) -> list[Proposal]:
         for child, key in layer:
             holders = _parents_of(case, child)
             if step and len(holders) > 1:
-                continue  # further up, several are a history without dates
+                continue  # beyond the first step, several values are a history without dates
             for qid, evidence, conditions in holders:
                 label = case.graph.label(qid)
                 if label is not None and qid not in (case.answer, case.subject) and qid not in out:
@@ -52,7 +52,7 @@ def parents(case: LadderCase) -> list[Proposal]:
     return list(out.values())
 
 
-def belonging(case: LadderCase) -> list[Proposal]:
+def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
     """ "a record label of Universal Music Group" by P749 at the question's date, else the description's own words."""
     graph = case.graph
     noun = "record label" if case.relation.asks == "label" else "subsidiary"
@@ -63,7 +63,7 @@ def belonging(case: LadderCase) -> list[Proposal]:
     if noun == "record label" and not phrases and text:
         for owner in parse_organisation(text, case.vocabulary).owners:
             words = text[slice(*owner.span)]
-            if _SUBSIDIARY.match(words) and (qid := _named(case, case.answer, owner)):
+            if _SUBSIDIARY.match(words) and (qid := _find_owner(case, case.answer, owner)):
                 phrases.append((words, qid, from_description(graph, case.answer, words)))
     return [
         Proposal(
@@ -77,16 +77,16 @@ def belonging(case: LadderCase) -> list[Proposal]:
     ]
 
 
-_Parent = tuple[str, Evidence, frozenset[Condition]]  # its id, what tells of it, and what that states
+_Parent = tuple[str, Evidence, frozenset[Condition]]  # its QID, the evidence for it, and the conditions
 
 
 def _parents_of(case: LadderCase, child: str) -> list[_Parent]:
     for prop in ("P749", "P127", "P361"):
         statements = [s for s in case.graph.current(child, prop) if s.target]
-        fitting = [s for s in statements if _is_parent(case, child, s.target or "") and _lasts(case, child, s)]
+        fitting = [s for s in statements if _is_parent(case, child, s.target or "") and _is_lasting(case, child, s)]
         fitting = fitting[: TOGETHER + 1]
         if prop == "P127" and len(statements) > 1:
-            fitting = [s for s in fitting if _majority(s)]
+            fitting = [s for s in fitting if _is_majority_share(s)]
         if fitting:
             if len(statements) > TOGETHER and prop != "P361":
                 return []
@@ -96,7 +96,7 @@ def _parents_of(case: LadderCase, child: str) -> list[_Parent]:
 
 
 def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
-    """Whether it is an organisation of its own, and no shell."""
+    """Whether the entity is a separate organisation, and no shell company."""
     kinds = case.gazetteer.classes(qid)
     if qid == child or not ORGANISED & kinds or "person" in kinds or LOCATED & kinds:
         return False
@@ -104,12 +104,12 @@ def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
     return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in listed("shells"))
 
 
-def _lasts(case: LadderCase, child: str, statement: Statement) -> bool:
-    """Whether it may be said without a date: companies are sold, universities and agencies stay where they belong."""
+def _is_lasting(case: LadderCase, child: str, statement: Statement) -> bool:
+    """Whether the parent holds without a date: companies are sold, universities and agencies rarely change parents."""
     return "company" not in case.gazetteer.classes(child) or bool(statement.qualifier("P580"))
 
 
-def _majority(statement: Statement) -> bool:
+def _is_majority_share(statement: Statement) -> bool:
     """Whether a share of more than half is stated (P1107, a fraction)."""
     for snak in statement.qualifier("P1107"):
         amount = getattr(snak.value, "amount", None)
@@ -121,14 +121,14 @@ def _majority(statement: Statement) -> bool:
 def _described_parents(case: LadderCase, child: str) -> list[_Parent]:
     text = case.graph.description(child)
     for owner in parse_organisation(text, case.vocabulary).owners if text else ():
-        if qid := _named(case, child, owner):
+        if qid := _find_owner(case, child, owner):
             labels = {i: label for i in (child, qid) if (label := case.graph.label(i))}
             evidence = replace(from_span(case.graph, child, owner.span), labels=labels)
             return [(qid, evidence, states("P749", qid))]
     return []
 
 
-def _named(case: LadderCase, child: str, owner: Owner) -> str | None:
+def _find_owner(case: LadderCase, child: str, owner: Owner) -> str | None:
     """The one organisation that a description names as owner, or None."""
     carriers = [m.id for m in case.graph.find(owner.name) if m.id != child]
     case.graph.fetch(carriers)
@@ -137,7 +137,7 @@ def _named(case: LadderCase, child: str, owner: Owner) -> str | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-# Educational institutions asked by "where educated": the parent institution, then where they stand.
+# Answers to "where educated": the parent institution, then the places.
 
 _SCHOOL_STEPS = 2  # steps up
 # Leagues and consortia have universities as members, not as parts.
@@ -163,7 +163,7 @@ def schools(case: LadderCase) -> list[Proposal]:
                         parents[value.qid] = (key, value.evidence)
                         above.append((value.qid, value.qid))
         layer = above
-    return Climb(case).beyond(parents)
+    return Climb(case).proposals_above_parents(parents)
 
 
 # Organisations: parents, then kind with nationality and place.
@@ -171,7 +171,7 @@ def schools(case: LadderCase) -> list[Proposal]:
 
 FAMILY = "organisation"
 PLACES = 4  # steps of a place chain
-PRODUCTS = 2  # products told of a maker
+PRODUCTS = 2  # products used per maker
 MAKER = "P176"
 _INTERNATIONAL = re.compile(
     r"\b(?:international|intergovernmental|supranational|multilateral|speciali[sz]ed agency|United Nations|regional "
@@ -181,17 +181,18 @@ _INTERNATIONAL = re.compile(
 
 
 def organisations(case: LadderCase) -> list[Proposal]:
-    """An owner's parents first, then "a public university in Cheney, Washington" and what is coarser.
+    """The parents of an owner first, then phrases from "a public university in Cheney, Washington" to coarser ones.
 
-    Who owns the owner owns the thing. Who owns a maker or a label has not made or released it: there the tier is
-    "a subsidiary of General Dynamics", and only where it was one at the question's date or is made to be one.
+    The owner of an owner owns the thing as well. The owner of a maker or label has not made or released it: there the
+    tier is "a subsidiary of General Dynamics", only where it was one at the date of the question or the description
+    calls it one.
     """
-    above = parents(case) if case.relation.asks == "owner" else belonging(case)
+    above = parents(case) if case.relation.asks == "owner" else subsidiary_phrases(case)
     phrases = kinds(case)
     text = case.graph.description(case.answer)
     if text is not None and any(owner.owns for owner in parse_organisation(text, case.vocabulary).owners):
-        return [*above, *phrases]  # the description tells the parent as an owner: kind and owner stand side by side
-    # What is said of the nearest parent as well follows from naming the parent, and stands a level below it.
+        return [*above, *phrases]  # the description names the parent as owner: kind and owner are on one level
+    # A phrase that is true of the nearest parent too follows from its name, and is one level coarser.
     nearest = [p.key for p in above if p.parents == (ANSWER,) and p.qid]
     texts_of = {key: {p.text for p in kinds(replace(case, answer=key))} for key in nearest}
     return [
@@ -201,11 +202,11 @@ def organisations(case: LadderCase) -> list[Proposal]:
 
 
 def kinds(case: LadderCase) -> list[Proposal]:
-    """What kind of organisation it is, whose and where, in phrases."""
-    return _Kinds(case).proposals()
+    """Phrases for the kind, nationality and place of an organisation."""
+    return _OrganisationPhrases(case).proposals()
 
 
-class _Kinds:
+class _OrganisationPhrases:
     def __init__(self, case: LadderCase) -> None:
         self.case = case
         self.lattice = Lattice()
@@ -225,7 +226,7 @@ class _Kinds:
         return self.lattice.proposals()
 
     def nations(self) -> list[Nation]:
-        """Nationality by the description, P17 or country of origin; else the country of the seat."""
+        """Nationality by the description, P17 or country of origin; else by the country of the seat."""
         described = self.described if self.described is not None and self.described.kind is not None else None
         national = described.kind.nationality if described is not None and described.kind is not None else None
         if national is None and self.is_international():
@@ -238,13 +239,13 @@ class _Kinds:
         return nation_of_place(self.case, "P159", "P17")
 
     def is_international(self) -> bool:
-        """Whether it is of several countries, so that the seat tells no nationality."""
+        """Whether the organisation is international, so that its seat gives no nationality."""
         graph = self.case.graph
         classes = [graph.label(c) or "" for c in graph.classes(self.case.answer)]
         return any(_INTERNATIONAL.search(text) for text in (*classes, graph.description(self.case.answer) or ""))
 
     def steps(self) -> list[tuple[Place, ...]]:
-        """Where the description says it is, finest first, up to the country."""
+        """The places in the description, finest first, up to the country."""
         described, gazetteer = self.described, self.case.gazetteer
         if described is None or described.kind is None or not described.placed or described.land is not None:
             return []
@@ -256,7 +257,7 @@ class _Kinds:
         if last is not None and not self._is_country(last) and len(chain[-1]) == 1:
             above = gazetteer.chain(last)
             chain.extend([step for step in above if any(self._is_country(place.qid) for place in step)][:1])
-        if self.case.relation.id == MAKER:  # its seat of today need not be that of when the thing was made
+        if self.case.relation.id == MAKER:  # its present seat may differ from that at the time of making
             chain = [step for step in chain if all(p.qid and gazetteer.is_state(p.qid) for p in step)]
         return chain[: PLACES + 1]
 
@@ -264,11 +265,11 @@ class _Kinds:
         return qid is not None and "country" in self.case.gazetteer.classes(qid)
 
     def by_product(self, general_kinds: Sequence[KindChain]) -> list[KindChain]:
-        """By product or trade, where nothing better is known: "a car manufacturer", "a video game company".
+        """Kinds by product or trade, where no better one is known: "a car manufacturer", "a video game company".
 
-        `general_kinds` show that it is a company at all.
+        `general_kinds` show whether it is a company at all.
         """
-        company = _called_company(general_kinds)
+        company = _evidence_of_company(general_kinds)
         graph, answer = self.case.graph, self.case.answer
         phrases: list[tuple[str, NamedValue]] = []
         trades = current_values(graph, answer, "P452") if company else []
@@ -285,7 +286,7 @@ class _Kinds:
         return [KindChain.of((text,), ((v.evidence, *company),), (v.conditions,)) for text, v in phrases[:PRODUCTS]]
 
     def add(self, chain: KindChain, nationalities: Sequence[Nation], places: Sequence[Wording]) -> None:
-        """Every wording with nationality, with place, and alone."""
+        """Add every wording with nationality, with place, and alone."""
         land = Wording(
             text="",
             features=frozenset[str]().union(*(n.features for n in nationalities)),
@@ -297,7 +298,7 @@ class _Kinds:
             national = nationalities if index >= chain.tied else ()
             # All places with the whole phrase, the widest with the shortened ones as well.
             around = places if index == 0 else places[-1:]
-            # Of two phrases that say the same the first is shown, and the description's own words are better.
+            # Of two equivalent phrases the first is shown; those from the description are preferred.
             if nationalities and nationalities[0].stated:
                 self.add_places(wording, around, land)
                 add_national(self.lattice, wording, national, self.order)
@@ -307,27 +308,27 @@ class _Kinds:
             add_phrase(self.lattice, wording.text, (wording,), order=self.order)
 
     def add_places(self, wording: Wording, places: Sequence[Wording], land: Wording) -> None:
-        """The wording in each of the places."""
+        """Add the wording with each of the places."""
         for place in places:
-            # What lies inside the nation's land is of the nation; its state as a whole need not be.
+            # A place within the country entails the nationality; the state as a whole may not.
             states = place.features & self.states
             inside = not states or (states != place.features and not states.isdisjoint(land.features))
             parts = (wording, place, land) if inside else (wording, place)
             add_phrase(self.lattice, f"{wording.text} in {place.text}", parts, order=self.order)
 
     def place_wordings(self, steps: Sequence[tuple[Place, ...]]) -> list[Wording]:
-        """Each step of a place chain in words, with all that it lies in."""
+        """Each step of a place chain in words, with the features of all places that contain it."""
         out: list[Wording] = []
-        features = [frozenset(map(self._feature, step)) for step in steps]
+        features = [frozenset(map(self._feature_of_place, step)) for step in steps]
         for at, step in enumerate(steps):
             where = " and ".join(definite(short(place.text)) for place in step)
             finer = [place for before in reversed(steps[:at]) for place in before]
-            evidence = join_evidence(self._shown(place, finer) for place in step)
+            evidence = join_evidence(self._evidence_of_place(place, finer) for place in step)
             above = steps[1] if at == 0 and len(steps) > 1 else ()
             if len(above) == 1 and not self._is_country(above[0].qid):
-                # The first place is told with the next: there is a Kent in Ohio and one in England.
+                # The first place is written with the next one: there is a Kent in Ohio and one in England.
                 where = f"{where}, {short(above[0].text)}"
-                evidence = join_evidence((evidence, self._shown(above[0], step)))
+                evidence = join_evidence((evidence, self._evidence_of_place(above[0], step)))
             conditions = frozenset(
                 Condition(property="P17" if self._is_country(place.qid) else "P131", value=place.key)
                 for later in steps[at:]
@@ -343,7 +344,7 @@ class _Kinds:
             )
         return out
 
-    def _feature(self, place: Place) -> str:
+    def _feature_of_place(self, place: Place) -> str:
         """A country is the same feature as its nationality."""
         adjective = self.case.vocabulary.adjective(place.qid) if place.qid and self._is_country(place.qid) else None
         feature = f"n:{adjective}" if adjective else f"p:{place.key}"
@@ -351,18 +352,18 @@ class _Kinds:
             self.states.add(feature)
         return feature
 
-    def _shown(self, place: Place, finer: Sequence[Place]) -> tuple[Evidence, ...]:
-        """The words that name the place; where none do, what puts a finer place of the chain there."""
+    def _evidence_of_place(self, place: Place, finer: Sequence[Place]) -> tuple[Evidence, ...]:
+        """Evidence for a place: the words that name it, else the statement that links a finer place to it."""
         graph = self.case.graph
         shown = from_description(graph, self.case.answer, place.written or place.text)
         if shown.span is None:
             for at, inner in enumerate(finer):
-                if step := self._between(inner, place):
-                    return join_evidence((self._shown(inner, finer[at + 1 :]), (step,)))
+                if step := self._evidence_of_containment(inner, place):
+                    return join_evidence((self._evidence_of_place(inner, finer[at + 1 :]), (step,)))
         return (replace(shown, labels={**shown.labels, **({place.qid: place.text} if place.qid else {})}),)
 
-    def _between(self, inner: Place, outer: Place) -> Evidence | None:
-        """What says that one place lies in the other."""
+    def _evidence_of_containment(self, inner: Place, outer: Place) -> Evidence | None:
+        """The evidence that one place lies in the other, or None."""
         graph = self.case.graph
         if inner.qid is None:
             return None
@@ -377,8 +378,8 @@ class _Kinds:
         return None
 
 
-def _called_company(chains: Sequence[KindChain]) -> tuple[Evidence, ...]:
-    """What calls it a company, with the rule that a corporation or business is one; empty where nothing does."""
+def _evidence_of_company(chains: Sequence[KindChain]) -> tuple[Evidence, ...]:
+    """The evidence that it is a company, with the rule that a corporation is one; empty without evidence."""
     for wording in (wording for chain in chains for wording in chain.wordings):
         if wording.text.endswith("company"):
             return wording.evidence

@@ -1,7 +1,7 @@
 """Persons: nationality, occupations, offices, kinship; and figures of fiction and myth by their work and kind.
 
-A person's description comes first: it lists what the person is known for, in order. Statements fill what it leaves
-out and stand beside it as evidence.
+The description of a person comes first, since it lists the reasons of fame in order. Statements fill its gaps and
+support it as evidence.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def characters(case: LadderCase) -> list[Proposal]:
     if kind is not None:
         add_phrase(lattice, kind.text, (kind,), order=11)
     if text := graph.description(case.answer):
-        _add_described(case, lattice, text)
+        _add_kind_and_work(case, lattice, text)
         add_kin(case, lattice, parse_person(text, case.vocabulary).kin)
     works = [s for s in graph.current(case.answer, "P1441") if s.target and s.target != case.subject]
     for home in named_values(graph, works[:WORKS]):
@@ -82,22 +82,26 @@ def characters(case: LadderCase) -> list[Proposal]:
 
 
 def _stated_kind(case: LadderCase) -> Wording | None:
-    """The most telling class: a figure of literature has been filmed and drawn as well, and its first home counts."""
+    """The most specific class, by the rank of its medium: a figure of literature has been filmed and drawn as well,
+    and its first medium counts.
+    """
     kinds: list[tuple[int, str, NamedValue]] = []
     for value in current_values(case.graph, case.answer, "P31"):
         label = _RENAMED.get(value.label, value.label)
-        # "character from Star Wars" names its work; P1441 or the description tells that.
+        # "character from Star Wars" names its work, which P1441 or the description gives.
         if label.islower() and _SUPPORTED.search(value.label) and not _VAGUE.search(value.label):
             rank = next((i for i, word in enumerate(_TELLING) if word in label), len(_TELLING))
             kinds.append((rank, label, value))
     if not kinds:
         return None
     _, label, value = min(kinds, key=lambda kind: kind[0])
-    return Wording(text=label, features=_kind(label), evidence=(value.evidence,), conditions=value.conditions)
+    return Wording(
+        text=label, features=_features_of_kind(label), evidence=(value.evidence,), conditions=value.conditions
+    )
 
 
-def _add_described(case: LadderCase, lattice: Lattice, text: str) -> None:
-    """Put in the kind and the work that the description names."""
+def _add_kind_and_work(case: LadderCase, lattice: Lattice, text: str) -> None:
+    """Add the kind and the work that the description names."""
     match = _DESCRIBED.match(text)
     if match is None:
         return
@@ -105,21 +109,21 @@ def _add_described(case: LadderCase, lattice: Lattice, text: str) -> None:
     if _SUPPORTED.search(kind) and normalise(kind) not in {"character", "fictional human"}:
         evidence = (from_span(case.graph, case.answer, match.span("kind")),)
         conditions = states("text", f"kind:{normalise(kind)}")
-        wording = Wording(text=kind, features=_kind(kind), evidence=evidence, conditions=conditions)
+        wording = Wording(text=kind, features=_features_of_kind(kind), evidence=evidence, conditions=conditions)
         add_phrase(lattice, kind, (wording,), order=5)
     work, link = match["work"] or "", (match["link"] or "").lower()
     if not any(c.isupper() for c in work) or len(work.split()) > 6 or link == "on" or names_subject(case, work):
         return
     phrase = f"{kind} {link} {definite(work, of='work')}"
     if not repeats_answer(case, phrase):
-        features = _kind(kind) | {f"w:{normalise(work)}"}
+        features = _features_of_kind(kind) | {f"w:{normalise(work)}"}
         evidence = (from_span(case.graph, case.answer, (match.start("kind"), match.end("work"))),)
         conditions = states("text", f"in:{normalise(work)}")
         wording = Wording(text=phrase, features=features, evidence=evidence, conditions=conditions)
         add_phrase(lattice, phrase, (wording,), order=1)
 
 
-def _kind(kind: str) -> frozenset[str]:
+def _features_of_kind(kind: str) -> frozenset[str]:
     """The features of a kind of figure and of the kinds that it entails."""
     itself = frozenset({f"k:{kind}"})
     if "biblical" in kind:
@@ -204,7 +208,7 @@ class _Person:
         """The whole phrase with the era or birthplace before it."""
         nation = nations[:1] if not chain.tied else ()
         if any(n.stated for n in nation):
-            return  # "German-born" beside a nationality that the description does not give
+            return  # "German-born" would follow a nationality that is not from the description
         text = " ".join(w.text for w in chain.lead)
         text = text if chain.lead[0].text[:1].isdigit() or "born" in text else text.lower()
         lead = Wording(

@@ -1,4 +1,4 @@
-"""Parts of phrases with what backs them, and the phrases made of several."""
+"""Parts of phrases with their evidence, and phrases made of several parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from abstraction.tiers import Condition, Evidence
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wording:
-    """Words that are a phrase or stand in one: the features that they state, and what backs them."""
+    """Words of a phrase or of a part of one, with the features that they entail, evidence and conditions."""
 
     text: str
     features: frozenset[str]
@@ -20,12 +20,12 @@ class Wording:
 
 
 def states(prop: str, value: str) -> frozenset[Condition]:
-    """That the answer has this value of a property; of the property "text", that these words are said of it."""
+    """The condition that a property of the answer has this value; for "text", that the words describe it."""
     return frozenset({Condition(property=prop, value=value)})
 
 
 def phrase_of(*parts: Wording) -> Wording:
-    """The words of several parts behind each other, which state what each of them does."""
+    """Several parts as one wording: their words in order, and all their features, evidence and conditions."""
     return Wording(
         text=" ".join(part.text for part in parts),
         features=frozenset[str]().union(*(part.features for part in parts)),
@@ -43,7 +43,9 @@ def add_phrase(
     aliases: Sequence[str] = (),
     the: bool = False,
 ) -> None:
-    """Put in "a PHRASE" or "the PHRASE", which states all that its parts do; their evidence in the order given."""
+    """Add "a PHRASE" or "the PHRASE" with the features and conditions of all its parts, and their evidence in the
+    order given.
+    """
     whole = phrase_of(*parts)
     lattice.add(
         f"the {phrase}" if the else indefinite(phrase),

@@ -1,7 +1,7 @@
-"""Places, and whatever is asked for by where it is: the containers up to the sovereign state.
+"""Places, and other things that a question asks the location of: the containers up to the sovereign state.
 
-The graph's P131 chain and the chains of descriptions are put into one graph of "lies in"; each fills the
-other's gaps, and where they contradict each other the graph's order stands.
+The P131 chain of the graph and the chains of descriptions are merged into one graph of "lies in"; each fills gaps of
+the other, and where they contradict each other the graph is right.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from abstraction.ladders.containers import (
     WORLDS,
     Containers,
     all_above,
-    as_written,
+    certain_containers,
+    combined_place,
     continent_of,
     continent_of_part,
     dependency,
-    entailed,
     lies_elsewhere,
     names_part_of,
+    place_as_written,
     same_extent,
     stated_continent,
-    together,
 )
 from abstraction.ladders.described_places import described_chain
 from abstraction.ladders.entity_values import current_values
@@ -38,7 +38,7 @@ from kg.model import Statement
 from kg.terms import normalise
 from kg.walks.ranks import CONTINENT
 
-_PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # what one state holds: its divisions and settlements
+_PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # classes of places within one state: divisions and settlements
 _ONE_OF = frozenset({"P131", "P276", "P159", "P706"})  # a thing is in one of several values, and part of all by P361
 _SITES = frozenset({"school", "building", "organisation"})  # may bear the name of their town
 _WATER = re.compile(r"\b(?:Ocean|Sea|Gulf)$")  # lies on no continent
@@ -50,7 +50,7 @@ def places(case: LadderCase) -> list[Proposal]:
 
 
 class Climb:
-    """The walk upward from one answer."""
+    """The climb from one answer to its containers."""
 
     def __init__(self, case: LadderCase) -> None:
         self.case = case
@@ -58,32 +58,32 @@ class Climb:
         self.containers = Containers(case)
         self.nodes: dict[str, Proposal] = {}
         self.up: dict[str, dict[str, tuple[Evidence, ...]]] = {}
-        # By key, sets of places of which one or another holds what the key names.
+        # By key, groups of alternative containers, one of which contains the place.
         self.either: dict[str, list[set[str]]] = {}
 
     def proposals(self) -> list[Proposal]:
-        """The proposals; empty where neither statement nor description tells a place."""
+        """The proposals; empty where neither statements nor descriptions give a place."""
         if self._is_state(self.case.answer):
-            self._region_and_continent(ANSWER)
-            return self._assembled()
+            self._add_region_and_continent(ANSWER)
+            return self._assemble_graph()
         if self._is_continent(self.case.answer):
             return []
         self._climb(ANSWER, DEPTH)
-        self._country()
+        self._add_country()
         if self.case.relation.asks == "country":  # a part of a country asked as one: Hong Kong
             for state in [key for key in self.nodes if self._is_state(key)]:
-                if self._same(ANSWER, state):
-                    self._region_and_continent(ANSWER)
+                if self._is_same_place(ANSWER, state):
+                    self._add_region_and_continent(ANSWER)
                     continue
                 whole = stated_continent(self.graph, state)
                 if whole is None or not lies_elsewhere(self.graph, self.case.answer, state, whole.target or ""):
-                    self._region_and_continent(state)
+                    self._add_region_and_continent(state)
         elif self.case.relation.asks == "place":
-            self._continent()
-        return self._assembled()
+            self._add_continent()
+        return self._assemble_graph()
 
-    def beyond(self, parents: dict[str, tuple[str, Evidence]]) -> list[Proposal]:
-        """As `proposals`, with other entities (a parent institution) standing before the place chain.
+    def proposals_above_parents(self, parents: dict[str, tuple[str, Evidence]]) -> list[Proposal]:
+        """See `proposals`; other entities (a parent institution) come before the place chain.
 
         `parents` maps their ids to the key that entails them and the evidence for it.
         """
@@ -91,9 +91,9 @@ class Climb:
             self._add(Place(text=self.graph.label(qid) or qid, qid=qid), below, (evidence,))
             self._climb(qid, DEPTH)
         proposals = self.proposals()
-        # A university system is at home in one town, its colleges are not: where the answer's own places are known,
-        # the parent's stand only if they are among them.
-        own_places = self._ups(ANSWER, without=parents)
+        # A university system has its seat in one town, its colleges in others: where the answer's own places are known,
+        # those of the parent are kept only if they are among them.
+        own_places = self._keys_above(ANSWER, without=parents)
         if not own_places:
             return proposals
         return list(
@@ -101,7 +101,7 @@ class Climb:
         )
 
     def _climb(self, key: str, depth: int) -> None:
-        """Adds what contains the place, node by node, until a sovereign state or the depth limit."""
+        """Add the containers of the place, node by node, up to a sovereign state or the depth limit."""
         entity_id = self.case.answer if key == ANSWER else key
         if depth == 0 or (key != ANSWER and self._is_state(entity_id)):
             return
@@ -112,23 +112,23 @@ class Climb:
         for target in fresh:
             if target in linked:
                 self._climb(target, depth - 1)
-        described = self._described(key, entity_id, depth) if key == ANSWER or not stated else []
-        one_of = [s.target for s in stated if s.property in _ONE_OF and not self.containers.held_then(s)]
-        if all(map(self._is_placed, one_of)):
-            # What a statement puts in Merseyside and the description in Lancashire is in one of them.
-            one_of += filter(self._is_placed, described)
-        self._one_of(key, one_of)
+        described = self._climb_description(key, entity_id, depth) if key == ANSWER or not stated else []
+        one_of = [s.target for s in stated if s.property in _ONE_OF and not self.containers.held_at_question_date(s)]
+        if all(map(self._has_known_division, one_of)):
+            # A place in Merseyside by statement and in Lancashire by description lies in one of them.
+            one_of += filter(self._has_known_division, described)
+        self._record_alternatives(key, one_of)
 
-    def _described(self, key: str, entity_id: str, depth: int) -> list[str]:
-        """Adds the places that the description puts the entity in; returns the keys of the finest step."""
+    def _climb_description(self, key: str, entity_id: str, depth: int) -> list[str]:
+        """Add the places that the description puts the entity in; returns the keys of the finest step."""
         below, finest = [key], list[str]()
         chain, beside = described_chain(self.case.gazetteer, self.graph, entity_id)
         for step in [*chain, *beside]:
             keys = []
             for place in step:
-                if place.qid and not (self.containers.usable(place.qid) and self._holds(place.qid)):
+                if place.qid and not (self.containers.is_usable(place.qid) and self._can_contain_places(place.qid)):
                     continue
-                place = self._known_already(place)
+                place = self._entity_in_chain(place)
                 evidence = (from_description(self.graph, entity_id, place.written or place.text),)
                 fresh = place.key not in self.nodes
                 linked = [b for b in ([key] if step in beside else below) if self._connect(place, b, evidence)]
@@ -137,54 +137,60 @@ class Climb:
                 if place.key in self.nodes:
                     keys.append(place.key)
             for lower in [key] if step in beside else below:
-                self._one_of(lower, keys)
+                self._record_alternatives(lower, keys)
             below = keys or below
             finest = finest or (keys if step not in beside else finest)
         return finest
 
-    def _country(self) -> None:
-        """Above every end of the chains that is no state: its own P17 or P361, else the answer's P17."""
-        open_ends = [key for key in self._ends() if not self._in_own_countries(key)]
+    def _add_country(self) -> None:
+        """Add the country above every end of the chains that is no state: by its own P17 or P361, else by the P17 of
+        the answer.
+        """
+        open_ends = [key for key in self._ends_without_state() if not self._add_own_countries(key)]
         states = [node for node in self.nodes.values() if node.qid and self._is_state(node.qid)]
         if not states:
             for statement in self.containers.countries(self.case.answer):
                 for key in open_ends:
                     self._link(key, statement)
         elif len(states) == 1:
-            # The answer lies in both: a part of a state that is known to lie in no other lies in this one.
+            # The answer lies in both, so a division of an unknown state lies in the one known state.
             whole = Place(text=states[0].text, qid=states[0].qid)
             for key in open_ends:
                 qid = self.nodes[key].qid if key != ANSWER else None
                 if qid and self.graph.is_instance(qid, _PARTS) and not self.containers.is_gone(qid):
                     self._connect(whole, key, states[0].evidence)
 
-    def _ends(self) -> list[str]:
-        """The keys of what no place within one state holds: parts of the world say nothing of the state."""
+    def _ends_without_state(self) -> list[str]:
+        """The keys without a container inside one state; parts of the world do not count, since they do not determine
+        the state.
+        """
         local = {key for key, node in self.nodes.items() if not self._spans_states(node.qid, node.text)}
         ends = [key for key in self.nodes if key in local and local.isdisjoint(self.up.get(key, ()))] or [ANSWER]
         return [key for key in ends if not ((qid := self._qid(key)) and self._is_state(qid))]
 
-    def _in_own_countries(self, key: str) -> bool:
-        """Adds the countries that an end has itself; whether there were any."""
+    def _add_own_countries(self, key: str) -> bool:
+        """Add the countries of an end of the chains itself; returns whether there were any."""
         qid = self._qid(key)
         linked = [s for s in self.containers.countries(qid) if self._link(key, s)] if qid else []
-        self._one_of(key, (s.target for s in linked if s.property == "P17" and not self.containers.held_then(s)))
+        self._record_alternatives(
+            key, (s.target for s in linked if s.property == "P17" and not self.containers.held_at_question_date(s))
+        )
         return bool(linked)
 
-    def _region_and_continent(self, below: str) -> None:
-        """Adds the region that the country's description names, then its continent."""
+    def _add_region_and_continent(self, below: str) -> None:
+        """Add the region that the description of the country names, then its continent."""
         country = self.case.answer if below == ANSWER else below
         stated = [s for s in self.graph.current(country, CONTINENT) if s.target]
         named = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.chain(country)]
-        regions = self._regions(country, named, stated)
+        regions = self._regions_with_evidence(country, named, stated)
         if below != ANSWER and (continents := self.graph.targets(self.case.answer, CONTINENT)):
             # The Caribbean is no region of the Netherlands, though it is one of their kingdom.
             regions = {r: e for r, e in regions.items() if any(names_part_of(r.text, c) for c in continents)}
         flat = [place for step in named for place in step]
-        chosen = self._continents(country, stated, list(regions), flat)
+        chosen = self._choose_continents(country, stated, list(regions), flat)
         added = [region for region, evidence in regions.items() if self._connect(region, below, evidence)]
         if chosen:
-            self._above_regions(chosen, added, below)
+            self._add_above_regions(chosen, added, below)
         elif not stated:
             keys = [region.key for region in added] or [below]
             for place in flat:  # the continents among the parts of the world that the country's description names
@@ -193,60 +199,66 @@ class Climb:
                     for key in keys:
                         self._connect(place, key, evidence)
 
-    def _regions(
+    def _regions_with_evidence(
         self, country: str, named: list[list[Place]], continents: list[Statement]
     ) -> dict[Place, tuple[Evidence, ...]]:
-        """The regions to add, each with its evidence: by the description's steps, else by statement."""
-        # "Eastern Europe" where the snapshot only knows Europe: the words say more than the entity.
+        """The regions to add with their evidence: by the steps of the description, else by statements."""
+        # "Eastern Europe" where the snapshot only has Europe: the words are more specific than the entity.
         partial = [
-            [as_written(p) if p.qid and self._is_continent(p.qid) else p for p in step if not self._is_whole(p)]
+            [place_as_written(p) if p.qid and self._is_continent(p.qid) else p for p in step if not self._is_whole(p)]
             for step in named
         ]
         flat = [place for step in partial for place in step]
         if len({continent for place in flat if (continent := continent_of(place.text))}) > 1:
             partial = [flat]  # "Southeast Europe, Southwest Asia and Africa"
         groups = [step for step in partial if step] or [[r] for r in self._stated_regions(country, continents)]
-        return {together(group): join_evidence(self._region_evidence(country, p) for p in group) for group in groups}
+        return {
+            combined_place(group): join_evidence(self._region_evidence(country, p) for p in group) for group in groups
+        }
 
-    def _continents(
+    def _choose_continents(
         self, country: str, stated: list[Statement], regions: list[Place], named: list[Place]
     ) -> list[Statement]:
-        """Of several continents those that the regions are parts of, else that of the capital, else those named."""
+        """Of several continents those that contain the regions, else that of the capital, else those that the
+        description names.
+        """
         chosen = stated
         if len(stated) > 1:
-            agreeing = [s for s in stated if any(self._part_of(r, s.target) for r in regions)]
+            agreeing = [s for s in stated if any(self._is_part_of(r, s.target) for r in regions)]
             spelled = [s for s in stated if s.target in {p.qid for p in named}]
-            chosen = agreeing or self._of_capital(country, stated) or spelled
+            chosen = agreeing or self._continents_of_capital(country, stated) or spelled
         if len(chosen) > 1:
             return chosen
         apart = [name for r in regions if len(parts := WORLD.findall(r.text)) > 1 for name in parts]
         return [s for s in chosen if all(names_part_of(text, s.target or "") for text in apart)]
 
-    def _above_regions(self, continents: list[Statement], regions: list[Place], below: str) -> None:
-        """Adds the continent above the regions that are parts of it, and above the country, whose statement it is.
+    def _add_above_regions(self, continents: list[Statement], regions: list[Place], below: str) -> None:
+        """Add the continent above the regions that are parts of it, and above the country, which has the statement.
 
-        Several are one tier above all of them.
+        Several continents are one tier above all of them.
         """
-        whole = together([Place(text=self.graph.label(s.target or "") or "", qid=s.target) for s in continents])
+        whole = combined_place([Place(text=self.graph.label(s.target or "") or "", qid=s.target) for s in continents])
         keys = [region.key for region in regions]
         if whole.qid:
-            inside = [r.key for r in regions if self._part_of(r, whole.qid)]
+            inside = [r.key for r in regions if self._is_part_of(r, whole.qid)]
             land = [r.key for r in regions if not _WATER.search(r.text) and names_part_of(r.text, whole.qid)]
             keys = inside or land
         for key in dict.fromkeys((*keys, below)):
             self._connect(whole, key, tuple(from_statement(self.graph, s) for s in continents))
 
-    def _continent(self) -> None:
-        """Adds the continent above every place of the chain that lies on one whole, where nothing finer denies it."""
+    def _add_continent(self) -> None:
+        """Add the continent above every place of the chain that lies on a single one, unless a finer place contradicts
+        it.
+        """
         chain = {ANSWER: self.case.answer, **{key: node.qid for key, node in self.nodes.items() if node.qid}}
         if any(self._is_continent(qid) for qid in chain.values()):
             return
-        ups = {key: self._ups(key) for key in chain}
+        ups = {key: self._keys_above(key) for key in chain}
         stated = self._undenied_continents(chain, ups)
         if len({s.target for s in stated.values()}) != 1:
             return
         if len(chain) > 1 and (of_answer := stated.get(ANSWER)):
-            # Coarser than the state, though all of the state need not lie there: Moscow, Russia, Europe.
+            # Coarser than the state, although parts of the state may lie elsewhere: Moscow, Russia, Europe.
             ends = [key for key in chain if key != ANSWER and not ups[key]]
             if all(of_answer.target in self.graph.targets(chain[key], CONTINENT) for key in ends):
                 stated |= dict.fromkeys(ends, of_answer)
@@ -255,7 +267,7 @@ class Climb:
             self._link(key, statement)
 
     def _undenied_continents(self, chain: Mapping[str, str], ups: Mapping[str, set[str]]) -> dict[str, Statement]:
-        """By key, the one continent of each place, unless a place in it is known to lie elsewhere."""
+        """The one continent of each place, by key, unless a place in it is known to lie elsewhere."""
         stated: dict[str, Statement] = {}
         for key, qid in chain.items():
             for inner, place in chain.items():
@@ -271,7 +283,7 @@ class Climb:
         return stated
 
     def _stated_regions(self, country: str, continents: list[Statement]) -> list[Place]:
-        """P361 values that are a part of one of the country's continents by name: North Africa, not the EU."""
+        """P361 values whose names end in the name of a continent of the country: North Africa, not the EU."""
         names = [n for s in continents if s.target for n in self.graph.names(s.target)[:1]]
         return [
             Place(text=value.label, qid=value.qid)
@@ -286,13 +298,15 @@ class Climb:
         return (from_description(self.graph, country, region.written or region.text),)
 
     def _is_whole(self, place: Place) -> bool:
-        """A continent under its own name."""
+        """Whether the place is a continent under its own name."""
         if place.qid is None or not self._is_continent(place.qid):
             return False
         return normalise(place.written or place.text) in {normalise(n) for n in self.graph.names(place.qid)}
 
     def _is_region(self, place: Place) -> bool:
-        """A part of the world: no state, no town, nothing inside another state (Vatican City lies within Rome)."""
+        """Whether the place is a part of the world: no state, no town, nothing inside another state (Vatican City lies
+        within Rome).
+        """
         if place.qid is None:
             return bool(WORLD.search(place.text))
         if place.qid == self.case.answer or self._is_state(place.qid) or self.containers.is_gone(place.qid):
@@ -300,7 +314,7 @@ class Climb:
         return self._spans_states(place.qid)
 
     def _spans_states(self, qid: str | None, name: str = "") -> bool:
-        """Whether the place is a part of the world that no single state holds."""
+        """Whether the place is a part of the world that extends over several states."""
         if qid is None:
             return bool(WORLD.search(name))
         if self._is_state(qid):
@@ -311,19 +325,19 @@ class Climb:
             return False
         return len(self.graph.targets(qid, "P17")) != 1
 
-    def _part_of(self, region: Place, continent: str | None) -> bool:
+    def _is_part_of(self, region: Place, continent: str | None) -> bool:
         name = self.graph.label(continent) if continent else None
         if name is None or normalise(name) in normalise(region.text):
             return name is not None
         qid = region.qid or ""
         return continent in (*self.graph.targets(qid, "P361"), *self.graph.targets(qid, CONTINENT))
 
-    def _of_capital(self, country: str, stated: list[Statement]) -> list[Statement]:
+    def _continents_of_capital(self, country: str, stated: list[Statement]) -> list[Statement]:
         continents = {t for capital in self.graph.targets(country, "P36") for t in self.graph.targets(capital, "P30")}
         return [s for s in stated if s.target in continents]
 
-    def _known_already(self, place: Place) -> Place:
-        """A bare name that an entity in the chain carries is that entity."""
+    def _entity_in_chain(self, place: Place) -> Place:
+        """The entity in the chain with this unlinked name, else the place as it is."""
         if place.qid is not None:
             return place
         name = normalise(place.text)
@@ -333,16 +347,16 @@ class Climb:
         return place
 
     def _link(self, below: str, statement: Statement) -> bool:
-        """Adds what the statement says of what the key names, as `_connect` does."""
+        """Add the value of the statement above `below`; see `_connect`."""
         place = Place(text=self.graph.label(statement.target or "") or "", qid=statement.target)
         return self._connect(place, below, (from_statement(self.graph, statement),))
 
     def _connect(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> bool:
-        """Adds "below lies in place"; False where it would close a circle or nothing is known of the place."""
+        """Add "below lies in place"; False where that would close a cycle or the snapshot lacks the place."""
         label = self.graph.label(place.qid) if place.qid else place.text
         if label is None or label[:1].islower():
-            return False  # unknown, or a class such as "valley" where a place is due
-        if place.key == below or below in self._ups(place.key):
+            return False  # unknown, or a class such as "valley" instead of a place
+        if place.key == below or below in self._keys_above(place.key):
             return False
         if self._dependency(below) and not WORLD.search(label):
             return False  # Gibraltar is no part of the United Kingdom
@@ -351,7 +365,7 @@ class Climb:
 
     def _add(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> None:
         names = self.graph.names(place.qid) if place.qid else ()
-        # "southeastern United States" tells where and "Indian" whose: neither is a name.
+        # "southeastern United States" is a direction and "Indian" an adjective: neither is a name.
         words = set(normalise(place.written).split())
         named = place.qid is None or any(words.issuperset(normalise(name).split()) for name in names[:1])
         written = place.written if named and not is_directed(place.written) else ""
@@ -367,7 +381,7 @@ class Climb:
             )
         self.up.setdefault(below, {}).setdefault(place.key, evidence)
 
-    def _same(self, below: str, above: str) -> bool:
+    def _is_same_place(self, below: str, above: str) -> bool:
         """Whether the upper place is the lower one under another name."""
         inner, outer = self._qid(below), self.nodes[above].qid
         if inner is None or outer is None or not _SITES.isdisjoint(self.case.gazetteer.classes(inner)):
@@ -375,8 +389,8 @@ class Climb:
         return same_extent(self.graph, inner, outer)
 
     def _without_near_aliases(self, nodes: Graph) -> Graph:
-        """Each place that is no larger than one below it becomes another name of that one."""
-        near = {key: [p for p in node.parents if self._same(p, key)] for key, node in nodes.items()}
+        """The graph with every place that is no larger than one below it turned into aliases of that one."""
+        near = {key: [p for p in node.parents if self._is_same_place(p, key)] for key, node in nodes.items()}
         nodes = dict(nodes)
         for key, below in near.items():
             for finer in below:
@@ -385,25 +399,25 @@ class Climb:
                     nodes[finer] = replace(nodes[finer], aliases=tuple(dict.fromkeys(names)))
         return remove(nodes, lambda p: bool(near[p.key]))
 
-    def _one_of(self, key: str, places: Iterable[str | None]) -> None:
-        """Notes that what the key names lies in one or another of several places, nobody knows in which."""
-        group = {place for place in places if place in self.up.get(key, {}) and not self._same(key, place)}
+    def _record_alternatives(self, key: str, places: Iterable[str | None]) -> None:
+        """Record that a place lies in one of several alternative containers, and it is unknown in which one."""
+        group = {place for place in places if place in self.up.get(key, {}) and not self._is_same_place(key, place)}
         if len(group) > 1:
             self.either.setdefault(key, []).append(group)
 
-    def _is_placed(self, key: str | None) -> bool:
-        """Whether it is known in which part of its state the place lies, or that it is one itself."""
+    def _has_known_division(self, key: str | None) -> bool:
+        """Whether the division of the place within its state is known, or the place is such a division."""
         node = self.nodes.get(key or "")
         if node is None or node.qid is None:
             return False
         if self.graph.is_instance(node.qid, FIRST_DIVISION):
             return True
-        return any(not self._is_state(above) for above in self._ups(node.key))
+        return any(not self._is_state(above) for above in self._keys_above(node.key))
 
-    def _ups(self, key: str, without: Collection[str] = ()) -> set[str]:
+    def _keys_above(self, key: str, without: Collection[str] = ()) -> set[str]:
         return all_above(self.up, key, without)
 
-    def _assembled(self) -> list[Proposal]:
+    def _assemble_graph(self) -> list[Proposal]:
         parents: dict[str, list[str]] = {}
         for below, ups in self.up.items():
             for above in ups:
@@ -412,12 +426,14 @@ class Climb:
             replace(
                 node,
                 parents=tuple(parents.get(key, [ANSWER])),
-                evidence=join_evidence((node.evidence, *(self._stated(below, key) for below in parents.get(key, ())))),
+                evidence=join_evidence(
+                    (node.evidence, *(self._statements_between(below, key) for below in parents.get(key, ())))
+                ),
             )
             for key, node in self.nodes.items()
         )
-        nodes = candidates = remove(nodes, self._passed_through)
-        sure = entailed(self.up, self.either, ANSWER) - self._in_one_of_several_divisions()
+        nodes = candidates = remove(nodes, self._is_passed_through)
+        sure = certain_containers(self.up, self.either, ANSWER) - self._in_one_of_several_divisions()
         nodes = remove(nodes, lambda p: p.key not in sure)
         nodes = self._without_near_aliases(nodes)
         dependent = [key for key in (ANSWER, *nodes) if self._dependency(key)]
@@ -431,25 +447,25 @@ class Climb:
         return list(remove(nodes, lambda p: p.key in deep and self._is_continent(p.key)).values())
 
     def _in_one_of_several_divisions(self) -> set[str]:
-        """The states or provinces that the chains lead to where they are several, with all that lies in one."""
+        """The first-level divisions that the chains lead to, where there are several, and all places in one of them."""
         kinds = self.graph.classes
         divisions = {k for k, node in self.nodes.items() if node.qid and not FIRST_DIVISION.isdisjoint(kinds(node.qid))}
-        finest = divisions.difference(*(self._ups(key) for key in divisions))
+        finest = divisions.difference(*(self._keys_above(key) for key in divisions))
         if len(finest) < 2:
             return set()
-        return finest | {key for key in self.nodes if not finest.isdisjoint(self._ups(key))}
+        return finest | {key for key in self.nodes if not finest.isdisjoint(self._keys_above(key))}
 
-    def _stated(self, below: str, above: str) -> tuple[Evidence, ...]:
-        """The statements that lead from one node to the other: each way to a tier is quoted, not the first alone."""
+    def _statements_between(self, below: str, above: str) -> tuple[Evidence, ...]:
+        """The statements that lead from one node to the other: a tier quotes all ways to it, not only the first."""
         return tuple(step for step in self.up[below][above] if step.kind == "statement")
 
-    def _passed_through(self, proposal: Proposal) -> bool:
+    def _is_passed_through(self, proposal: Proposal) -> bool:
         if proposal.qid is None:
             return normalise(proposal.text) in bundled_demonyms().countries
         return proposal.qid in WORLDS or self.case.gazetteer.is_no_tier(proposal.qid)
 
-    def _holds(self, qid: str) -> bool:
-        """Whether anything can lie in it: "seat of the United States Congress" tells of no place."""
+    def _can_contain_places(self, qid: str) -> bool:
+        """Whether the entity can contain places: "seat of the United States Congress" names none."""
         kinds = self.case.gazetteer.classes(qid)
         return not kinds or not kinds.isdisjoint(PLACES | {"school", "building"})
 

@@ -1,7 +1,7 @@
-"""Place names as a tier says them: "Cambridge, Massachusetts", "Durham County, North Carolina", "the Isle of Wight".
+"""Place names as used in tiers: "Cambridge, Massachusetts", "Durham County, North Carolina", "the Isle of Wight".
 
-A name that says less than it seems to gets what contains the place, as English does it: the towns and counties of the
-states of North America and Australia, and any place of which a better known one has the name.
+Ambiguous names are followed by a container, as is usual in English: towns and counties of the states of North America
+and Australia, and any place with a better known namesake.
 """
 
 from __future__ import annotations
@@ -28,47 +28,49 @@ _DESCRIPTIVE = re.compile(
     r"(?:\w+ )?(?:District|Kingdom|Republic|Commonwealth|Province|State|Duchy|Principality|Isle|Canton|Region|County"
     r"|Governorate|Department|Free State|Borough|Municipality|City) of "
 )
-_METROPOLIS = 300_000  # inhabitants of a city that needs no state behind its name
-_AS_KNOWN = 0.2  # of the place's uses as a value; from there on a namesake is known as well
+_METROPOLIS = 300_000  # inhabitants from which a city needs no state after its name
+_AS_KNOWN = 0.2  # fraction of the place's uses as a value from which a namesake counts as equally known
 _USED_AS = ("P131", "P19", "P20", "P159", "P276")
-KEPT = 4_000_000  # characters of names that are kept: 20 MB at most
+KEPT = 4_000_000  # characters of names in the cache: at most 20 MB
 
 
 class PlaceNames:
-    """Says the places of one graph."""
+    """The names of the places of one graph in tiers, cached."""
 
     def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
         self._graph = graph
         self._gazetteer = gazetteer
         self._names: SizedDict[str, str] = SizedDict(KEPT, lambda key, name: 100 + len(name))
 
-    def spelled(self, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
-        """The proposals with the names of places as they are said; the bare name is among the aliases."""
+    def with_spoken_names(self, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
+        """The proposals with the names of places as used in sentences; the label becomes an alias."""
         if self._graph.shown_in != self._graph.language:
             return nodes
-        return {key: self._spelled(node) for key, node in nodes.items()}
+        return {key: self._with_spoken_name(node) for key, node in nodes.items()}
 
-    def _spelled(self, node: Proposal) -> Proposal:
+    def _with_spoken_name(self, node: Proposal) -> Proposal:
         if node.qid is None or not is_named(node) or node.text != self._graph.label(node.qid):
             return node
         name = self._names.get(node.qid)
         if name is None:
-            name = self._names[node.qid] = self._worked_out(node.qid, node)
+            name = self._names[node.qid] = self._spoken_name(node.qid, node)
         return node if name == node.text else replace(node, text=name, aliases=(node.text, *node.aliases))
 
-    def _worked_out(self, qid: str, node: Proposal) -> str:
+    def _spoken_name(self, qid: str, node: Proposal) -> str:
         label = node.text
         if PLACES.isdisjoint(self._gazetteer.classes(qid)) or self._gazetteer.is_state(qid) or "," in label:
             return label
-        around = self._division(qid) or (self._around(qid) if self._is_lesser(qid, label) else None)
+        around = self._division_in_name(qid) or (
+            self._distinguishing_place(qid) if self._is_lesser(qid, label) else None
+        )
         if around is not None and around not in label:
             return f"{label}, {around}"
         if self._holds_a_namesake(qid, label) and (text := distinguishing_name(node, ())):
             return text
         return f"the {label}" if _DESCRIPTIVE.match(label) else label
 
-    def _division(self, qid: str) -> str | None:
-        """The state or province of a county, or of a town that is no metropolis, where those are told by it."""
+    def _division_in_name(self, qid: str) -> str | None:
+        """The state or province to add to the name of a county, or of a town below METROPOLIS inhabitants."""
         kinds = [self._graph.label(kind) or "" for kind in self._graph.classes(qid)]
         county = any(map(_COUNTY.search, kinds))
         if not county and (not any(map(_TOWN.search, kinds)) or self._gazetteer.inhabitants(qid) >= _METROPOLIS):
@@ -79,8 +81,8 @@ class PlaceNames:
         division = next(divisions, None)
         return self._graph.label(division) if division is not None else None
 
-    def _around(self, qid: str) -> str | None:
-        """What tells the place from others of its name: the division below the state, else the state."""
+    def _distinguishing_place(self, qid: str) -> str | None:
+        """The place to add to an ambiguous name: the division below the state, else the state."""
         steps = [step[0] for step in self._gazetteer.chain(qid) if len(step) == 1]
         if len(steps) > 1 and steps[-1].qid and self._gazetteer.is_state(steps[-1].qid):
             steps.pop()

@@ -1,4 +1,4 @@
-"""Positions as answers: those of players, by side and sport, and offices, ranks and titles, by the broader post."""
+"""Positions as answers: positions of players, by side and sport; offices, ranks and titles, by the broader post."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from abstraction.evidence import from_description
 from abstraction.ladders.class_hierarchy import Climbing, climb, used_as_value
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.nations import nations
-from abstraction.ladders.office_phrases import office_labelled
+from abstraction.ladders.office_phrases import office_from_label
 from abstraction.ladders.phrase_parts import Wording, states
 from abstraction.language.phrases import indefinite, listed
 from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 from kg.terms import normalise
 
-# Posts as answers: offices, ranks and titles, by the broader post and the land they are of.
+# Posts as answers: offices, ranks and titles, by the broader post and their country.
 
 STEPS = 2
 _POSTS = frozenset({"office", "occupation"})
@@ -38,7 +38,7 @@ def posts(case: LadderCase) -> list[Proposal]:
         )
 
     how = Climbing(properties=("P279",), depth=STEPS, keep=keep, doubting=True)
-    above = climb(graph, case.answer, how, condition="P279") or _titled(case)
+    above = climb(graph, case.answer, how, condition="P279") or _post_in_title(case)
     out = dict(above)
     for nation in nations(case, None, ("P1001", "P17")):
         for key, node in above.items():
@@ -51,10 +51,10 @@ def posts(case: LadderCase) -> list[Proposal]:
     return list(out.values())
 
 
-def _titled(case: LadderCase) -> dict[str, Proposal]:
+def _post_in_title(case: LadderCase) -> dict[str, Proposal]:
     """ "mayor" for "Mayor of Chicago", where no statement tells the broader post."""
     label = case.graph.label(case.answer)
-    office = office_labelled(label) if label is not None else None
+    office = office_from_label(label) if label is not None else None
     if label is None or office is None or (title := office.title.lower()) in listed("general_posts"):
         return {}
     text = f"{indefinite(label)} is {indefinite(title)}"
@@ -77,11 +77,11 @@ def positions(case: LadderCase) -> list[Proposal]:
     """ "a defensive position in American football › a position in American football"."""
     graph = case.graph
     match = _SIDE_IN_SPORT.search(first_segment(graph.description(case.answer) or ""))
-    side = None  # of the field, where the description names it
+    side = None  # the side of the field, where the description names it
     if match and match["side"]:
         evidence = from_description(graph, case.answer, match.group().strip())
         side = _wording(match["side"], evidence, states("text", match["side"]))
-    phrases = [p for sport in _sports(case, match)[:2] for p in _in_sport(sport, side)]
+    phrases = [p for sport in _sports(case, match)[:2] for p in _positions_in_sport(sport, side)]
     used = used_as_value(graph, "P413", minimum=1)
     how = Climbing(properties=("P279",), depth=2, keep=lambda q: used(q) and q not in stop_classes())
     broader = climb(graph, case.answer, how, condition="P413")
@@ -92,7 +92,7 @@ def positions(case: LadderCase) -> list[Proposal]:
 
 
 def _sports(case: LadderCase, match: re.Match[str] | None) -> list[Wording]:
-    """The sports that statements give, and before them one that the description alone names."""
+    """The sports of statements, and before them one that only the description names."""
     graph = case.graph
     sports = [_wording(v.label, v.evidence, v.conditions) for v in current_values(graph, case.answer, "P641")]
     name = (match["sport"] or match["sport2"] or "").removeprefix("the sport of ").strip() if match else ""
@@ -107,7 +107,7 @@ def _wording(text: str, evidence: Evidence, conditions: frozenset[Condition]) ->
     return Wording(text=text, features=frozenset(), evidence=(evidence,), conditions=conditions)
 
 
-def _in_sport(sport: Wording, side: Wording | None) -> list[Proposal]:
+def _positions_in_sport(sport: Wording, side: Wording | None) -> list[Proposal]:
     """A position in the sport, and before it one on that side."""
     text = f"position in {sport.text}"
     whole = Proposal(

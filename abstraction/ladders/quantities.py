@@ -21,7 +21,7 @@ from kg.terms import normalise
 
 __all__ = ["ParsedQuantity", "parse_quantity", "quantity_ladder", "quantity_value_ladder", "read_amount"]
 
-CONDITION = "amount"  # the property of a condition on an amount; with the unit behind it where there is one
+CONDITION = "amount"  # property of conditions on amounts; followed by the unit, if any
 SMALL = 20
 ROUNDINGS = (3, 2, 1)
 MISLEADS = Decimal("0.1")
@@ -30,7 +30,7 @@ _CONVERTED = re.compile(r"(?P<amount>[^()]{1,60}?) \((?P<other>[^()]{1,60})\)\.?
 
 
 def read_amount(text: str, *, code: str = "en", is_temperature: bool = True) -> ParsedQuantity | None:
-    """`parse_quantity`, of an amount that is told in another unit in brackets too: "26.2 miles (42.2 km)"."""
+    """See `parse_quantity`; the amount may be followed by the same in another unit: "26.2 miles (42.2 km)"."""
     parsed = parse_quantity(text, code=code, is_temperature=is_temperature)
     match = _CONVERTED.fullmatch(text.strip()) if parsed is None else None
     if match is None:
@@ -44,11 +44,11 @@ def read_amount(text: str, *, code: str = "en", is_temperature: bool = True) -> 
 def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None = None) -> list[Level]:
     """The levels of an amount, the text itself first, finest to coarsest.
 
-    `subject_evidence` is the statement that gives the amount, where the graph has it; it stands first in the
-    evidence of every tier. One level alone means that nothing coarser is worth saying.
+    `subject_evidence` is the statement that gives the amount, where the graph has it; it is the first evidence of
+    every tier. A single level means that no rounding is useful.
     """
     evidence = () if subject_evidence is None else (subject_evidence,)
-    answer = Tier(text=parsed.text, aliases=_without(parsed.text, _answer_names(parsed)), evidence=evidence)
+    answer = Tier(text=parsed.text, aliases=_distinct_aliases(parsed.text, _answer_names(parsed)), evidence=evidence)
     levels = [Level(tiers=(answer,))]
     is_whole = parsed.amount == parsed.amount.to_integral_value()
     is_small = is_whole and 0 <= parsed.amount < SMALL and parsed.unit is None and not parsed.approximate
@@ -57,20 +57,20 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     stated: list[Condition] = []
     coarser: list[Level] = []
     for digits, amount in reversed(_roundings(parsed)):
-        stated = [Condition(property=_property(parsed), value=f"{_plain(amount)} to {digits} digits"), *stated]
+        stated = [Condition(property=_property(parsed), value=f"{_format_number(amount)} to {digits} digits"), *stated]
         coarser.insert(0, Level(tiers=(_about(parsed, amount, digits, evidence, frozenset(stated)),)))
-    return _named_once(levels + coarser)
+    return _without_repeated_aliases(levels + coarser)
 
 
 def quantity_value_ladder(
     value: QuantityValue, *, subject_evidence: Evidence | None = None, code: str = "en"
 ) -> list[Level]:
-    """The levels of a value of the graph in a language; a unit that the table lacks leaves a bare number."""
+    """The levels of a value of the graph, in a language; a unit that is not in the table is left out."""
     unit = units(language(code).code).get(value.unit or "")
     bound = None
     if value.lower is not None and value.upper is not None:
         bound = (value.upper - value.lower) / 2 or None
-    number = _plain(value.amount, language(code))
+    number = _format_number(value.amount, language(code))
     parsed = ParsedQuantity(
         text="",
         amount=value.amount,
@@ -83,8 +83,8 @@ def quantity_value_ladder(
     return quantity_ladder(replace(parsed, text=_with_unit(number, parsed)), subject_evidence=subject_evidence)
 
 
-def _named_once(levels: list[Level]) -> list[Level]:
-    """Without aliases that a finer tier already has: 29,000 ft is 29,032 ft to three digits and to two."""
+def _without_repeated_aliases(levels: list[Level]) -> list[Level]:
+    """The levels without aliases that a finer tier already has: 29,000 ft is 29,032 ft to three digits and to two."""
     seen: set[str] = set()
     out = []
     for level in levels:
@@ -97,7 +97,7 @@ def _named_once(levels: list[Level]) -> list[Level]:
 
 
 def round_to(amount: Decimal, digits: int) -> Decimal:
-    """The amount to so many significant digits, halves away from zero."""
+    """The amount to the number of significant digits, halves away from zero."""
     if amount == 0:
         return amount
     with localcontext(prec=60):
@@ -132,13 +132,13 @@ def _about(
 ) -> Tier:
     names = _names(amount, parsed)
     text, *others = _estimates(names[0], parsed.language)
-    whole = _with_unit(_plain(parsed.amount, parsed.language), parsed)
+    whole = _with_unit(_format_number(parsed.amount, parsed.language), parsed)
     rule = f"{whole} to {digits} significant digit{'s' * (digits > 1)}"
     return Tier(
         text=text,
-        aliases=_without(
+        aliases=_distinct_aliases(
             text,
-            [names[0], *others, *names[1:], *_converted(parsed, digits)],
+            [names[0], *others, *names[1:], *_amounts_in_other_units(parsed, digits)],
         ),
         evidence=(*evidence, Evidence(kind="rule", text=f"{rule} is {names[0]}")),
         conditions=conditions,
@@ -146,7 +146,7 @@ def _about(
 
 
 def _estimates(amount: str, words: Language) -> list[str]:
-    """The amount behind each of the words for about."""
+    """The amount after each word for "about"."""
     return [f"{word}{words.gap}{amount}" for word in words.about]
 
 
@@ -158,16 +158,16 @@ def _answer_names(parsed: ParsedQuantity) -> list[str]:
     names = _names(round_to(parsed.amount, max(parsed.digits, 3)), parsed)
     if parsed.approximate:
         names = [*_estimates(names[0], parsed.language), *names]
-    return names + _converted(parsed, max(parsed.digits, 3))
+    return names + _amounts_in_other_units(parsed, max(parsed.digits, 3))
 
 
 def _names(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
-    """The amount in the text's own unit, then in its other spellings, then bare where things are counted."""
+    """The amount in the unit of the text, then in other spellings, then without unit for counted things."""
     words = parsed.language
     numbers = _numbers(amount, parsed)
     out = [_with_unit(number, parsed) for number in numbers]
     if parsed.unit is not None:
-        out += [words.number_with_noun(numbers[0], spelling) for spelling in _shown(parsed.unit)]
+        out += [words.number_with_noun(numbers[0], spelling) for spelling in _shown_spellings(parsed.unit)]
         if words.signs_after:
             out += [words.number_with_noun(numbers[0], sign) for sign in parsed.unit.before]
         else:
@@ -177,13 +177,13 @@ def _names(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-def _shown(unit: MeasureUnit) -> list[str]:
-    """The spellings that are shown: a second one-letter symbol is only read."""
+def _shown_spellings(unit: MeasureUnit) -> list[str]:
+    """The spellings to show: a second one-letter symbol is only accepted when reading."""
     return [s for s in unit.spellings if len(s) > 1 or s == unit.spellings[0]]
 
 
-def _converted(parsed: ParsedQuantity, digits: int) -> list[str]:
-    """The amount in other units, to as many digits, by symbol and by name."""
+def _amounts_in_other_units(parsed: ParsedQuantity, digits: int) -> list[str]:
+    """The amount in other units, to the same number of digits, by symbol and by name."""
     out: list[str] = []
     if parsed.unit is None:
         return out
@@ -197,7 +197,7 @@ def _converted(parsed: ParsedQuantity, digits: int) -> list[str]:
             amounts.append(whole)
         for rounded in amounts:
             number = _numbers(rounded, parsed)[0]
-            out += [parsed.language.number_with_noun(number, spelling) for spelling in _shown(other)[:3]]
+            out += [parsed.language.number_with_noun(number, spelling) for spelling in _shown_spellings(other)[:3]]
     return out
 
 
@@ -212,30 +212,30 @@ def _with_unit(number: str, parsed: ParsedQuantity, *, joint: str = "") -> str:
 def _numbers(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     """Spellings of a number, in words first where the text has words or the number is long."""
     words = parsed.language
-    plain, worded = _plain(amount, words), _worded(amount, words)
+    plain, worded = _format_number(amount, words), _scaled_number(amount, words)
     forms = [worded, plain] if parsed.words or amount.copy_abs() >= 10**6 else [plain, worded]
     return list(dict.fromkeys([*forms, plain.replace(words.group, "")]))
 
 
-def _plain(amount: Decimal, words: Language | None = None) -> str:
-    """With separators and without zeros at the end of a fraction: "8,848.86", "8.848,86"; English by default."""
+def _format_number(amount: Decimal, words: Language | None = None) -> str:
+    """The number with separators and without trailing zeros: "8,848.86", "8.848,86"; English by default."""
     text = f"{amount:f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return (words or language("en")).number(text)
 
 
-def _worded(amount: Decimal, words: Language) -> str:
-    """ "1.4 billion" from a million on, where that takes no more than 6 digits; else as `_plain`."""
+def _scaled_number(amount: Decimal, words: Language) -> str:
+    """ "1.4 billion" from a million on, where that takes no more than 6 digits; else as `_format_number`."""
     for scale in words.scales:
         if scale.singular and scale.power >= 6 and amount.copy_abs() >= Decimal(10) ** scale.power:
             scaled = amount.scaleb(-scale.power).normalize()
             if len(scaled.as_tuple().digits) <= 6:
                 return words.with_scale_word(f"{scaled:f}", scale)
-    return _plain(amount, words)
+    return _format_number(amount, words)
 
 
-def _without(text: str, names: list[str]) -> tuple[str, ...]:
+def _distinct_aliases(text: str, names: list[str]) -> tuple[str, ...]:
     """The names without repeats and without the text itself."""
     spellings: dict[str, str] = {}
     for name in names:

@@ -1,5 +1,7 @@
-"""Things told by kind, land, year and one more detail ("an American music award given by X"), and by what they are
-part of: awards, events, and any other class that needs no grammar of its own."""
+"""Things by kind, nationality, year and one more detail ("an American music award given by X"), and by their wholes.
+
+For awards, events, and any class without a grammar of its own.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,12 @@ STEPS = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThingRecipe:
-    """How a class of things is told.
+    """The recipe for phrases about a class of things.
 
-    `family` names the word file of its kinds (`data/<family>_types.txt`), `noun` is its most general kind.
-    `wholes` are the properties to what contains it, climbed while the target is of an answer class in `within`.
-    `lands` give the nationality. `before` and `behind` find the details that stand before the kind ("1943") and behind
-    it ("in Tunisia").
+    `family` names the word file of its kinds (`data/<family>_types.txt`), `noun` is its most general kind. `wholes`
+    are the properties whose values contain it, followed while a value is of an answer class in `within`. `lands` are
+    the properties of nationality. `before` and `behind` return the details before the kind ("1943") and after it ("in
+    Tunisia").
     """
 
     family: str
@@ -45,15 +47,15 @@ class ThingRecipe:
 
 
 def things(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
-    """Named wholes first, then phrases from the most telling to the kind alone; empty where nothing tells a kind."""
+    """The named wholes first, then phrases from the most specific to the kind alone; empty where no kind is known."""
     above = wholes(case, recipe)
     chains, nation = _kinds(case, recipe)
     behind = recipe.behind(case)
     if not chains and (above or behind):
-        chains = [_general(case, recipe)]
+        chains = [_general_kind(case, recipe)]
     lattice = Lattice()
     for chain in chains:
-        _fill(lattice, chain, recipe, nation, recipe.before(case), behind)
+        _add_phrases(lattice, chain, recipe, nation, recipe.before(case), behind)
     tops = tuple(p.key for p in above)
     noun = indefinite(recipe.noun)
     phrases = lattice.proposals()
@@ -61,7 +63,9 @@ def things(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
 
 
 def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nation | None]:
-    """The telling kinds by the description, else by P31, else by a class with a land in its name; and the land."""
+    """The specific kinds by the description, else by P31, else by a class with a nationality in its name; and the
+    nationality.
+    """
     text = case.graph.description(case.answer)
     kind = read_kind(words(text), case.vocabulary, recipe.family) if text else None
     chains = [described_kind(case, kind, recipe.family)] if kind is not None else []
@@ -79,7 +83,7 @@ def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nati
 
 
 def _national_class(case: LadderCase, recipe: ThingRecipe) -> tuple[KindChain, Nation] | None:
-    """The kind and the land that a class names together: "German presidential election"."""
+    """The kind and the nationality in the label of a class: "German presidential election"."""
     for value in current_values(case.graph, case.answer, "P31"):
         kind = read_kind(words(value.label), case.vocabulary, recipe.family)
         if kind is None or kind.nationality is None or len(kind.nationality.countries) != 1:
@@ -90,8 +94,8 @@ def _national_class(case: LadderCase, recipe: ThingRecipe) -> tuple[KindChain, N
     return None
 
 
-def _general(case: LadderCase, recipe: ThingRecipe) -> KindChain:
-    """The class's own noun as a kind, for what nothing tells more of."""
+def _general_kind(case: LadderCase, recipe: ThingRecipe) -> KindChain:
+    """The noun of the recipe as a kind, for answers without a more specific kind."""
     classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
     if classes:
         return KindChain.of((recipe.noun,), ((from_statement(case.graph, classes[0]),),))
@@ -100,7 +104,7 @@ def _general(case: LadderCase, recipe: ThingRecipe) -> KindChain:
     return KindChain.of((recipe.noun,), ((rule,),))
 
 
-def _fill(
+def _add_phrases(
     lattice: Lattice,
     chain: KindChain,
     recipe: ThingRecipe,
@@ -108,7 +112,7 @@ def _fill(
     before: Wording | None,
     behind: Sequence[Wording],
 ) -> None:
-    """The finest kind with its details and without, the others with the land and alone."""
+    """Add the finest kind with its details and without, the other kinds with the nationality and alone."""
     order = 0
     for index, kind in enumerate(chain.wordings):
         kind = replace(kind, features=kind.features | {f"o:{recipe.noun}"})
@@ -118,14 +122,14 @@ def _fill(
         for head, land, tail in product(heads, lands, tails):
             order += 1
             if land is not None and tail is not None:
-                continue  # what is given by a body of a country need not be told by the country too
+                continue  # an award given by a national body needs no nationality
             phrase = " ".join(part.text for part in (head, land, kind, tail) if part is not None)
             parts = [part for part in (kind, head, tail, land) if part is not None]
             add_phrase(lattice, phrase, parts, order=order)
 
 
 def wholes(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
-    """What the answer is part of, by name: "Nobel Prize" for the one in physics, "World War II" for a battle."""
+    """The wholes of the answer, by name: "Nobel Prize" for the one in physics, "World War II" for a battle."""
     graph = case.graph
     out: dict[str, Proposal] = {}
     layer = [(case.answer, ANSWER)]
@@ -141,7 +145,7 @@ def wholes(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
                     out[qid] = entity_proposal(graph, qid, label, proof, value.conditions, parents=(key,), order=-1)
                     above.append((qid, qid))
         layer = above
-    return list(out.values()) or _named_after(case, recipe)
+    return list(out.values()) or _whole_in_name(case, recipe)
 
 
 # "2004 Summer Olympics" is one of the Summer Olympics, "Grammy Award for Best Album" one of the Grammy Awards.
@@ -149,8 +153,8 @@ _EDITION = re.compile(r"^(?:\d{4}|\d+(?:st|nd|rd|th))\s+(?P<x>[A-Z].+)$|^(?P<y>[
 _CATEGORY = re.compile(r"^(?P<x>[A-Z].+?\b(?:Award|Prize|Medal)s?)\s++(?:for|[-–])\s++.")
 
 
-def _named_after(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
-    """What an answer's own name says it is one of, where no statement does."""
+def _whole_in_name(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
+    """The whole that the name of the answer contains, where no statement gives one."""
     graph = case.graph
     label = graph.label(case.answer) or ""
     match = _EDITION.match(label) or _CATEGORY.match(label)
@@ -173,7 +177,7 @@ def _named_after(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     return []
 
 
-# Awards: the prize they are one of, then by whom they are given, of which country and of which kind.
+# Awards: the prize that includes them, then the giver, the country and the kind.
 
 GIVERS = 1
 _FOR = re.compile(
@@ -191,11 +195,11 @@ def awards(case: LadderCase) -> list[Proposal]:
     return things(case, _AWARD)
 
 
-def _details(case: LadderCase) -> Sequence[Wording]:
-    """By whom it is given (P1027, else the description), and for what."""
+def _award_details(case: LadderCase) -> Sequence[Wording]:
+    """The giver of an award (P1027, else the description), and its reason."""
     graph = case.graph
     givers = current_values(graph, case.answer, "P1027")[:GIVERS]
-    details = [_detail(f"given by {_the(v.label)}", v.evidence, v.conditions) for v in givers]
+    details = [_detail(f"given by {_with_article(v.label)}", v.evidence, v.conditions) for v in givers]
     sentence = first_segment(graph.description(case.answer) or "")
     for pattern, verb in ((_FOR, ""),) if givers else ((_BY, "given "), (_FOR, "")):
         if match := pattern.search(sentence):
@@ -215,7 +219,7 @@ _BODY = re.compile(
 )
 
 
-def _the(label: str) -> str:
+def _with_article(label: str) -> str:
     return f"the {label}" if _BODY.search(label) and not label.lower().startswith("the ") else label
 
 
@@ -225,7 +229,7 @@ _AWARD = ThingRecipe(
     wholes=("P361", "P279", "P31"),
     within=frozenset({"award"}),
     lands=("P17",),
-    behind=_details,
+    behind=_award_details,
 )
 
 
@@ -239,29 +243,29 @@ def events(case: LadderCase) -> list[Proposal]:
     return things(case, _EVENT)
 
 
-def _time(case: LadderCase) -> Wording | None:
-    """The year, or the decade that start and end share."""
-    start, end = _first(case, "P580"), _first(case, "P582")
-    point = _first(case, "P585")
+def _event_time(case: LadderCase) -> Wording | None:
+    """The year of an event, or the decade that contains its start and end."""
+    start, end = _first_dated_statement(case, "P580"), _first_dated_statement(case, "P582")
+    point = _first_dated_statement(case, "P585")
     if point is not None and start is None and end is None and len(case.graph.statements(case.answer, "P585")) == 1:
-        return _dated(case, str(_year(point)), (point,))
+        return _date_wording(case, str(_year(point)), (point,))
     if start is None or end is None:
         return None
     first, last = _year(start), _year(end)
     if first == last:
-        return _dated(case, str(first), (start, end))
+        return _date_wording(case, str(first), (start, end))
     if first // DECADE == last // DECADE:
-        return _dated(case, f"{first // DECADE * DECADE}s", (start, end))
+        return _date_wording(case, f"{first // DECADE * DECADE}s", (start, end))
     return None
 
 
-def _dated(case: LadderCase, text: str, statements: Sequence[Statement]) -> Wording:
+def _date_wording(case: LadderCase, text: str, statements: Sequence[Statement]) -> Wording:
     evidence = tuple(from_statement(case.graph, s) for s in statements)
     return Wording(text=text, features=frozenset({f"y:{text}"}), evidence=evidence, conditions=states("P585", text))
 
 
-def _first(case: LadderCase, prop: str) -> Statement | None:
-    """The first statement that gives a year CE or a finer date."""
+def _first_dated_statement(case: LadderCase, prop: str) -> Statement | None:
+    """The first statement with a year CE or a finer date."""
     for statement in case.graph.statements(case.answer, prop):
         value = statement.value
         is_year = isinstance(value, TimeValue) and value.precision >= YEAR and value.year > 0
@@ -275,8 +279,8 @@ def _year(statement: Statement) -> int:
     return statement.value.year
 
 
-def _places(case: LadderCase) -> Sequence[Wording]:
-    """The one place or country where it happened."""
+def _event_places(case: LadderCase) -> Sequence[Wording]:
+    """The one place or country of an event; empty where there are several."""
     for prop in ("P276", "P17"):
         if len(case.graph.targets(case.answer, prop)) != 1:
             continue
@@ -292,6 +296,6 @@ _EVENT = ThingRecipe(
     noun="event",
     wholes=("P361",),
     within=frozenset({"event"}),
-    before=_time,
-    behind=_places,
+    before=_event_time,
+    behind=_event_places,
 )

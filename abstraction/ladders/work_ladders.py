@@ -22,7 +22,7 @@ from kg.terms import normalise
 from kg.walks.ranks import time_key
 
 FAMILY = "work"
-# Who is said to have made a work, by the last word of its kind.
+# Properties for the creators of a work, by the last word of its kind.
 CREATOR_OF = {
     **dict.fromkeys(("film", "movie", "miniseries", "documentary", "episode", "special"), ("P57",)),
     **dict.fromkeys(("series", "show", "program", "programme", "sitcom", "strip", "manga"), ("P170", "P50")),
@@ -59,11 +59,11 @@ def works(case: LadderCase) -> list[Proposal]:
     if nation is not None and nation.stated and chain.texts[0][:1].isupper():
         nation = None  # a name before the kind may be a nationality that was not understood
     lattice = Lattice()
-    _fill(lattice, chain, year, nation, _creator(case, described, chain.texts[-1]))
+    _add_phrases(lattice, chain, year, nation, _creator(case, described, chain.texts[-1]))
     return [*series, *lattice.proposals()]
 
 
-def _fill(
+def _add_phrases(
     lattice: Lattice, chain: KindChain, year: Wording | None, nation: Nation | None, creator: Wording | None
 ) -> None:
     """The phrases that drop details one after another; those that lack a detail coincide and are put in once."""
@@ -85,7 +85,7 @@ def _fill(
 
 
 def _with_genre(case: LadderCase, chain: KindChain) -> KindChain:
-    """A plain "film" made a "comedy film" where P136 says so in the same noun."""
+    """The chain with "film" narrowed to "comedy film" where P136 has a genre with the same noun."""
     head = chain.texts[0]
     if len(chain.texts) > 1 or " " in head:
         return chain
@@ -122,24 +122,26 @@ def _year(case: LadderCase, described: WorkDescription | None) -> Wording | None
 
 
 def _creator(case: LadderCase, described: WorkDescription | None, kind: str) -> Wording | None:
-    """Who made it, by the description, else by statement; never the subject of the question."""
+    """The creator by the description, else by statement; never the subject of the question."""
     if case.relation.id == "P800":
-        return None  # the subject made it: that is what was asked
+        return None  # the subject is the creator, so this would repeat the question
     makers = _makers(case, kind)
     creators = described.creators if described is not None else None
     if creators is None:
         if any(maker.qid == case.subject or names_subject(case, maker.label) for maker in makers):
             return None
-        return _by(" and ".join(maker.label for maker in makers), (), makers) if makers else None
+        return _creator_wording(" and ".join(maker.label for maker in makers), (), makers) if makers else None
     if names_subject(case, creators.names):
         return None
     makers = [maker for maker in makers if normalise(maker.label) in normalise(creators.names)]
-    wording = _by(_joined(creators.names), word_evidence(case, creators.words), makers)
+    wording = _creator_wording(_join_names(creators.names), word_evidence(case, creators.words), makers)
     return wording if makers else replace(wording, conditions=states("text", f"by:{normalise(creators.names)}"))
 
 
 def _makers(case: LadderCase, kind: str) -> list[NamedValue]:
-    """Who is stated to have made a work of this kind, by the first property that tells; none where many did."""
+    """The stated creators for this kind of work, by the first property with values; empty where there are more than
+    MOST_CREATORS.
+    """
     for prop in CREATOR_OF.get(kind.rsplit(" ", 1)[-1].lower(), CREATORS):
         makers = current_values(case.graph, case.answer, prop)
         statements = [s for s in case.graph.current(case.answer, prop) if s.target]
@@ -148,7 +150,7 @@ def _makers(case: LadderCase, kind: str) -> list[NamedValue]:
     return []
 
 
-def _by(names: str, words: tuple[Evidence, ...], makers: Sequence[NamedValue]) -> Wording:
+def _creator_wording(names: str, words: tuple[Evidence, ...], makers: Sequence[NamedValue]) -> Wording:
     return Wording(
         text=f"by {names}",
         features=frozenset({"c"}),
@@ -157,14 +159,14 @@ def _by(names: str, words: tuple[Evidence, ...], makers: Sequence[NamedValue]) -
     )
 
 
-def _joined(names: str) -> str:
+def _join_names(names: str) -> str:
     """A list of names with "and" before the last."""
     before, comma, last = names.rpartition(", ")
     return f"{before} and {last}" if comma and " and " not in names and " & " not in names else names
 
 
 def _belongs_to_another(case: LadderCase) -> bool:
-    """Whether a notable work turns out to be someone else's: a namesake was linked (Steinbeck's novel, Ford's film)."""
+    """Whether a notable work is by somebody else, so that a namesake was linked (Steinbeck's novel, Ford's film)."""
     subject = case.subject
     if case.relation.id != "P800":
         return False
