@@ -47,6 +47,7 @@ _BY_ASKS: Mapping[str, Builder] = {
     "people": concepts,
     "movement": concepts,
 }
+# Types of answer for which a place acts as an owner or maker: "a city in Egypt" rather than "Egypt".
 _ACTING = frozenset({"agent", "owner", "company", "performer"})
 # Builders by the class of the answer, for questions without a relation or about any agent; the first match is used.
 _BY_CLASS: tuple[tuple[str, Builder], ...] = (
@@ -122,6 +123,7 @@ def _first_of(builders: tuple[Builder, ...]) -> Builder | None:
 # Proposals before they are filtered for a question, kept for the next question with the same answer.
 
 KEPT = 60_000_000  # bytes, as estimated
+# Estimated bytes of memory per proposal.
 PER_TIER = 4_000
 
 _PLACED = frozenset({"place", "school"})  # the location of a thing is the same for all relations

@@ -44,6 +44,7 @@ def always_denied_lifts() -> frozenset[tuple[str, str]]:
     return frozenset((row[0], row[2]) for row in package_data("lifts.json")["denied"] if row[4:] == ["never"])
 
 
+# The most P279 steps from a class to one that it entails.
 ENTAILED_STEPS = 4
 
 

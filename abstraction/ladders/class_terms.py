@@ -26,6 +26,7 @@ from kg.walks.graph import Graph
 
 # Answers that are classes of any other kind: a religion, a sport, an instrument, a field of work.
 
+# The most P279 steps to a broader class.
 _CONCEPT_STEPS = 3
 # Labels of classes of classes, which do not describe an answer.
 _OF_KINDS = re.compile(r"\b(?:sets?|class(?:es)?|types?|kinds?|groups?|classification) of\b")
@@ -34,9 +35,8 @@ _OF_KINDS = re.compile(r"\b(?:sets?|class(?:es)?|types?|kinds?|groups?|classific
 def concepts(case: LadderCase) -> list[Proposal]:
     """ "Lutheranism › Protestantism › Christianity", "boxing › combat sport".
 
-    Superclasses that are answers to the relation themselves, or that are called what the relation asks for with a
-    word before it. Empty without a relation: nothing then tells where a climb leaves what was asked ("jazz ›
-    knowledge").
+    Superclasses that are answers to the relation themselves, or whose labels end in the noun of the relation
+    ("team sport"). Empty without a relation: the climb would have no limit ("jazz › knowledge").
     """
     if not case.relation.id:
         return []
@@ -60,6 +60,7 @@ def concepts(case: LadderCase) -> list[Proposal]:
 # Ranks (P105) that readers know; the climb passes through all others.
 RANKS = frozenset({"Q7432", "Q34740", "Q35409", "Q36602", "Q37517"})  # species, genus, family, order, class
 _TAXON_STEPS = 60  # full lineages have some forty ranked and unranked steps
+# "a species of bird": the rank and the group that it belongs to.
 _KIND_OF = re.compile(
     r"^(?:an?\s+|the\s+)?(?:(?:extinct|fossil|large|small|medium-sized)\s+)*(?P<rank>sub-?species|species|breed|genus|family|order|variety|cultivar)\s+of\s+"
     r"(?P<x>[a-z][a-z-]*(?:\s[a-z-]+){0,2}?)(?=$|[,;(]|\s+(?:in|of|from|that|which|native|endemic|belonging|found|with)\b)"
@@ -87,7 +88,7 @@ def taxa(case: LadderCase) -> list[Proposal]:
 
 
 def _kind_in_description(case: LadderCase) -> list[Proposal]:
-    """ "a species of bird", where the description says so."""
+    """The phrase of a description for the rank of a taxon: "a species of bird"."""
     text = case.graph.description(case.answer)
     match = _KIND_OF.match(first_segment(text)) if text else None
     if match is None:
@@ -107,11 +108,13 @@ def _kind_in_description(case: LadderCase) -> list[Proposal]:
 # Occupations; and, for all answers that are classes, the classes that their descriptions name.
 
 
+# "performer who ...", "scientist specializing in ...": the broader class at the beginning of a description.
 _HYPERNYM = re.compile(
     r"^(?:an?\s+|the\s+)?(?P<x>[A-Za-z][\w' -]*?)(?<!\s)\s++(?:who|whom|speciali[sz]ing|specialist|specialized|that|of"
     r"|in|with|working|writing)\b"
 )
 
+# A negation directly before a class.
 _NOT = re.compile(r"\b(?:non[\s-]+|not\s+(?:an?\s+)?)$", re.IGNORECASE)
 
 
@@ -161,14 +164,18 @@ def described_classes(
 
 # Genres: broader genres by P279 and P31, and the one that a description names, without leaving their medium.
 
+# "a subgenre of rock music": the broader genre after "of".
 _GENRE_OF = re.compile(
     r"^(?:[a-z-]+\s+)*?(?:sub-?genres?|genres?|forms?|styles?|types?|branch|fusion genre"
     r"|derivative)\s++of\s++(?P<x>[\w' &-]{1,250}?)"
     r"(?=$|[,;.]|(?<!\s)\s++(?:that|which|who|originating|characteri[sz]ed|with|and|in|from|featuring|combining"
     r"|developed|based)\b)"
 )
+# "heavy metal subgenre": the broader genre at the beginning.
 _GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)(?<!\s)\s++(?:sub-?genre|subgenre|style)$")
+# The class of all genres, which does not determine a medium.
 _ANY_GENRE = "Q483394"
+# Answer classes of things that are not genres, although a work may state them as its genre.
 _NO_GENRE = frozenset({"person", "place", "event", "occupation", "organisation"})
 MOST_GENRES = 5_000  # the most frequent genres, whose spellings are compared; bounds the time per graph
 
@@ -210,6 +217,7 @@ def genres(case: LadderCase) -> list[Proposal]:
     return list(nodes.values())
 
 
+# Endings of literary genres that readers equate with "fiction".
 _ART = re.compile(r" (?:literature|novel)\Z")
 
 

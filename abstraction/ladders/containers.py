@@ -71,6 +71,7 @@ _SAME = re.compile(
     r"^(?:(?:kingdom|republic|commonwealth|municipality|city|town|commune) of (?:the )?)"
     r"| (?:municipality|commune|urban area)$"
 )
+# Descriptions of two administrative units of the same area, as many counties and cities are.
 _COEXTENSIVE = re.compile(r"\bco-?(?:extensive|terminous)\b")
 _MUNICIPALITY = re.compile(r"\b(?:municipality|commune)\b", re.I)
 
@@ -114,6 +115,7 @@ def _has_divisions_named_after(graph: Graph, outer: str, town: str) -> bool:
 
 # The kind of a dependent territory in words: "a British overseas territory".
 
+# Words of classes of dependent territories.
 _DEPENDENCY = re.compile(r"\b(?:territor(?:y|ies)|dependency|collectivity)\b", re.I)
 _NAMED = re.compile(r"[A-Z]")  # a capital letter: the label names the state
 
@@ -151,6 +153,7 @@ _ELSEWHERE = re.compile(
     r"|autonomous country|(?:former )?colony|protectorate|special administrative region|territorial claim)\b",
     re.I,
 )
+# Only islands are located by an ocean: a coastal state is not "in the Pacific".
 _ISLANDS = re.compile(r"\b(?:islands?|archipelago|atolls?|islets?)\b", re.I)
 _OCEANS = frozenset({"Atlantic", "Pacific", "Indian Ocean"})
 # Parts of the world that lie on a continent without carrying its name; from any atlas.
@@ -260,6 +263,7 @@ _PAST = re.compile(
     r"|^(?:[\w-]+ ){0,2}(?:empire|caliphate|khanate)\b|\bpredecessor\b|\bSoviet (?:republic|socialist)\b",
     re.I,
 )
+# Classes of things that often lie in several places at once.
 _SPREADING = re.compile(
     r"\b(?:rivers?|streams?|lakes?|reservoir|seas?|oceans?|straits?|gulf|mountain range|desert)\b", re.I
 )

@@ -1,9 +1,9 @@
-"""Dates: each calendar unit that holds the answer, from the next coarser one to the century.
+"""Dates: each calendar unit that contains the answer, from the next coarser one to the century.
 
-How doubt is kept out: nothing is finer than the precision given; a part of a unit ("the early 1960s") climbs
-from the whole unit; a range climbs from the smallest unit that holds both ends; an approximate year skips
-the decade, since it may belong to the next one, and states its century only where the years that "circa"
-may mean (`tolerance`) all lie in it, else both centuries. Dates before 1 CE also climb to the millennium.
+No tier is finer than the given precision. A part of a unit ("the early 1960s") starts from the whole unit; a range
+starts from the smallest unit that contains both ends. An approximate year skips the decade, since it may belong to the
+next one, and states its century only where all years that "circa" may mean (`tolerance`) lie in it, else both
+centuries. Dates before 1 CE also have a millennium.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ _YEAR = 9  # precision of a year
 # A year without a day, as WikiData often writes it: 414 of 2,654 births are on 1 January, where 7 are expected.
 _FIRST_DAY = re.compile(r"[+-]?\d{1,6}-01-01(?:T.*)?")
 
+# Precision of TimeValue by calendar unit.
 _PRECISION: dict[Kind, int] = {kind: precision for precision, kind in OF_PRECISION.items()}
 
 

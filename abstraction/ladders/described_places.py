@@ -16,9 +16,13 @@ from kg.terms import normalise
 from kg.walks.graph import Graph
 
 Step = tuple[Place, ...]
+# The class "country", which nations within a state have too (England).
 COUNTRY = "Q6256"
+# "South Island of New Zealand": the part, then the whole.
 _OF = re.compile(r"(?P<part>.+?)(?: [a-z]+)? of (?:the )?(?:[a-z-]+ern )?(?P<whole>[A-ZÀ-Þ](?s:.+))")
+# "China's Hunan": the whole, then the part.
 _OWNED = re.compile(r"(?P<whole>[A-ZÀ-Þ][\w .-]+)['’]s (?P<part>[A-ZÀ-Þ].+)")
+# "Eastern China": a compass direction, then the whole.
 _SIDE = re.compile(
     r"(?:Central|(?:North|South|East|West)(?:ern|[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)) (?P<whole>[A-ZÀ-Þ].+)"
 )
@@ -28,6 +32,7 @@ _NO_NAME = re.compile(
     r"(?:(?:the )?River .+|(?:North|South|East|West)(?:[- ](?:East|West))?|(?:Union |Free |Federal )?"
     r"(?:Territory|State|City|Province|Region|Republic|Kingdom|Isle|County|Borough|District)(?: of)?)"
 )
+# Types of divisions as they appear in names.
 _TYPE = r"(?:County|District|Province|Region|Department|Municipality|Parish|Prefecture|State|Oblast|Governorate)"
 _TYPED_END = re.compile(rf"(?<= ){_TYPE}\Z")
 _TYPED = re.compile(rf"(?:{_TYPE} of )?(?P<name>.+?)(?: {_TYPE})?")

@@ -17,8 +17,11 @@ from abstraction.tiers import Evidence
 from kg.terms import normalise
 
 FAMILY = "group"
+# Genres (P136) used per group, in the order of the statements.
 GENRES = 2
+# Nouns for groups of a certain size; each of them is also "a group".
 SMALL = frozenset({"duo", "trio", "quartet", "quintet", "sextet", "septet", "octet", "supergroup"})
+# Nouns that can follow a genre: "funk band".
 _NOUNS = SMALL | {"band", "group", "ensemble", "orchestra", "choir"}
 
 
@@ -70,7 +73,7 @@ def _add_group_wordings(
 
 
 def _add_group_of_country(lattice: Lattice, broadest: Wording, nationalities: Sequence[Nation], order: int) -> None:
-    """ "an American group": the noun alone says too little, with a nationality it does not."""
+    """Add "an American group": the noun "group" is informative only with a nationality."""
     noun = broadest.text.rsplit(" ", 1)[-1]
     rule = (_group_rule(noun),) if noun in SMALL else ()
     noun = "group" if noun in SMALL else noun

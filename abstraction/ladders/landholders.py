@@ -16,7 +16,9 @@ from abstraction.proposals import ANSWER, LadderCase, Proposal
 from abstraction.tiers import Condition, Evidence
 
 STATE_NOUN = "country"
+# Classes whose instances are called "a country" if they are sovereign states.
 _COUNTRY_CLASSES = STATE | {"Q6256"}
+# Words of letters only, joined by spaces, points, apostrophes or hyphens.
 _PLAIN = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")
 # Relations to another place, and vague words: no nouns for the place itself.
 _ROLES = frozenset(

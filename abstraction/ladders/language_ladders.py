@@ -21,10 +21,12 @@ from abstraction.proposals import ANSWER, LadderCase, Proposal
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
+# "West Germanic language", "sign language": the family or kind before the noun.
 _LANGUAGE = re.compile(
     r"\b(?P<x>(?:[A-Z][\w-]{1,40}+\s++){1,6})(?:language|dialect|variety|branch|group|subgroup)s?\b"
     r"|^(?:an?\s+)?(?P<y>[a-z][a-z-]+(?:\s[a-z-]+)*\s+)language\b"
 )
+# "of the Uralic family": the family after "of the".
 _FAMILY_OF = re.compile(r"\bof the (?P<x>[A-Z][\w-]+(?: [A-Z][\w-]+)*?)\s*+(?:language\s++)?(?:family|branch|group)\b")
 # Groupings that linguists dispute, that are not about descent, or that only linguists know (English and Scots are
 # Anglic): never used as tiers.
@@ -40,7 +42,9 @@ _NO_FAMILY = re.compile(
     r"|pluricentric|ethnic)\b",
     re.I,
 )
+# Descriptions of families that linguists do not agree on.
 _PROPOSED = re.compile(r"(?:an? )?(?:proposed|hypothetical|controversial|disputed|hypothesi[sz]ed)\b", re.I)
+# The most families per language.
 FAMILIES = 4
 MEMBERS = 50  # read per family, to see whether all are forms of one language
 

@@ -25,6 +25,7 @@ from kg.walks.ranks import time_key
 # Ages of people: the years, then the decade of life ("in their thirties").
 
 _YEAR = "Q577"
+# Ages of the teens, whose decade has a name of its own and begins at 13.
 _TEENS = range(13, 20)
 
 
@@ -59,8 +60,10 @@ def _decade_of_life(years: int, words: Language) -> Tier:
 # Dates and quantities, read from the text of the answer.
 
 
+# A number that is a thousand or a fraction, depending on the language.
 _THOUSANDS = re.compile(r"\d[.,]\d{3}(?!\d)")
 _YEARLY = 9  # precision of a year
+# An age in brackets after a date, which is not part of the date.
 _AGED = re.compile(r"(?<!\s)\s*+\((?:aged?|at age|age at death) [^()]{1,30}\)\s*+\Z", re.IGNORECASE)
 
 
@@ -105,6 +108,7 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
     return with_quantity_bits(parsed, quantity_ladder(parsed, subject_evidence=evidence), relation)
 
 
+# "300 (acceptable range: 270-330)": the form in which datasets accept a range of amounts.
 _RANGE = re.compile(
     r"(?P<amount>[^()]{1,60}) \(acceptable range:? (?:anything )?(?:between |from )?"
     r"(?P<low>[^()–]{1,40}?)(?: (?:to|and) |–)(?P<high>[^()–]{1,40})\)\.?"

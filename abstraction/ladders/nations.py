@@ -18,6 +18,7 @@ from kg.walks.ranks import stated as all_stated
 
 MOST = 2  # alternates from statements
 UNITED_KINGDOM = "Q145"
+# England, Scotland, Wales: their people are stated as citizens of the United Kingdom.
 _PARTS_OF_BRITAIN = frozenset({"Q21", "Q22", "Q25"})
 
 
@@ -137,6 +138,6 @@ def _as_british(case: LadderCase, part: Nation, stated: Sequence[Statement], pro
     if united is None or not british:
         return part
     whole = nation_of(british, prop, UNITED_KINGDOM, (from_statement(case.graph, united),))
-    # The part is what the words say.
+    # The description names the part, so the nationality of the part is a condition as well.
     conditions = whole.conditions | states("text", f"nation:{part.text}")
     return replace(part, features=part.features | whole.features, conditions=conditions, broader=(whole,))

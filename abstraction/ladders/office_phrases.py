@@ -46,13 +46,15 @@ class Portrait:
 
 
 OFFICES = 2  # taken from P39
+# Emperors are not called monarchs of a country: a Roman emperor is no "Roman monarch".
 EMPERORS = frozenset({"emperor", "empress"})
 # Relations that ask for kin, with the relative asked for: a tier that repeats it adds nothing.
 ASKED_SIDE = {"P26": "spouse", "P40": "child", "P22": "parent", "P25": "parent", "P3373": "sibling", "P451": "spouse"}
 _FIRST = re.compile(r"\band (?:first|last|only) ")  # "founder and first khan": one person alone
-_LIFE = re.compile(r"\(?\b\d{3,4}\s?[-–]\s?\d{3,4}\)?")  # years of life: the person no longer holds the office
+_LIFE = re.compile(r"\(?\b\d{3,4}\s?[-–]\s?\d{3,4}\)?")  # years of birth and death: the person is no longer in office
 # Ordinals in questions: a "first prime minister" may be the 79th by another count.
 _ORDINAL = re.compile(r"\b(?:first|second|third|fourth|fifth|last|\d{1,3}(?:st|nd|rd|th))\b", re.I)
+# Words before a kinship noun that leave one person: "the eldest son".
 _ONLY = frozenset({"eldest", "oldest", "youngest", "only"})
 _TOKEN = re.compile(r"[\w'’.-]+")
 

@@ -24,6 +24,7 @@ from kg.terms import normalise
 
 PARENTS = 3  # steps up
 TOGETHER = 2  # parents at one step: more are shareholders or a history without dates
+# Answer classes that can be a parent organisation.
 ORGANISED = frozenset({"company", "organisation", "label", "school", "club", "group"})
 LOCATED = frozenset({"place", "country"})
 # Lasting relations to a parent, unlike "owned by" and "part of".
@@ -105,7 +106,9 @@ def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
 
 
 def _is_lasting(case: LadderCase, child: str, statement: Statement) -> bool:
-    """Whether the parent holds without a date: companies are sold, universities and agencies rarely change parents."""
+    """Whether the statement of a parent is true without a date: companies are sold, universities and agencies rarely
+    change parents.
+    """
     return "company" not in case.gazetteer.classes(child) or bool(statement.qualifier("P580"))
 
 
@@ -173,6 +176,7 @@ FAMILY = "organisation"
 PLACES = 4  # steps of a place chain
 PRODUCTS = 2  # products used per maker
 MAKER = "P176"
+# Words for organisations of several countries, in classes and descriptions.
 _INTERNATIONAL = re.compile(
     r"\b(?:international|intergovernmental|supranational|multilateral|speciali[sz]ed agency|United Nations|regional "
     r"(?:organi[sz]ation|development bank))\b",

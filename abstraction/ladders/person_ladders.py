@@ -27,22 +27,27 @@ from kg.terms import normalise
 # Figures of fiction, scripture and myth: by the work they appear in, then by their kind.
 
 WORKS = 2  # taken from P1441
+# Nouns for figures, with the adjectives that may come before them.
 _KIND = (
     r"(?:(?:fictional|biblical|literary|mythological|mythical|legendary|comic(?:s| book)?|animated|television|film|"
     r"video game|cartoon|folklore|anime|manga)\s+)*"
     r"(?:character|superhero|superheroine|supervillain|figure|protagonist|antagonist|villain|detective|god|goddess|"
     r"deity|king|queen|hero|heroine|wizard|human|person)"
 )
+# "fictional character in Star Wars": the kind, and the work after a preposition.
 _DESCRIBED = re.compile(
     rf"^(?:the\s+|an?\s+)?(?P<kind>{_KIND})\b"
     r"(?:\s++(?P<link>in|from|of|on)\s++(?P<work>.+?))?"
     r"(?=$|[,;(]|(?<![A-Z])\.(?:\s|$)|(?<!\s)\s++(?:who|which|played|portrayed|created|appearing|and)\b)",
     re.I,
 )
+# A kind must contain one of these: "king" alone may be a real person.
 _SUPPORTED = re.compile(
     r"fictional|character|biblical|mythical|mytholog|legend|deity|god\b|goddess|superhero|supervillain", re.I
 )
+# Labels of classes, with the words to show instead.
 _RENAMED = {"fictional human": "fictional character", "human biblical figure": "biblical figure"}
+# Words of classes by medium, the earliest medium of a figure first.
 _TELLING = (
     "biblical",
     "myth",
@@ -58,6 +63,7 @@ _TELLING = (
     "television",
     "film",
 )
+# Labels of classes that do not describe a single figure.
 _VAGUE = re.compile(r"set of|may be|topic|organism|in a work of fiction|characters")
 
 
@@ -220,7 +226,7 @@ class _Person:
         self.put((lead, *nation, wording))
 
     def person(self, nation: Nation) -> None:
-        """ "an American", "a French person": beside the broadest occupations."""
+        """Add "an American", "a French person", on the level of the broadest occupations."""
         phrases = [nation.text] if _IS_A_NOUN.search(nation.text) else []
         phrase, *others = [*phrases, f"{nation.text} person"]
         add_phrase(self.lattice, phrase, (nation,), order=900, aliases=[indefinite(other) for other in others])

@@ -19,17 +19,20 @@ from kg.walks.graph import Graph
 
 # States of the United States, provinces of Canada, states of Australia.
 _DIVISIONS = frozenset({"Q35657", "Q11828004", "Q5852411"})
+# Labels of classes of counties, but not of their seats.
 _COUNTY = re.compile(r"\bcounty\b(?! seat)", re.I)
 _TOWN = re.compile(
     r"\b(?:city|town|township|village|borough|municipality|hamlet|suburb|census-designated|unincorporated"
     r"|human settlement)\b", re.I
 )  # fmt: skip
+# Names that take an article: "the Isle of Wight".
 _DESCRIPTIVE = re.compile(
     r"(?:\w+ )?(?:District|Kingdom|Republic|Commonwealth|Province|State|Duchy|Principality|Isle|Canton|Region|County"
     r"|Governorate|Department|Free State|Borough|Municipality|City) of "
 )
 _METROPOLIS = 300_000  # inhabitants from which a city needs no state after its name
 _AS_KNOWN = 0.2  # fraction of the place's uses as a value from which a namesake counts as equally known
+# Properties whose values are counted as uses of a place: location, birth, death, seat.
 _USED_AS = ("P131", "P19", "P20", "P159", "P276")
 KEPT = 4_000_000  # characters of names in the cache: at most 20 MB
 
@@ -89,7 +92,9 @@ class PlaceNames:
         return short(steps[-1].text) if steps else None
 
     def _is_lesser(self, qid: str, label: str) -> bool:
-        """Whether another place of that label, neither around nor in it, is known about as well or better."""
+        """Whether another place with this label, neither around nor inside it, is equally known or better known, by
+        uses as a value.
+        """
         others = [
             match.id
             for match in self._graph.find(label)
@@ -106,7 +111,7 @@ class PlaceNames:
         return max(uses[i] for i in others) >= share * uses[qid]
 
     def _holds_a_namesake(self, qid: str, label: str) -> bool:
-        """Whether a city in it is called the same: New York is both."""
+        """Whether a settlement inside the place has the same name: New York is a state and a city."""
         name = normalise(label)
         return any(
             match.id != qid and self._graph.is_instance(match.id, SETTLEMENTS)

@@ -20,7 +20,9 @@ from kg.terms import normalise
 
 # Posts as answers: offices, ranks and titles, by the broader post and their country.
 
+# The most P279 steps to a broader post.
 STEPS = 2
+# Answer classes that a broader post may have.
 _POSTS = frozenset({"office", "occupation"})
 
 
@@ -52,7 +54,7 @@ def posts(case: LadderCase) -> list[Proposal]:
 
 
 def _post_in_title(case: LadderCase) -> dict[str, Proposal]:
-    """ "mayor" for "Mayor of Chicago", where no statement tells the broader post."""
+    """The post at the beginning of a label, where no broader post is stated: "mayor" for "Mayor of Chicago"."""
     label = case.graph.label(case.answer)
     office = office_from_label(label) if label is not None else None
     if label is None or office is None or (title := office.title.lower()) in listed("general_posts"):
@@ -65,6 +67,7 @@ def _post_in_title(case: LadderCase) -> dict[str, Proposal]:
 # Positions of players.
 
 
+# "defensive position in American football", "ice hockey position".
 _SIDE_IN_SPORT = re.compile(
     r"\b(?:(?P<side>offensive|defensive|attacking|infield|outfield|backcourt"
     r"|frontcourt)\s+)?(?:playing\s+)?position\b(?:\s++\w++)?\s++in\s++"

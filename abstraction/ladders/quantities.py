@@ -1,9 +1,9 @@
 """Quantities: the amount, rounded to 3, 2 and 1 significant digits.
 
-"About X" is taken to mean: off by no more than one unit of the last digit kept. Under that reading each rounding
-entails the next. A rounding that is off by more than a tenth misleads and is left out; brackets of powers of ten fit
-nearly any answer and are none. Rounding starts where the bounds of the amount justify it. Counts below twenty have no
-tier: every one of them says little.
+"About X" means: wrong by at most one unit of the last digit kept. Under that reading each rounding entails the next. A
+rounding that is off by more than a tenth is misleading and left out; powers of ten are no tiers, since they fit nearly
+any answer. Rounding begins where the bounds of the amount justify it. Counts below twenty have no tier, since any
+rounding of them has little information.
 """
 
 from __future__ import annotations
@@ -22,10 +22,14 @@ from kg.terms import normalise
 __all__ = ["ParsedQuantity", "parse_quantity", "quantity_ladder", "quantity_value_ladder", "read_amount"]
 
 CONDITION = "amount"  # property of conditions on amounts; followed by the unit, if any
+# Counts of things below this have no coarser tier: "about 10" for 12 has little information.
 SMALL = 20
+# Significant digits of the tiers, finest first.
 ROUNDINGS = (3, 2, 1)
+# A rounding that is off by more than this fraction of the amount is left out.
 MISLEADS = Decimal("0.1")
 PERCENT = "Q11229"
+# "26.2 miles (42.2 km)": an amount and the same in another unit.
 _CONVERTED = re.compile(r"(?P<amount>[^()]{1,60}?) \((?P<other>[^()]{1,60})\)\.?")
 
 

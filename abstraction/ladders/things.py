@@ -24,6 +24,7 @@ from abstraction.tiers import Condition, Evidence
 from kg.model import Rank, Statement, TimeValue
 from kg.terms import normalise
 
+# Steps from part to whole.
 STEPS = 3
 
 
@@ -179,11 +180,14 @@ def _whole_in_name(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
 
 # Awards: the prize that includes them, then the giver, the country and the kind.
 
+# Givers (P1027) used per award.
 GIVERS = 1
+# "award for best album": the reason of an award.
 _FOR = re.compile(
     r"\b(?:awards?|prizes?|medals?|honou?rs?)\s+(?:\w+ )?(?P<words>for\s+(?:the\s+)?(?P<x>[a-z][\w' -]{1,250}?))"
     r"(?=$|[,;.(]|(?<!\s)\s++(?:in the|in [A-Z]|by|given|since|that|which|presented|from)\b)"
 )
+# "presented by the Recording Academy": the giver of an award.
 _BY = re.compile(
     r"\b(?:given|presented|awarded|conferred|bestowed|granted)(?:\s+\w+ly)?\s+(?P<words>by\s+(?:the\s+)?"
     r"(?P<x>[A-Z][\w'’&.-]*(?:\s+(?:(?:of|and|for|the)\s+){0,2}[A-Z&][\w'’&.-]*)*))"
@@ -213,6 +217,7 @@ def _detail(text: str, evidence: Evidence, conditions: frozenset[Condition]) -> 
     return Wording(text=text, features=frozenset({f"d:{text}"}), evidence=(evidence,), conditions=conditions)
 
 
+# Words in names of institutions and offices that take an article after "by".
 _BODY = re.compile(
     r"\b(?:Academy|Association|Society|Institute|Foundation|Committee|Council|University of|President|King|Queen|"
     r"Government|Ministry|Federation|Union|Commission|Guild)\b"

@@ -33,8 +33,11 @@ CREATOR_OF = {
     ),
     **dict.fromkeys(("game", "software"), ("P178",)),
 }
+# Creator properties of all other works: author, creator.
 CREATORS = ("P50", "P170")
+# Properties of persons involved in a work, to recognise the works of a namesake.
 TAKING_PART = ("P57", "P50", "P170", "P175", "P86", "P178", "P58", "P161", "P162", "P725", "P110")
+# Works with more creators than this have no tier "by X and Y".
 MOST_CREATORS = 2
 
 
@@ -151,6 +154,7 @@ def _makers(case: LadderCase, kind: str) -> list[NamedValue]:
 
 
 def _creator_wording(names: str, words: tuple[Evidence, ...], makers: Sequence[NamedValue]) -> Wording:
+    """The phrase "by NAMES" with the words of the description and the statements as evidence."""
     return Wording(
         text=f"by {names}",
         features=frozenset({"c"}),
