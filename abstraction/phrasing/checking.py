@@ -127,6 +127,7 @@ class LadderCheck:
                 break
             changed = list(order)
             changed.insert(good[-1], changed.pop(finer))
+            # An order seen before would repeat for ever.
             if tuple(changed) in seen:
                 break
             seen.add(tuple(changed))
@@ -203,6 +204,7 @@ class LadderCheck:
             taken.add(of_graph.text)
             aliases = (*of_graph.aliases, of_graph.text)
             return replace(of_graph, text=draft.text, aliases=aliases, evidence=(*of_graph.evidence, written))
+        # Several entities of one name leave open which is meant.
         qid = draft.entities[0] if draft.finding is CheckResult.ENTAILED and len(draft.entities) == 1 else None
         names = self.graph.shown_names(qid) if qid else ()
         return Tier(text=draft.text, qid=qid, aliases=tuple(names), evidence=(written,))

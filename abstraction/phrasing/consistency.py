@@ -17,7 +17,7 @@ from abstraction.phrasing.phrasing_prompts import CONSISTENCY, UNKNOWN, read_pro
 from abstraction.phrasing.prompt_files import Prompt, hash_of
 from abstraction.rows import TieredRow
 
-SAMPLES = 10
+SAMPLES = 10  # replies per row
 
 
 class ConsistencyScorer:
@@ -40,6 +40,7 @@ class ConsistencyScorer:
         """The model, the number of samples, the prompt's hash, and a hash of everything."""
         prompts = hash_of(self._prompts, CONSISTENCY)
         how = self._sampling
+        # Settings in the model spec change its replies, so they are part of the fingerprint.
         told = getattr(self.model, "sampling", {})
         parts = [dict(self.model.identity), prompts, how.n, how.seed, *([dict(told)] if told else [])]
         settings = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)

@@ -12,7 +12,7 @@ from abstraction.rows import TieredRow
 from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 
 NOTE = "phrasing"  # the field of a row with the note on its phrasing
-_TIERS = "tiers"
+_TIERS = "tiers"  # the part of the note that only the log keeps
 
 
 class CheckResult(StrEnum):

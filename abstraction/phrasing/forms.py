@@ -74,7 +74,7 @@ def read_yes_or_no(reply: str) -> bool:
 # Replies as texts of tiers.
 
 
-TAG = "answers"
+TAG = "answers"  # the tag around the answers in our own prompts
 MOST_ANSWERS = 14  # most answers of a reply: the number of answer columns in GRANOLA-EQ
 LONGEST_ANSWER = 200  # characters of one answer
 _QUOTED = re.compile(r"\A(?:\"(.+)\"|“(.+)”|\*\*(.+)\*\*|'(.+)')\Z")
@@ -124,6 +124,7 @@ def read_vote(reply: str) -> bool:
 def _clean_answer(item: str) -> str:
     """One answer without quotation marks around it. Raises ReplyError for anything but a short text on one line."""
     match = _QUOTED.match(item.strip())
+    # Models like to quote answers or set them in bold.
     text = (next(part for part in match.groups() if part) if match else item).strip()
     if len(text) > LONGEST_ANSWER:
         raise ReplyError(f"an answer of {len(text)} characters is too long: {LONGEST_ANSWER} at most")

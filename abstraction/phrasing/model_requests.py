@@ -15,7 +15,7 @@ from abstraction.phrasing.prompt_files import Prompt
 T = TypeVar("T")
 V = TypeVar("V")
 
-UNREADABLE = "unreadable-reply"
+UNREADABLE = "unreadable-reply"  # the code `failed` of a reply that was unreadable twice
 _MOST_REPEATED = 4000  # characters of an unreadable reply that the second request repeats
 _MOST_WAITING = 4096  # most items that wait for an earlier one, before no more are requested: bounds memory
 
@@ -78,6 +78,7 @@ class RequestForm(Generic[T, V]):
         def requests() -> Iterator[Request]:
             nonlocal over
             while True:
+                # Second requests go first: the oldest item holds back the output.
                 if retries:
                     slot = retries.popleft()
                 elif over or len(waiting) >= _MOST_WAITING:

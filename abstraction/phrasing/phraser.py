@@ -24,7 +24,7 @@ from kg.store.protocol import Store
 
 Mode = Literal["free", "paper"]
 VERSION = 2  # of the processing of replies: part of the fingerprint, so that a change of rules is visible
-NOTHING_LEFT, NONE_GIVEN = "nothing-left", "none-given"
+NOTHING_LEFT, NONE_GIVEN = "nothing-left", "none-given"  # codes of the fallback in a row's note
 SAMPLING = Sampling(max_tokens=512)
 
 

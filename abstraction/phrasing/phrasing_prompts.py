@@ -19,7 +19,7 @@ CONSISTENCY = PromptKind(
     optional=frozenset({"subject"}),
 )
 KINDS = (LADDER, AGAIN, CONSISTENCY)
-UNKNOWN = "not known"
+UNKNOWN = "not known"  # shown in a prompt for a missing description
 SETS = ("paper", "guided")  # built as Yona et al. 2024 describe; our own, with whole ladders as examples
 
 

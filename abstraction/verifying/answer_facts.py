@@ -18,9 +18,10 @@ from abstraction.verifying.neighbourhood import Above, Neighbourhoods
 
 # Linking rules that use the question's own entity or wording; links by other rules may be to a namesake.
 DECIDED = frozenset({"given", "statement", "described", "place", "creator", "neighbours"})
+# Kinds that relations ask for and that are persons.
 PEOPLE = frozenset({"person", "performer", "agent"})
-_PERSONS = frozenset({"person", "fictional"})
-CLASSES = frozenset({"genre", "occupation", "language", "position"})
+_PERSONS = frozenset({"person", "fictional"})  # classes of entities that are persons
+CLASSES = frozenset({"genre", "occupation", "language", "position"})  # classes whose entities are classes themselves
 
 
 @dataclass(slots=True)

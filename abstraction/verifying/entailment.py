@@ -43,12 +43,13 @@ from kg.store.protocol import Store
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
+# Properties by role, see `abstraction.properties`.
 CONTAINING = with_role("containing")
 BELONGING = with_role("belonging")
 CLASSING = with_role("classing")
 NATIONAL = with_role("national")
 DATING = with_role("dating")
-STATES = frozenset({"Q3624078", "Q6256", "Q15634554"})
+STATES = frozenset({"Q3624078", "Q6256", "Q15634554"})  # sovereign state, country, state with limited recognition
 # Words that every answer of a kind supports without evidence.
 WORDS_OF_KIND = {
     "position": {"position"}, "person": {"person"}, "performer": {"person", "performer"}, "agent": {"person"},

@@ -10,14 +10,17 @@ from abstraction.language.comparable_words import bare, content
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD, Gazetteer
 from kg.walks.graph import Graph
 
+# Located in, country, location, headquarters, continent, parent organisation, owner, part of.
 FIRST_STEP = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")
+# Only relations that stay true over several steps; a headquarters of an owner is no place of the answer.
 FURTHER_STEPS = ("P131", "P17", "P30", "P749", "P127")
 LOOSE = ("P361", "P706", "P206")  # regions and waters may span states, so no step starts at them
+# Instance of, occupation, genre, sport, office, industry, position played, title, field, subclass, product, taxon.
 CLASSES = ("P31", "P106", "P136", "P641", "P39", "P452", "P413", "P97", "P101", "P279", "P1056", "P171")
-NATIONALITY = ("P27", "P17", "P495")
-DEPTH = 8
-CLASS_STEPS = 3
-CONTINENT = "Q5107"
+NATIONALITY = ("P27", "P17", "P495")  # citizenship, country, country of origin
+DEPTH = 8  # most steps upwards: bounds work, and cycles in the data
+CLASS_STEPS = 3  # higher superclasses, such as "entity", say nothing
+CONTINENT = "Q5107"  # the class of continents
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,6 +81,7 @@ class Neighbourhoods:
         """The entities one step above, by statements and description; names in the description are added to `names`."""
         if self._is_continent(qid):
             return []
+        # Above a state only its continent: unions and alliances do not contain it.
         if not first and self.is_state(qid):
             return list(self.graph.targets(qid, "P30"))
         upward = [i for prop in (FIRST_STEP if first else FURTHER_STEPS) for i in self.graph.targets(qid, prop)]

@@ -15,7 +15,7 @@ from kg.terms import normalise
 
 _AFTER_NOUN = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")
 LONGEST = 20  # most words of a name at the end of a phrase
-KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})
+KINDS = frozenset({"P106", "P31", "P136", "P641", "P452"})  # occupation, instance of, genre, sport, industry
 
 
 class Phrases:
@@ -89,6 +89,7 @@ class Phrases:
     def _entities_of_last_words(self, words: Sequence[str]) -> list[str]:
         """The ids with the longest name at the end of `words`: two by label, else one by alias ("actress")."""
         for start in range(max(0, len(words) - LONGEST), len(words)):
+            # The longest ending first: "football club" before "club".
             matches = [m for m in self.graph.find(" ".join(words[start:])) if m.id.startswith("Q")]
             if matches:
                 return [m.id for m in matches if m.kind == "label"][:2] or [m.id for m in matches][:1]

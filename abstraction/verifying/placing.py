@@ -51,6 +51,7 @@ class PlaceRelation:
     def order_verdict(self, facts: AnswerFacts, meant: frozenset[str]) -> tuple[VerdictKind, str]:
         """The verdict on entities above the answer, compared with the good tiers before this one."""
         before = self._entities_before(facts, meant)
+        # A name from a description has no place in the graph to compare.
         if not before or _is_text(meant):
             return VerdictKind.ENTAILED, "lies above the answer"
         finer = [i for ids in before for i in ids]
@@ -118,6 +119,7 @@ class PlaceRelation:
             )
         divisions = {place} if self.near.is_division(place) else around.divisions
         if divisions.isdisjoint(above.divisions):
+            # Only divisions of one class exclude each other: a county may lie in a region.
             classes = {c for d in divisions for c in self.graph.classes(d)}
             if any(not classes.isdisjoint(self.graph.classes(d)) for d in above.divisions):
                 return self._answer_lies_in(above.divisions)

@@ -69,12 +69,14 @@ class Peers:
         if facts.place or not facts.kinds:
             return False
         kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
+        # "organisation" is too wide a kind: a club and a company differ.
         telling_kinds = facts.kinds - {"organisation"} or facts.kinds
         return bool(kinds & telling_kinds) and not kinds & PLACES
 
 
 # Names of the answer: is a text another one, an invented one, or the name of someone else?
 
+# Legal forms and kinds of clubs that names are given with and without.
 _LEGAL = """
     ltd limited inc incorporated corp corporation company co plc llc gmbh ag sa nv bv kk group holding records label
     fc f.c a.f.c afc cf club
@@ -83,6 +85,7 @@ LEGAL = frozenset(_LEGAL.split())
 # Suffixes that distinguish people of one name; an added one is never by chance.
 _SUFFIXES = "jr sr junior senior ii iii iv v ph.d phd m.d md esq"
 SUFFIXES = frozenset(_SUFFIXES.split())
+# particles of names, which two people may share by chance
 _SMALL = "de del della di da von van der den of the la le du al el bin ibn y e"
 _PARTICLES = frozenset(_SMALL.split())
 _AND = re.compile(r"\s(?:and|&|feat\.?|featuring|with)\s")
@@ -149,6 +152,7 @@ def _plain_words(text: str) -> list[str]:
 
 def _looks_like_a_name(text: str) -> bool:
     parts = [p for p in re.split(r"[\s,]+", text) if p]
+    # Longer texts are titles or phrases.
     return len(parts) <= 8 and all(p[:1].isupper() or p.casefold() in _PARTICLES for p in parts)
 
 
@@ -176,7 +180,7 @@ _PRECEDENCE = (
 
 
 _ReasonedVerdict = tuple[VerdictKind, str, frozenset[str]]  # the verdict, its reason, the entities named
-_TRUE = (VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE)
+_TRUE = (VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE)  # verdicts on tiers that are true of the answer
 _NOTHING: frozenset[str] = frozenset()
 _PHRASE = re.compile(r"(?:an?|A) |the [a-z]")
 

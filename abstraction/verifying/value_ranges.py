@@ -39,6 +39,7 @@ _SHORT = re.compile(r"(?:the )?(?P<year>\d{1,2})(?P<decade>'?s)?")  # an age is 
 def span_of_words(text: str, code: str = "en") -> Span | None:
     """The span of days of a wording in a language; None where it is not read as a date."""
     if short := _SHORT.fullmatch(text.strip()):
+        # Two digits are read as years of the first century, which orders ages like dates.
         year = int(short["year"])
         decade = unit_of(TimeValue(year=year, precision=8)) if short["decade"] else None
         days = (decade or CalendarUnit("year", year)).days() if year else None

@@ -20,6 +20,7 @@ class VerdictKind(StrEnum):
     UNKNOWN = "unknown"
 
 
+# The axis of Yona et al. 2024 that each verdict is an error on.
 AXES = {
     VerdictKind.CONTRADICTED: "correctness",
     VerdictKind.UNINFORMATIVE: "informativeness",

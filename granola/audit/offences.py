@@ -24,8 +24,8 @@ CLASS_ORDER = (
     "person", "fictional", "group", "country", "place", "building", "school", "label", "club", "company",
     "organisation", "work", "genre", "occupation", "language", "position",
 )  # fmt: skip
-NO_CLASS, NO_RELATION = "unknown", "-"
-UNCHECKED = "unchecked"
+NO_CLASS, NO_RELATION = "unknown", "-"  # headings for answers without a class, and rows without a relation
+UNCHECKED = "unchecked"  # outcome of a tier without a verdict
 
 
 class AuditKind(StrEnum):
@@ -133,6 +133,7 @@ def audit(
         if isinstance(audited, Fault):
             assert on_reject is not None  # else it was raised
             on_reject(audited.rejected(source=row.source, id=row.id, text=row.question))
+            # The error may have left conclusions half-made.
             judge.start_afresh()
             continue
         tally.count(audited.relation, audited.answer_class, audited.outcomes)

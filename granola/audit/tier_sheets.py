@@ -17,7 +17,7 @@ from granola.scoring.bootstrap import Interval
 from granola.scoring.statistics import wilson
 from granola.terminal_lines import TextTable
 
-SHOWN = ("question", "template", "answer", "before", "tier", "evidence")
+SHOWN = ("question", "template", "answer", "before", "tier", "evidence")  # columns that annotators see
 YES, NO = "1", "0"
 MEANINGS = {
     "correct": "it is a correct answer",
@@ -57,6 +57,7 @@ def _template(row: TieredRow) -> str:
     """The question with [X] for the entity asked about; empty where its name is unknown or not in the question."""
     name = str((row.question_entity or {}).get("text") or "")
     at = row.question.casefold().find(name.casefold()) if name.strip() else -1
+    # Case folding may change lengths ("ß"): then offsets do not fit the question.
     if at < 0 or len(row.question.casefold()) != len(row.question):
         return ""
     return f"{row.question[:at]}[X]{row.question[at + len(name) :]}"
@@ -123,6 +124,7 @@ def _rate(axis: str, sheets: Sequence[FilledSheet], numbers: Sequence[int]) -> R
     for number in numbers:
         marks = [sheet.labels.get(number, {}).get(0, {}).get(axis, UNCLEAR) for sheet in sheets]
         no, yes = marks.count(NO), marks.count(YES)
+        # A tie is undecided rather than an error.
         decided += no != yes
         errors += no > yes
     return Rate(

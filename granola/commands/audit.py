@@ -24,7 +24,7 @@ from granola.terminal_lines import show_lines
 from kg.files import atomic_path
 from kg.store import open_store
 
-SHOWN = 20
+SHOWN = 20  # findings on screen where --out has them all
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,9 +61,9 @@ class AuditResult:
 class Audit(Command[AuditResult]):
     """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
 
-    Prints the tiers against each axis per relation and answer class, and lists them; the exit status is 1 if there are
-    any. --entailment replays evidence, --attribution says what it is to the tier. `granola sheets` is for audits by
-    people.
+    Prints the number of tiers that fail each axis, per relation and answer class, and lists these tiers; the exit
+    status is 1 if there are any. --entailment replays evidence, --attribution judges whether evidence supports its
+    tier. `granola sheets` is for audits by people.
     """
 
     file: Annotated[
@@ -109,6 +109,7 @@ class Audit(Command[AuditResult]):
                 audit(rows, store, tally, self._kind, language=self.language, on_reject=rejected.append)
             )
             about = str(store.manifest()["snapshot_id"])
+        # An audit of nothing must not pass.
         if tally.total.rows == 0:
             report_rejects(path, rejected)
             raise UsageError(f"{path}: no row to audit")

@@ -29,8 +29,8 @@ CHAT, WORDS = "chat", "words=0.6"  # values of `--sentences`; 0.6: least share o
 class GroundingJudge(RowsCommand):
     """Judge answers sentence by sentence against all passages and against the relevant ones, in both readings.
 
-    A chat model also says whether an answer is eligible; deflection is told by named rules, or by the model. Where a
-    judge fails the row stays, says what is lacking, and leaves the scores that it lacks.
+    A chat model also judges whether an answer is eligible; named rules, or the model, decide whether it deflects.
+    Where a judge fails, the row is kept with the reason, and is left out of the scores that need the missing verdict.
     """
 
     resumes = True
@@ -131,6 +131,7 @@ class GroundingJudge(RowsCommand):
         else:
             if lacking := len(samples) - len(pairs):
                 note(f"{lacking:,} of {count(len(samples), 'question')} have no answer in {self.given}")
+        # The first rejected row usually explains why nothing matched.
         if not pairs:
             first = output.rejected[0] if output.rejected else None
             why = f"; {first.source}: {first.reason}" if first is not None else ""

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from granola.knowledge.knowledge_items import KnowledgeItem
     from granola.knowledge.knowledge_judge import KnowledgeJudge as Judge
 
-SCORES_SUFFIX = ".scores.sqlite"
-EMBEDDINGS = "embeddings"
-REFERENCE = "reference"
+SCORES_SUFFIX = ".scores.sqlite"  # cache of model scores beside OUT: lets a killed run go on
+EMBEDDINGS = "embeddings"  # the part of --model that finds evidence, and scores nothing
+REFERENCE = "reference"  # the value of --evidence for the item's own right knowledge
 _BLOCK = 1024  # texts judged at a time: enough for full batches on a GPU
 
 
@@ -33,8 +33,8 @@ _BLOCK = 1024  # texts judged at a time: enough for full batches on a GPU
 class KnowledgeJudge(RowsCommand):
     """Score knowledge texts: factuality, relevance, coherence, informativeness, helpfulness, validity.
 
-    Each score needs its model; what has none is not scored. Killed, it goes on with the same command: scores of models
-    are kept in OUT.scores.sqlite. `granola verdicts OUT` shows means with intervals.
+    Each score needs its model; scores without one are left out. A killed run continues with the same command: scores
+    of models are cached in OUT.scores.sqlite. `granola verdicts OUT` shows means with intervals.
     """
 
     resumes = True
@@ -152,6 +152,7 @@ class KnowledgeJudge(RowsCommand):
         from granola.knowledge.knowledge_prompts import read_knowledge_prompts
         from kg.web.answer_cache import Cache
 
+        # Both parts need a model that continues texts; one folder for both is loaded once.
         kinds = {"causal": "continuations", "reader": "continuations"}
         opened: dict[str, Any] = {}
         for part, word in words.items():

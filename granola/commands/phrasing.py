@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from abstraction.phrasing.phraser import Mode, ModelPhraser
     from abstraction.rows import TieredRow
 
-LOG_SUFFIX = ".phrasing.jsonl"
+LOG_SUFFIX = ".phrasing.jsonl"  # log of decisions beside the output
 SAMPLES_PER_ROW = 10  # replies sampled per row for --consistency, as in Yona et al. 2024, appendix B
 
 
@@ -160,6 +160,7 @@ class DatasetModels(PhrasingSettings):
             model = stack.enter_context(open_model(word, out, inputs))
             phraser = self.phraser(model, store, language)
         if self.consistency is not None:
+            # One server or set of weights serves both where the specs are equal.
             if model is None or word != self.consistency:
                 model = stack.enter_context(open_model(self.consistency, out, inputs))
             scorer = ConsistencyScorer(model, prompts=read_prompts(self.prompts), samples=self.samples)

@@ -124,6 +124,7 @@ class AnswerJudge:
         def ask(pair: Pair) -> Request | None:
             sample, answer = pair
             shown = _without_citations(sample, answer)
+            # Nothing to judge: a model would invent a verdict.
             if not shown.strip() or (kind == ELIGIBILITY.name and not sample.reference.strip()):
                 return None
             slots = {"question": sample.question, "answer": shown}
@@ -159,6 +160,7 @@ class AnswerJudge:
         lacking |= {f"sentences {reading or 'all'}": against[reading][1] for reading in (None, *labelled)}
         if answer.strip() and self.chat is not None and not sample.reference.strip():
             lacking["eligibility"] = "no reference"
+        # Readings without labels have no relevant passages, so their verdicts are left out.
         verdicts = {"all": against[None][0], **{str(reading): against[reading][0] for reading in labelled}}
         return GroundingItem(
             id=sample.id,
@@ -186,6 +188,7 @@ class AnswerJudge:
     def _deflecting_rule(self, sample: GroundedSample, answer: str, judged: str | None) -> str | None:
         """The rule by which an answer deflects, or "judge"; "" where it does not deflect, None where the judge failed.
         """
+        # Rules also decide for an empty answer, where there is nothing to ask about.
         if not self.asks_deflection or not _without_citations(sample, answer).strip():
             return deflecting_rule(answer, [passage.id for passage in sample.passages], language=self.language) or ""
         return None if judged is None else "judge" if judged == "deflects" else ""

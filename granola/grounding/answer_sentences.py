@@ -58,6 +58,7 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
         if _lists_sources(sentence, ids):
             continue
         said = without_markers(sentence, ids)
+        # "2." at the end belongs to the next item: the splitter takes its full stop for the end.
         numbering = parts and not _LETTER.search(said) and _NEXT_NUMBER.search(said.strip()[-_TAIL:])
         if _WORD.search(said) and not numbering:
             lead = _end_of_leading_citations(sentence, ids)
@@ -149,8 +150,10 @@ def _content_lines(text: str) -> list[str]:
         if not _WORD.search(line):
             joins = False
             continue
+        # Everything from the heading of the sources on is no statement of the answer.
         if _REFERENCES.fullmatch(line):
             break
+        # A line that begins in lower case after one without a full stop was only broken for its length.
         if joins and line.lstrip()[:1].islower() and not _ITEM.match(line):
             kept[-1].append(line.strip())
         else:

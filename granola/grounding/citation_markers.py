@@ -69,12 +69,13 @@ def _without_separator(form: str) -> str:
 
 
 WIDEST = 50  # most passages of a range such as [1-50]; a longer one is no citation
+# Words for a source in the languages of answers: English, German, Spanish, French.
 _NOUN = (
     r"(?:sources?|passages?|documents?|snippets?|quellen?|passagen?|dokumente?|fuentes?|pasajes?|documentos?"
     r"|fragmentos?|extraits?)"
 )
 _WORD = rf"(?:{_NOUN}|docs?|refs?|references?|citations?|cites?|evidence|ids?|chunks?|web|no|nr)"
-_DASH = r"(?:-|–|—|‑|−|to|through|thru|bis|à|\.\.)"
+_DASH = r"(?:-|–|—|‑|−|to|through|thru|bis|à|\.\.)"  # dashes and words between the ends of a range
 # After a digit, a word of one or two letters or a function it is an exponent: 10⁶, m², mc², sin²; not after a year.
 _NO_EXPONENT = (
     r"(?:(?<=\b[12]\d\d\d)|(?<![0-9⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\b\w)(?<!\b\w\w)(?<!\bsin)(?<!\bcos)(?<!\btan)(?<!\blog)"
@@ -129,7 +130,7 @@ _NEEDED_BEFORE = re.compile(
     r"\b(?:according to|as per|per|in|by|from|and|of|see|with|while|but) {0,2}\Z", re.IGNORECASE
 )
 _NEEDED_BEHIND = re.compile(r" {0,2}(?:and\b|[a-z]{2,20}\b)")
-AS_WORD = "the source"
+AS_WORD = "the source"  # put in place of a citation that the sentence needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,7 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
         if between:
             joined.append(Marker(match.start(), match.end(), tuple(between)))
     marked = list(joined)
+    # [2]-[5] is one range, not two citations
     inside = _Spans((one.start, one.end) for one in joined)
     for match in _brackets(text):
         inner = next(one for one in match.groups() if one is not None).rstrip("\\").replace("\\_", "_")
@@ -252,6 +254,7 @@ def _names_in_bracket(inner: str, known: PassageNames, *, strict: bool) -> tuple
     if (passage_id := known[whole]) is not None:
         # "(2)" is an item of a list, "(a)" too.
         return () if strict and (whole.isdigit() or len(whole) == 1) else (passage_id,)
+    # [1,000] is an amount.
     if _THOUSANDS.match(whole):
         return ()
     led = False

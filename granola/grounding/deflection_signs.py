@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from granola.grounding.citation_markers import cited_passages, deflecting_rule
 from granola.grounding.grounded_samples import GroundingPassage, Relevance
 
+# Sorodoc et al. 2025: the sentence of its annotators
 DEFLECTING_SENTENCE = "There is not enough grounding for an answer."
 
 
@@ -50,11 +51,14 @@ def deflection_signs(
         by = "printed sentence"
     else:
         by = deflecting_rule(answer, ids) or ""
+    # Annotators did not validate answers that deflect.
     others = {} if validated is None else {"not validated": not validated}
     labels = [passage.is_relevant(Relevance.WIDE) for passage in passages]
+    # Without any label nothing can be said about relevance.
     if any(label is not None for label in labels):
         others["no relevant passage"] = True not in labels
     marked = bool(cited_passages(answer, ids)[0])
+    # A row may lack labels of citations, and its answer still contain markers.
     if cited is not None or marked:
         others["no citation"] = not (cited or marked)
     return DeflectionSigns(by=by, others=others)

@@ -23,7 +23,7 @@ from granola.grounding.deflection_signs import deflection_signs
 from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, OptionalText, SecondStep, parse_label
 
 KNOWLEDGE_BASES = frozenset({"web", "arxiv", "sec", "devops", "enron"})  # sources that GaRAGe wrote its questions from
-MOST_PASSAGES = 500
+MOST_PASSAGES = 500  # per question; bounds the size of a request to a judge
 
 
 def _parse_cell(value: object) -> object:
@@ -87,6 +87,7 @@ def _garage_sample(record: Record) -> GroundedSample:
     n = len(row.grounding)
     for name in ("evidence_relevant", "evidence_correct", "evidence_cited"):
         labels = getattr(row, name)
+        # A list of another length would give labels to the wrong passages.
         if labels is not None and len(labels) != n:
             raise SampleError(f'"{name}" has {len(labels)} entries for {n} passages')
     steps = zip(row.grounding, row.evidence_relevant or [None] * n, row.evidence_correct or [None] * n, strict=True)
@@ -96,6 +97,7 @@ def _garage_sample(record: Record) -> GroundedSample:
         )
         for passage, first, second in steps
     )
+    # None rather than (): unknown citations are not scored, an empty list is.
     cited = None
     if row.evidence_cited is not None:
         cited = tuple(one.id for one, mark in zip(passages, row.evidence_cited, strict=True) if mark == "YES")

@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator, StrictBool, StringConstraints, 
 if TYPE_CHECKING:
     from granola.grounding.deflection_signs import DeflectionSigns
 
-STRICT_LABELS = frozenset({"ANSWER-THE-QUESTION", "RELATED-INFORMATION"})
+STRICT_LABELS = frozenset({"ANSWER-THE-QUESTION", "RELATED-INFORMATION"})  # second-step labels of Sorodoc et al. 2025
 WIDE_LABELS = frozenset({*STRICT_LABELS, "OUTDATED", "UNKNOWN"})
-RELEVANT_SHARE = "relevant_share"
+RELEVANT_SHARE = "relevant_share"  # the field that `--by` takes for both readings
 
 
 class Relevance(StrEnum):
@@ -98,6 +98,7 @@ class GroundingPassage(BaseModel, frozen=True):
         if self.relevant is False or self.label is None:
             return self.relevant
         if self.label in WIDE_LABELS:
+            # The second step is the finer label, so it decides.
             return self.label in STRICT_LABELS or reading is Relevance.WIDE
         return bool(self.relevant) and reading is Relevance.WIDE
 
@@ -135,4 +136,5 @@ class GroundedSample:
     def source(self) -> str | None:
         """`private` where one passage is from private documents, `web` where all are from the web, else None."""
         told = {one.private for one in self.passages}
+        # One private passage makes the question one about private documents.
         return "private" if True in told else "web" if told == {False} else None

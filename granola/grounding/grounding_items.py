@@ -104,9 +104,11 @@ class GroundingItem(RowModel):
 
         An answer without sentences states nothing and is not factual.
         """
+        # Without labels there is no set of relevant passages to judge by.
         if reading is not None and reading not in self.readings:
             return None
         verdicts = self.verdicts(reading)
+        # One bad sentence decides, even if others lack a verdict.
         if not verdicts or any(one in _AGAINST for one in verdicts):
             return False
         return None if None in verdicts else True

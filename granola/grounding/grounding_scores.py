@@ -70,6 +70,7 @@ class GroundingSettings:
 
 
 _RULES: Mapping[str, type[StrEnum]] = {"over": Over, "deflecting": Deflecting}
+# for the message about an unknown rule
 RULES = "over=all|answerable, deflecting=as-judged|fails|left-out, bands=0.3,0.7"
 
 
@@ -129,6 +130,7 @@ def item_value(item: GroundingItem, score: str, settings: GroundingSettings) -> 
     """
     if score in DEFLECTIONS:
         return item.deflecting if item.expected_deflection is DEFLECTIONS[score] else None
+    # A good answer to such a question deflects, and is scored by DEFLECTIONS.
     if settings.over is Over.ANSWERABLE and item.expected_deflection:
         return None
     worth = SCORE_FUNCTIONS[score](item)
@@ -136,6 +138,7 @@ def item_value(item: GroundingItem, score: str, settings: GroundingSettings) -> 
         if item.deflects is None:
             worth = None  # no judge decided whether it deflects
         elif item.deflects:
+            # None leaves the answer out of the denominator, 0 keeps it.
             return None if settings.deflecting is Deflecting.LEFT_OUT else 0.0
     return None if worth is None else float(worth)
 
@@ -172,6 +175,7 @@ def citation_scores(
     means, but count in the pooled scores. `f1_of_means` is 0 where no citation is right. A score that no answer
     defines is NaN with n 0.
     """
+    # By score, the number of answers for which it is undefined.
     without = {
         "mean_precision": sum(not one.cited for one in counts),
         "mean_recall": sum(not one.wanted for one in counts),
@@ -194,6 +198,7 @@ def _citation_score(name: str, kinds: Sequence[CitationCounts], numbers: NDArray
 
     if name == "f1_of_means":
         precision, recall = (_citation_score(f"mean_{one}", kinds, numbers) for one in ("precision", "recall"))
+        # 0 / 0 counts as 0, as no citation is right.
         return np.where(precision + recall == 0, 0.0, divide_or_nan(2 * precision * recall, precision + recall))
     right, cited, wanted = np.array(kinds, dtype=np.float64).T
     how, _, what = name.partition("_")

@@ -17,6 +17,7 @@ from granola.scoring.statistics import mean_estimate, share_estimate
 _RELEVANT = {True: "RELEVANT", False: "IRRELEVANT", None: "not labelled"}  # label without second step
 # Sorodoc et al. 2025 (GaRAGe): labels of questions; sources of passages with their relevance, also by knowledge base.
 QUESTION_FIGURES = ("garage-3", "garage-4")
+# Tags with a panel of their own in garage-3, the figure of question labels.
 _LABELS = ("time_sensitivity", "complexity", "popularity", "category", "knowledge_base")
 
 

@@ -112,6 +112,7 @@ def passage_lines(passages: Sequence[GroundingPassage], *, named: bool = True) -
     """
     lines = []
     for passage in passages:
+        # GaRAGe writes an age as "3 months"; other texts are shown as they are.
         age = f"{passage.age} old" if passage.age and passage.age[-1:].isalpha() else passage.age
         about = "; ".join(filter(None, (passage.id if named else None, passage.date, age, passage.provider)))
         lines.append(f"({about}) {passage.text}" if about else passage.text)
@@ -185,7 +186,9 @@ class EvaluatorSentenceJudge:
 
     def _verdicts(self, one: SentencesToJudge) -> tuple[Verdicts, str]:
         texts = [passage.text for passage in one.passages]
+        # One statement per passage where the evaluator compares two texts, else one with all passages.
         citations = [(text,) for text in texts] if self.apart else [tuple(texts)]
+        # "Hi." and the like state nothing.
         told = [bool(long_words(text)) for text in one.sentences]
         samples = [
             AttributionSample(id=f"{one.id} {n}.{at}", question=one.question, statement=text, citations=own)
@@ -207,6 +210,7 @@ def _combine_judgements(judged: Sequence[AttributionJudgement]) -> SentenceVerdi
     """
     if any(one.supported for one in judged):
         return SentenceVerdict.SUPPORTED
+    # An undecided passage might have supported the sentence, so "unsupported" would be a guess.
     if any(one.supported is None for one in judged):
         return None
     if any(one.category is Category.CONTRADICTORY for one in judged):

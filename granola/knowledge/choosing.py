@@ -18,7 +18,7 @@ from kg.extras import install_hint
 
 # The quality of a text as one number, Q_know: equation 9.
 
-PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")
+PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")  # the scores in Q_know
 EQUAL = (0.25, 0.25, 0.25, 0.25)  # coefficients gamma; the paper states no values
 
 
@@ -68,6 +68,7 @@ def choose_texts(rows: Sequence[Row], best: str, gamma: Sequence[float], forming
     number, groups = _groups(rows, best, forming.seed)
     for group in groups:
         qualities = [quality(row["scores"], gamma) for row in group]
+        # The first of equal texts, so that a tie is decided alike everywhere.
         places = sorted(range(len(group)), key=lambda at: (-qualities[at], at))[:number]
         own = [{**group[at], "quality": qualities[at]} for at in places]
         taken += own
@@ -94,6 +95,7 @@ def _groups(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequen
     number, slash, of = best.partition("/")
     if not number.isdecimal() or int(number) < 1 or (slash and not of.isdecimal()):
         raise UsageError(f"--best is {best!r}; expected each, a number of texts as 8, or 8/30: 8 of 30 that are drawn")
+    # Order by key: the same seed draws the same texts, whatever the order of the file.
     ordered = sorted(rows, key=lambda row: (str(row.get("system") or ""), row["id"]))
     if slash:
         ordered = random.Random(seed).sample(ordered, min(int(of), len(rows)))
@@ -109,8 +111,9 @@ SCORES_OF_AXIS: Mapping[str, tuple[str, ...]] = {
     "helpfulness": ("helpfulness", "helpfulness_raw"),
     "validity": ("validity", "answer_em", "answer_f1"),
 }
+# scores of the text itself
 INTRINSIC = ("factuality", "relevance", "coherence_sentence", "coherence_paragraph", "informativeness")
-EXTRINSIC = ("helpfulness", "validity")
+EXTRINSIC = ("helpfulness", "validity")  # scores of its use for an answer
 RATED = "rated "  # prefix of an axis in the scores of a person
 
 

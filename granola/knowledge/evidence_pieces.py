@@ -22,7 +22,7 @@ from granola.knowledge.knowledge_items import KnowledgeItem
 from kg.extras import install_hint
 
 BM25_NEEDED = f"passages found by words need bm25s: {install_hint('evidence')}"
-PIECES = 10
+PIECES = 10  # pieces of evidence per sentence, by default
 _BLOCK = 512  # passages embedded at a time: full batches of the model, without all vectors twice in memory
 
 
@@ -60,6 +60,7 @@ def read_passages(path: Path | str) -> list[str]:
 
 def _sha256(texts: Sequence[str]) -> str:
     """The hex SHA-256 of all passages, in order."""
+    # A separator that no text contains: ["ab"] and ["a", "b"] must differ.
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
@@ -92,6 +93,7 @@ class WordIndex:
                 most = min(most, len(self._texts))
                 places, scores = self._index.retrieve([asked[at] for at in known], k=most, show_progress=False)
                 for at, own, score in zip(known, places.tolist(), scores.tolist(), strict=True):
+                    # Equal scores by place, so that a tie gives the same pieces everywhere.
                     ranked = sorted((-one, place) for one, place in zip(score, own, strict=True) if one > 0)
                     pieces[at] = [self._texts[place] for _, place in ranked]
         return pieces
@@ -119,6 +121,7 @@ class VectorIndex:
             return []
         vectors = self._model.scores([EmbeddedText(sentence, query=True) for sentence in sentences])
         near = np.array(vectors, dtype=np.float32) @ self._vectors.T
+        # A stable sort keeps ties in the order of the file.
         order = np.argsort(-near, axis=1, kind="stable")[:, :most]
         return [[self._texts[place] for place in row] for row in order.tolist()]
 

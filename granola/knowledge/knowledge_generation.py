@@ -60,6 +60,7 @@ def generate_texts(
 
     An item without an answer is rejected. Raises ModelError where all further requests would fail.
     """
+    # `model.generate` reads ahead: items wait here for their result.
     waiting: list[KnowledgeItem] = []
     prompt = prompts[what]
 

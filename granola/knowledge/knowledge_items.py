@@ -19,8 +19,8 @@ from abstraction.files.records import Record, open_for_reading, read_records
 from abstraction.files.row_models import NeededId, RowModel
 from abstraction.files.row_reading import read_each_once, without_rejected
 
-COLUMNS_ENDINGS = (".txt", ".tsv")
-TURN = "[SEP]"
+COLUMNS_ENDINGS = (".txt", ".tsv")  # endings of files with CONNER's four columns
+TURN = "[SEP]"  # separator of turns in CONNER's files
 
 
 def _as_tuple(value: object) -> object:
@@ -101,6 +101,7 @@ def _read_lines(path: Path | str) -> Iterator[Record]:
     try:
         with open_for_reading(path) as stream:
             for number, line in enumerate(stream, 1):
+                # Bytes, as CONNER's files contain quotes that CSV readers would interpret.
                 yield Record(source=f"{path}:{number}", data={"line": line.rstrip(b"\r\n")})
     except EOFError as error:
         raise RowError(f"{path} is no whole gzip file: {error}") from error
@@ -115,6 +116,7 @@ def _parse_columns(record: Record) -> KnowledgeItem:
     if not turns:
         raise RowError("no query in the second column")
     return KnowledgeItem(
+        # CONNER's files have no ids: the number of the line is one.
         id=record.source.rpartition(":")[2], topic=topic, query=turns[-1], context=tuple(turns[:-1]),
         knowledge=knowledge, reference=knowledge, gold=(response,) if response else (), read_from=record.source,
     )  # fmt: skip

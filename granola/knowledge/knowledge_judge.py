@@ -65,7 +65,7 @@ class JudgeSettings:
     language: str = "en"
 
 
-PARTS_OF_MODELS = ("entailment", "relevance", "causal", "reader", "coherence")
+PARTS_OF_MODELS = ("entailment", "relevance", "causal", "reader", "coherence")  # the fields of JudgeModels
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,6 +168,7 @@ class KnowledgeJudge:
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
         """The items with their scores, in order. Raises ModelError where a model cannot be used."""
+        # All scores of one model are computed together, to fill its batches.
         work = [
             ScoredKnowledge(item=one, sentences=split_sentences(one.knowledge, self.settings.language)) for one in items
         ]
@@ -202,6 +203,7 @@ class KnowledgeJudge:
     def _relevance(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.relevance is None:
             return
+        # An empty text is not shown to the model: it is irrelevant.
         asked = [[QueryPassage(one.item.query, one.item.knowledge)] * bool(one.item.knowledge.strip()) for one in work]
         for task, found in zip(work, _scores_per_item(self.models.relevance, asked), strict=True):
             task.score("relevance", found[0] if found else 0.0)
@@ -233,6 +235,7 @@ class KnowledgeJudge:
             [
                 Continuation(
                     prompt_as_text(prompt, _slot_values(task.item), _demonstrations(task.item, shown)),
+                    # The space belongs to the first token of the continuation.
                     f" {task.item.knowledge}" if task.sentences else "",
                 )
             ]
@@ -310,6 +313,7 @@ class KnowledgeJudge:
             for task in there
         ]
         for task, vectors in zip(there, _scores_per_item(self.models.entailment, pairs), strict=True):
+            # A pair without numbers counts as not verified: a failed model must not look like support.
             whole, *parts = [one if is_number(one) else UNVERIFIED for one in vectors] or [UNVERIFIED]
             task.scores["entailment_ratio"] = whole.entailed
             task.scores["nli_decompose"] = aggregate_vectors(parts, self.settings.aggregation).entailed

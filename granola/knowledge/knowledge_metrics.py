@@ -23,6 +23,7 @@ def sentence_coherence(scores: Sequence[TokenScores], *, perplexity_cut: float |
     `perplexity_cut`: greater perplexities are replaced by it, as in the authors' own values (100); the paper's text
     has no cut.
     """
+    # A largest perplexity is a least 1 / PPL.
     least = 0.0 if perplexity_cut is None else 1.0 / perplexity_cut
     shares = [max(least, mean) if not math.isnan(mean := one.geometric_mean) else math.nan for one in scores]
     return math.fsum(0.0 if math.isnan(share) else share for share in shares) / len(shares) if shares else 0.0
@@ -55,6 +56,7 @@ def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> He
     if math.isnan(loss) or math.isnan(mean):
         return Helpfulness(score=0.0, raw=None)
     if mean == 0:
+        # Random texts already predict the answer with certainty: nothing can be gained.
         return Helpfulness(score=0.0, raw=0.0 if loss == 0 else None)
     raw = 1.0 - loss / mean
     return Helpfulness(score=max(0.0, raw), raw=raw)
@@ -77,7 +79,9 @@ class RandomTexts:
 
     def draw(self, item: KnowledgeItem, number: int) -> list[str]:
         """`number` different texts of other items; all of them where there are fewer."""
+        # One generator per item, so that a draw does not depend on other items.
         source = random.Random(f"{self._seed}\0{item.key!r}")
+        # Drawing so many leaves `number` texts even if all texts of this id are among them.
         enough = min(len(self._texts), number + self._texts_of[item.id] + 1)
         texts = (self._texts[at] for at in source.sample(range(len(self._texts)), enough))
         others = [text for text in texts if item.id not in self._ids_of[text] and text != item.knowledge]
@@ -88,7 +92,7 @@ class RandomTexts:
 
 
 UNVERIFIED = Entailment(0.0, 1.0, 0.0)  # vector of a sentence without evidence, and of a text without a sentence
-LABELS = ("consistent", "non-verified", "inconsistent")
+LABELS = ("consistent", "non-verified", "inconsistent")  # in the order of the shares of a vector
 
 
 class Aggregation(StrEnum):

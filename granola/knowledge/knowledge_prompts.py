@@ -17,6 +17,7 @@ GIVEN_KNOWLEDGE = PromptKind(
 KNOWLEDGE = PromptKind(name="knowledge", required=_QUERY, optional=frozenset({"topic"}))
 ANSWER_FROM = PromptKind(name="answer", required=frozenset({"query", "knowledge"}), optional=frozenset({"topic"}))
 REPLY_FROM = PromptKind(name="reply", required=frozenset({"query", "knowledge"}), optional=frozenset({"topic"}))
+# the first two score, the others generate
 KNOWLEDGE_KINDS = (GIVEN_QUERY, GIVEN_KNOWLEDGE, KNOWLEDGE, ANSWER_FROM, REPLY_FROM)
 _SLOT = re.compile(r"\{\{([a-z ]{1,40})\}\}")
 
@@ -44,6 +45,7 @@ def _fill_slots(prompt: Prompt, values: Mapping[str, str]) -> str:
     for turn in prompt.turns:
         for line in turn.text.split("\n"):
             slots = [found[1].strip() for found in _SLOT.finditer(line)]
+            # "Topic:" without a topic would be noise to a model that continues texts.
             if not slots or any(values[slot].strip() for slot in slots):
                 lines.append(_SLOT.sub(lambda found: values[found[1].strip()], line))
         lines.append("")

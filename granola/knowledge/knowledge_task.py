@@ -43,7 +43,7 @@ RATED = tuple(
     JudgedQuestion(field=axis, labels=dict(zip("210", meanings, strict=True)), against=("0",))
     for axis, meanings in AXES.items()
 )
-SHOWN = ("topic", "query", "knowledge", "answer", "gold")
+SHOWN = ("topic", "query", "knowledge", "answer", "gold")  # columns of a sheet for people
 
 
 class KnowledgeVerdict(RowModel):
@@ -73,6 +73,7 @@ def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
     return {name: mean(values) for name, values in (of_names | labels).items() if values}
 
 
+# score -> share of the vector of each sentence
 _VECTOR_FIELD = {"factuality": "entailed", "non_verified": "neutral", "refuted": "refuted"}
 
 
@@ -88,6 +89,7 @@ def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
     if along != "popularity":
         return None
     views, value = row.get("views"), row["scores"].get(score)
+    # log10 needs at least one view.
     if not isinstance(views, int | float) or views < 1 or value is None:
         return []
     return [(int(math.log10(views)), value)]
