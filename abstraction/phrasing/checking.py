@@ -176,7 +176,7 @@ class LadderCheck:
         for draft in drafts:
             key = bare(draft.text)
             if draft.finding in (CheckResult.UNPROVEN, CheckResult.DUPLICATE) and tiers.get(key) not in used:
-                draft.finding, draft.why = CheckResult.ENTAILED, "stands in the graph's own ladder"
+                draft.finding, draft.why = CheckResult.ENTAILED, "is in the graph's own ladder"
             used.add(tiers.get(key))
             if key in known and self._is_kept(draft):
                 draft.finding = CheckResult.DUPLICATE

@@ -129,7 +129,7 @@ class ModelPhraser:
         if checked.has_model_texts:
             phrased = replace(row, levels=checked.levels, abstained=None)
             return with_note(phrased, mode=self.mode, calls=calls, decisions=checked.decisions)
-        why = f"of {len(texts)} answers none stood the checks"
+        why = f"none of {len(texts)} answers passed the checks"
         phrased = replace(row, levels=checked.levels)
         return with_note(
             phrased, mode=self.mode, calls=calls, fallback=NOTHING_LEFT, why=why, decisions=checked.decisions

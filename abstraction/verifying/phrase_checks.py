@@ -43,12 +43,12 @@ class Phrases:
             nations = facts.nations | facts.above.states
             foreign = [w for w in missing if w in countries and nations and nations.isdisjoint(countries[w])]
             if foreign and facts.certain:
-                why = f"nothing says {foreign[0]} of the answer, and its country is known"
+                why = f"no source calls the answer {foreign[0]}, and its country is known"
                 return VerdictKind.CONTRADICTED, why
-            return VerdictKind.UNKNOWN, f"nothing says {', '.join(missing)} of the answer"
+            return VerdictKind.UNKNOWN, f"no source says {', '.join(missing)} of the answer"
         true = [t for t in facts.true if self.is_phrase(t.text, ())]
         if any(words == content(t.text) for t in true):
-            return VerdictKind.DUPLICATE, "says what a finer tier says"
+            return VerdictKind.DUPLICATE, "says the same as a finer tier"
         return self._compare_with_finer(facts, tier, true)
 
     def _compare_with_finer(self, facts: AnswerFacts, tier: Tier, true: Sequence[Tier]) -> tuple[VerdictKind, str]:
@@ -60,7 +60,7 @@ class Phrases:
         entailing = [t for t in facts.earlier if (t in earlier or t.qid) and words <= self._entailed_words(facts, t)]
         if entailing:
             if not tier.evidence and all(self._are_listed_apart(facts, tier, t) for t in entailing):
-                return VerdictKind.SIBLING, "the description tells it beside the tier before it"
+                return VerdictKind.SIBLING, "the description lists it next to the tier before it"
             return VerdictKind.ENTAILED, "follows from a tier before it"
         if true and content(true[-1].text) <= self._entailed_words(facts, tier):
             return VerdictKind.FINER_THAN_PREVIOUS, "says more than the tier before it"

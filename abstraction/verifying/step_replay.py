@@ -168,7 +168,7 @@ class AnswerValues:
             if about is not None and self._ranges:
                 readings.append(any(range_contains(about, inner) for inner in self._ranges))
             if readings and not any(readings):
-                return RuleOutcome(holds=False, wrong=f"{name!r} does not hold {self._first!r}")
+                return RuleOutcome(holds=False, wrong=f"{name!r} does not contain {self._first!r}")
             read |= bool(readings)
         return RuleOutcome(holds=read)
 

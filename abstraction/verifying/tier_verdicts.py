@@ -39,7 +39,7 @@ from kg.terms import normalise
 
 # Names of other entities of the answer's kind: another label, a member of the group.
 
-ANOTHER = "the name of another"
+ANOTHER = "the name of another entity"
 
 
 class Peers:
@@ -236,7 +236,7 @@ class Judge:
             for position, tier in enumerate(level.tiers, 1):
                 key = bare(tier.text)
                 if key in seen:
-                    opinion: _ReasonedVerdict = VerdictKind.DUPLICATE, f"stands at {seen[key]} already", _NOTHING
+                    opinion: _ReasonedVerdict = VerdictKind.DUPLICATE, f"is at {seen[key]} already", _NOTHING
                 else:
                     opinion = self._verdict_given_question(facts, tier)
                     seen[key] = f"level {number}"
@@ -290,14 +290,14 @@ class Judge:
             if verdict is VerdictKind.ENTAILED and meant <= facts.doubted and not tier.evidence:
                 verdict, why = VerdictKind.SIBLING, NOT_ALL
             if verdict is VerdictKind.ENTAILED and facts.asked.id == CAPITAL:
-                verdict, why = VerdictKind.CONTRADICTED, "what holds the capital is no capital"
+                verdict, why = VerdictKind.CONTRADICTED, "a place around the capital is not the capital"
             return verdict, why, meant
         how = NameRelation.NONE
         if not _PHRASE.match(tier.text):
             attested = self._attested_words(facts, tier.text)
             how = compare_names(tier.text, facts.names, person=facts.person, attested=attested)
         if how is NameRelation.MORE:
-            return VerdictKind.NOT_COARSER_THAN_ANSWER, "the answer and something beside it", _NOTHING
+            return VerdictKind.NOT_COARSER_THAN_ANSWER, "the answer and something else", _NOTHING
         return (*self._verdict_by_entities(facts, tier, how), _NOTHING)
 
     def _verdict_as_answer_name(
@@ -327,7 +327,7 @@ class Judge:
         if any(a in self.near.above(i).ids for i in linked for a in facts.answers):
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "lies within the answer"
         if how is NameRelation.INVENTED:
-            return VerdictKind.CONTRADICTED, "the answer's name with an addition that nothing attests"
+            return VerdictKind.CONTRADICTED, "the answer's name with an addition that no source has"
         if how is NameRelation.ALIAS and (facts.person or not linked):
             return VerdictKind.ALIAS, "another way to write the answer's name"
         if self.phrases.is_phrase(tier.text, linked):
@@ -355,8 +355,8 @@ class Judge:
         if how is NameRelation.ALIAS:
             return VerdictKind.ALIAS, "another way to write the answer's name"
         if facts.astray and not facts.place and not tier.evidence:
-            return VerdictKind.CONTRADICTED, "stands in line with the name of another"
-        return VerdictKind.UNKNOWN, "the snapshot does not tell"
+            return VerdictKind.CONTRADICTED, "follows a tier that names another entity"
+        return VerdictKind.UNKNOWN, "the snapshot has no data on it"
 
     def _leaks(self, facts: AnswerFacts, text: str) -> bool:
         """Whether the text describes the answer by the entity of the question, or has no word beyond the question."""
@@ -380,12 +380,12 @@ class Judge:
         if ruling.wrong:
             return VerdictKind.CONTRADICTED, ruling.wrong
         if not ruling.holds:
-            return VerdictKind.UNKNOWN, "no reader knows this wording"
+            return VerdictKind.UNKNOWN, "this wording of a value cannot be read"
         before = [finer for finer, _ in facts.good]
         if not before or any(
             not value_tier_contains(Level(tiers=(finer,)), Tier(text=tier.text)).wrong for finer in before
         ):
-            return VerdictKind.ENTAILED, "holds the answer"
+            return VerdictKind.ENTAILED, "contains the answer"
         if any(value_tier_contains(Level(tiers=(tier,)), Tier(text=finer.text)).holds for finer in before):
             return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         return VerdictKind.SIBLING, "overlaps the tier before it"

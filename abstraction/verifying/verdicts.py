@@ -31,11 +31,11 @@ AXES = {
     VerdictKind.NOT_COARSER_THAN_ANSWER: "granularity",
 }
 # Reasons that other modules compare with: part of the output, so their wording is fixed.
-LEAKS = "tells of the answer by the question's own entity"
-NOT_ALL = "one of several places, or no larger than a finer one: nothing shows that it holds the answer"
-NOTHING_NEW = "the question tells it, or most answers share it"
+LEAKS = "describes the answer by the entity in the question"
+NOT_ALL = "one of several places, or no larger than a finer one: nothing shows that it contains the answer"
+NOTHING_NEW = "the question already states it, or most answers share it"
 ANOTHER_ANSWER, MEMBER = "another answer to the question", "a member of the answer"
-A_PERSON = "a person, who stands beside the answer and never above it"
+A_PERSON = "a person, who is never a coarser answer to this question"
 # Texts that are true of any answer, so uninformative.
 _GENERIC = """
     person|people|human|man|woman|someone|something|thing|entity|place|location|group|group of people|organization|

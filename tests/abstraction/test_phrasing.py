@@ -130,7 +130,7 @@ def test_nothing_left_keeps_the_graphs_ladder_and_says_so() -> None:
         assert done.extra[NOTE]["fallback"] == reason
     (last,) = [line for line in log_lines(phrased(PLACE, "Illinois")) if "fallback" in line]
     assert last["row"] == "t-1"
-    assert last["why"] == "of 1 answers none stood the checks"
+    assert last["why"] == "none of 1 answers passed the checks"
 
 
 def test_a_row_that_nobody_could_link_is_phrased_unproven() -> None:
