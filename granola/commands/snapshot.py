@@ -342,7 +342,7 @@ class SnapshotSpark(Command["SparkReport"]):
     """Decode dumps on a Spark cluster into Parquet tables, which 'granola snapshot build --from parquet' reads.
 
     The snapshot has the id that 'granola snapshot build' of the same dumps gives. Exit status 1 if anything was
-    rejected, which is counted_words in OUT.rejects.jsonl, or a dump's array is never closed.
+    rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
     """
 
     sources: Annotated[
@@ -399,5 +399,5 @@ class SnapshotSpark(Command["SparkReport"]):
             lines.append(f"{report.duplicates:,} entities occurred again; the last of each was kept")
         if report.rejects:
             reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejects.items())
-            lines.append(f"rejected: {reasons}; counted_words in {report.rejects_path}")
+            lines.append(f"rejected: {reasons}; listed in {report.rejects_path}")
         print(*lines, sep="\n", file=sys.stderr)
