@@ -113,9 +113,10 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
                     depth_of.setdefault(name, depth)
             else:
                 upward.append(kind)
+        # One step beyond the nearest anchor may give a second class.
         if not upward or (depth_of and depth > min(depth_of.values())):
             break
-        graph.fetch(upward)
+        graph.fetch(upward)  # one query per layer
         nxt = [t for c in upward for t in graph.targets(c, "P279")]
         layer = tuple(t for t in dict.fromkeys(nxt) if t not in seen)
         seen.update(layer)
@@ -129,6 +130,7 @@ def _class_without_anchor(graph: Graph, entity_id: str) -> frozenset[str]:
     """The class by the description; an entity with an occupation, or with a nationality but no class, is a person."""
     description = graph.description(entity_id)
     kind = class_of_description(description) if description else None
+    # Entities with a nationality and nothing else are persons, hardly anything else.
     is_anybody = not graph.classes(entity_id) and graph.targets(entity_id, "P27")
     if kind is None and (graph.targets(entity_id, "P106") or is_anybody):
         kind = "person"

@@ -108,7 +108,7 @@ def complete_evidence(ladder: Ladder, *, more: Sequence[Evidence] = ()) -> Ladde
 
 def _complete_tier(tier: Tier, known: Collection[str], before: Sequence[Evidence], *, meant: bool) -> Tier:
     evidence = tier.evidence
-    for _ in range(len(before)):
+    for _ in range(len(before)):  # each step is added at most once, so cycles end
         led = {step.value for step in evidence if step.kind == "statement"}
         opening = next((s for s in evidence if s.subject and s.subject not in known and s.subject not in led), None)
         if opening is None:

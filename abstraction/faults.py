@@ -17,8 +17,8 @@ from kg.errors import ForeseenError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-FAULT = "fault of the program"
-_PACKAGES = ("kg", "abstraction", "granola")
+FAULT = "fault of the program"  # how the reason of such a rejected row begins
+_PACKAGES = ("kg", "abstraction", "granola")  # a fault is located by the innermost line of these
 EXCERPT = 160  # characters of a rejected record that are shown
 # Errors that end a run: raised on purpose, or of memory, disk or store, which every further row would meet too.
 _NOT_OF_ONE_ROW = (ForeseenError, MemoryError, OSError, sqlite3.Error)
@@ -50,7 +50,8 @@ OnReject = Callable[[RejectedRow], None]
 def excerpt(text: str | bytes) -> str:
     """The first EXCERPT characters of a rejected text, on one line."""
     if isinstance(text, bytes):
-        text = text[: 4 * EXCERPT].decode("utf-8", "backslashreplace")
+        text = text[: 4 * EXCERPT].decode("utf-8", "backslashreplace")  # a character has at most 4 bytes
+    # Long texts are cut before any work on them.
     text = " ".join(text[: 2 * EXCERPT].encode("utf-8", "backslashreplace").decode().split())
     return text if len(text) <= EXCERPT else text[: EXCERPT - 1] + "…"
 
@@ -89,8 +90,7 @@ class Fault:
 
 
 def is_unforeseen(error: BaseException) -> bool:
-    """Whether an error may come from one row alone: not one raised on purpose, nor of memory, disk, network or store.
-    """
+    """Whether an error may come from one row alone: not one raised on purpose, nor of memory, disk, network, store."""
     if isinstance(error, sqlite3.DataError):  # a text or number that SQLite cannot take
         return True
     return isinstance(error, Exception) and not isinstance(error, _NOT_OF_ONE_ROW)
@@ -103,6 +103,7 @@ def fault_of(error: Exception, stage: str) -> Fault:
     place = ""
     for frame, line in walk_tb(error.__traceback__):
         module = str(frame.f_globals.get("__name__", ""))
+        # The innermost line of our packages, except in this module.
         if module.split(".")[0] in _PACKAGES and module != __name__:
             place = f"{module.replace('.', '/')}.py line {line}"
     return Fault(stage=stage, place=place, error=excerpt(f"{type(error).__name__}: {error}"), cause=error)

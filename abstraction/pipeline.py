@@ -211,13 +211,13 @@ class LadderMaker:
 
     def _prefetch(self, questions: list[QARow]) -> None:
         rows, graph = [_with_relation_of_wording(row, self._language) for row in questions], self.graph
-        graph.fetch_along(self._mentioned_ids(rows))
+        graph.fetch_along(self._mentioned_ids(rows))  # with the entities that builders read above them
         by_relation: defaultdict[str, list[str]] = defaultdict(list)
         for row in rows:
             if row.relation:
                 by_relation[row.relation] += row.answers
         for prop, answers in by_relation.items():
-            self.linker.prepare(answers, relation(prop))
+            self.linker.prepare(answers, relation(prop))  # priors depend on the relation
 
     def _mentioned_ids(self, rows: list[QARow]) -> list[str]:
         """The ids in the rows, and the ids of entities that their texts may name."""
@@ -275,6 +275,7 @@ class LadderMakers:
                     f"rows of more than {MOST_LANGUAGES} languages in one run; give files of one language each"
                 )
             read = reading_language(code)
+            # Makers that read the same language share what is slow to build.
             alike = (one for known, one in self._makers.items() if reading_language(known) == read)
             shared = next(alike, None)
             self._makers[code] = LadderMaker(
@@ -296,14 +297,14 @@ class LadderMakers:
             parts: dict[str, list[int]] = {}
             for at, row in enumerate(chunk):
                 parts.setdefault(row_language(row, self.language), []).append(at)
-            if len(parts) == 1:
+            if len(parts) == 1:  # the usual case, without regrouping
                 yield from self.maker(next(iter(parts))).make_each(chunk)
                 continue
             made: dict[int, TieredRow | RejectedRow] = {}
             for code, places in parts.items():
                 found = self.maker(code).make_each([chunk[at] for at in places])
                 made.update(zip(places, found, strict=True))
-            yield from (made[at] for at in range(len(chunk)))
+            yield from (made[at] for at in range(len(chunk)))  # back in the order of the rows
 
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """See `LadderMaker.make_all`; each row in its own language."""

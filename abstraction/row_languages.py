@@ -20,7 +20,7 @@ def row_language(row: QARow, default: str) -> str:
     if not isinstance(named, str) or not _CODE.fullmatch(named.strip()):
         return default
     code = named.strip().lower()
-    if code.split("-")[0] == default.lower().split("-")[0]:
+    if code.split("-")[0] == default.lower().split("-")[0]:  # de-at as the default is more specific than de of the row
         return default
     return code if is_known(code) else default
 

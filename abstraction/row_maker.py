@@ -207,7 +207,7 @@ class RowMaker:
         elif asked.asks == "quantity":
             made = with_range(text, code=self._graph.shown_in)
         build = date_levels if asked.asks == "date" else quantity_levels
-        subject = subjects[0] if len(subjects) == 1 else None
+        subject = subjects[0] if len(subjects) == 1 else None  # an ambiguous subject is not used
         made = made or build(text, graph=self._graph, subject=subject, relation=asked.id)
         if made is not None:
             made = self._drop_levels_of_asked_years(made)
@@ -228,7 +228,7 @@ class RowMaker:
             for rival in link.rivals[:MOST_RIVALS]
         ]
         if len(link.rivals) > MOST_RIVALS:
-            rivals.append(Ladder(levels=(alone,)))
+            rivals.append(Ladder(levels=(alone,)))  # a rival without a ladder shares nothing
         ladder = shared_ladder(ladder, rivals)
         if len(ladder.levels) == 1 or asked.id == CAPITAL:  # the capital may be a namesake not in the snapshot
             return Ladder(levels=(alone,), abstained=Abstention.AMBIGUOUS_LINK)
@@ -249,6 +249,7 @@ class RowMaker:
         told = self._tools.told_by.keys(proposed.nodes, case) if self._tools.as_asked else frozenset[str]()
         usual = self._keys_true_of_most(proposed.nodes, case)
         self._note_nothing_new(proposed.nodes, told | usual if self._tools.as_asked else told)
+        # All that the filters by answer depend on.
         whose = (proposed.key, text, asked.id, asked.trivial, asked.asks_citizenship, kinds)
         own, names_of_answer = self._proposals_for_any_question(proposed, whose, case, text, kinds)
         unwanted = (
@@ -261,10 +262,12 @@ class RowMaker:
             ),
         )
         certain = link.confidence != "low"
+        # The wording is slow, and used by named containers only.
         is_worded = self._tools.as_asked and any(map(is_named, own.values()))
         wording = asked_wording(case, certain=certain) if is_worded else None
         subject_kinds = tuple(self._graph.classes(case.subject)) if case.subject else ()
         words = (wording.noun, wording.own, wording.bare) if wording is not None else None
+        # All that the ladder depends on: equal keys share one ladder.
         key = (whose, link.abstained, frozenset(unwanted), words, certain, bool(told), subject_kinds)
         kept = self._readers.proposing.ladders
         ladder = kept.get(key) if proposed.key is not None else None
@@ -360,6 +363,7 @@ class RowMaker:
         phrase = parse_place(described) if described and case.relation.asks in WHERE else None
         if phrase is None or held is None or entity is None or described is None:
             return []
+        # The description must be of this answer, in the language of the rules.
         if case.answer != self._row.answer_qids[0] or self._graph.shown_in != self._graph.language:
             return []
         if all(normalise(unit.text) in normalise(held) for unit in phrase.units):

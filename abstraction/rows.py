@@ -199,6 +199,7 @@ def read_questions(
     for a file that cannot be used at all.
     """
     rows = read_files(paths, _read_question_row, relation=relation, shape=shape, language=language)
+    # Islice refuses negative numbers.
     yield from islice(without_rejected(rows, on_reject, on_unanswered), None if limit is None else max(limit, 0))
 
 
@@ -232,9 +233,7 @@ def question_rows(
     return read_each_once(numbers.count(records), partial(_read_question_row, default=relation, numbers=numbers))
 
 
-def read_tiered(
-    path: Path | str, *, on_reject: OnReject | None = None, evidence: bool = True
-) -> Iterator[TieredRow]:
+def read_tiered(path: Path | str, *, on_reject: OnReject | None = None, evidence: bool = True) -> Iterator[TieredRow]:
     """The rows of a tiered file in order: ours in any format, or GRANOLA-EQ with each granola_answer as a level.
 
     Without `evidence` the evidence is not read, which takes half of the time and memory. Raises RowError for an
@@ -295,7 +294,7 @@ def granola_columns(row: TieredRow) -> dict[str, Any]:
         "answer_entity_qid": row.levels[0].tiers[0].qid,
         GRANOLA_COUNT: len(names),
         "id": row.id,
-        **dict(zip(GRANOLA_ANSWERS, names, strict=False)),
+        **dict(zip(GRANOLA_ANSWERS, names, strict=False)),  # a ladder has fewer levels than there are columns
     }
     return {name: columns.get(name, row.extra.get(name)) for name in GRANOLA_COLUMNS}
 

@@ -18,6 +18,7 @@ MAX_LEVELS = 5  # beyond the answer
 MAX_TIERS = 6  # in one level
 MOST_BITS = 1_000_000  # of a tier in a file; far above any real value, and sums of them stay exact in floats
 
+# Fields with a meaning here; all others are kept in `extra`.
 _EVIDENCE_FIELDS = frozenset(
     {"kind", "subject", "property", "value", "statement", "language", "text", "span", "labels", "call", "check"}
 )
@@ -27,6 +28,7 @@ _TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "bits_asked", "evide
 def _are_bits(given: object) -> bool:
     if given is None:
         return True
+    # Bool is a subclass of int.
     return isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= MOST_BITS
 
 
@@ -165,7 +167,7 @@ class Tier:
             out["qid"] = self.qid
         out["aliases"] = list(self.aliases)
         if self.bits is not None:
-            out["bits"] = round(self.bits, 3)
+            out["bits"] = round(self.bits, 3)  # finer digits are below the precision of the counts
         if self.bits_asked is not None:
             out["bits_asked"] = round(self.bits_asked, 3)
         out["evidence"] = [evidence.to_json() for evidence in self.evidence]

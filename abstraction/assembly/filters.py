@@ -21,7 +21,7 @@ from kg.bounded_cache import SizedDict, bounded_cache
 from kg.terms import normalise
 from kg.walks.graph import Graph
 
-_WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
+_WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")  # letters and digits, with apostrophes and dots inside
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _NAME = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")  # letters in words: no brackets, no list
 # Separates the name of a subject from the place after it: "Springfield, Illinois"; "Academy (Lyon)".
@@ -32,8 +32,8 @@ _WITHOUT_CONTENT = """
     where how its it his her their that this as into
 """
 _FUNCTION_WORDS = frozenset(_WITHOUT_CONTENT.split())
-_IN_TOWN = re.compile(r" in ([A-ZÀ-Þ][^,]*), [A-ZÀ-Þ]")
-_BELONGING = with_role("whole")
+_IN_TOWN = re.compile(r" in ([A-ZÀ-Þ][^,]*), [A-ZÀ-Þ]")  # a town, followed by its state or country
+_BELONGING = with_role("whole")  # properties by which the answer is a part of the tier
 # Words in names of places larger than a town of the same name. A municipality is the town under another name.
 _LARGE = """
     state province region county department district republic kingdom duchy principality prefecture canton governorate
@@ -138,6 +138,7 @@ def is_trivial(proposal: Proposal, relation: Relation) -> bool:
     if without_article(proposal.text) in relation.trivial:
         return True
     is_class = proposal.qid is not None and proposal.text[:1].islower()
+    # The first aliases are the usual names.
     return is_class and any(normalise(alias) in relation.trivial for alias in proposal.aliases[:3])
 
 
@@ -279,6 +280,7 @@ SUBJECTS = 20  # entities per answer whose classes are counted
 FEWEST, STATED = 20, 250  # least different answers, and entities with one: else the list alone counts
 UNLISTED = 5  # both minima for a relation without a list
 KEPT = 500_000  # tiers of the answers of all relations: 100 MB at most
+# Conditions that state a class: instance, subclass, occupation, genre, language.
 _OF_CLASS = frozenset({"P31", "P279", "P106", "P136", "P407"})
 
 Build = Callable[[LadderCase], list[Proposal]]
@@ -436,7 +438,7 @@ class Triviality:
             values = graph.store.values_of(relation, limit=ANSWERS)
             known = {}
             if sum(count for _, count in values) >= _minimum_counts(case)[1]:
-                graph.fetch_along((qid for qid, _ in values), steps=3)
+                graph.fetch_along((qid for qid, _ in values), steps=3)  # layers that builders read above an answer
                 for qid, count in values:
                     alone = replace(case, answer=qid, question="", subject=None, subject_text=None, at=None)
                     if tiers := frozenset(map(_tier_key, self._build(alone))):

@@ -45,7 +45,7 @@ def _acyclic(nodes: Graph) -> Graph:
     cut: set[tuple[str, str]] = set()
 
     def visit(start: str) -> None:
-        stack = [(start, iter(nodes[start].parents))]
+        stack = [(start, iter(nodes[start].parents))]  # a stack, since long chains would exceed the recursion limit
         state[start] = 1
         while stack:
             key, parents = stack[-1]

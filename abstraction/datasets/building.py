@@ -159,7 +159,7 @@ def build_dataset(
     check_place(out, questions.files, force=force)
     manifest = store.manifest()
     inputs = [{"name": path.name, "sha256": sha256_of(path)} for path in questions.files]
-    request = {
+    request = {  # all that batches depend on: another request discards them
         "questions": questions.asked, "inputs": inputs, "snapshot": manifest["snapshot_id"],
         "language": settings.language, "linker": settings.linker, "link_settings": link_settings().fingerprint,
         "one_answer_only": CleaningStep.SEVERAL_ANSWERS in settings.steps, "rules": rules_fingerprint(),
@@ -169,7 +169,7 @@ def build_dataset(
     cleaner = Cleaner(steps=settings.steps, trivial=settings.trivial, most=settings.most)
     with Parts(out, request, restart=restart) as parts:
         final = parts.folder / "final"
-        shutil.rmtree(final, ignore_errors=True)
+        shutil.rmtree(final, ignore_errors=True)  # left by a killed build
         final.mkdir()
         with (
             _SideFile(final / "rejected.jsonl") as rejected,
@@ -315,6 +315,7 @@ def _make_batches(
     number = done = unscored = 0
     while batch := list(islice(rows, settings.batch)):
         if not parts.has(number):
+            # Built only if a batch is missing: that takes seconds.
             maker = maker or LadderMakers(store, language=settings.language, linker=settings.linker)
             faulty: list[RejectedRow] = []
             asked = [with_decisions(row, decisions) for row in batch]
@@ -343,8 +344,7 @@ def _make_batches(
 def _run_isolating_faults(
     stage: str, work: Callable[[Sequence[TieredRow]], Sequence[T]], rows: Sequence[TieredRow], faulty: list[RejectedRow]
 ) -> Sequence[T]:
-    """The result of `work` for the rows together; after a fault, for one row after the other, so that one row is lost.
-    """
+    """The result of `work` for the rows together; after a fault, for one row after the other, losing that row alone."""
     if not rows:
         return []
     together = attempt(stage, work, rows)
@@ -408,8 +408,8 @@ def _assemble(
     kept = parts.folder / "kept.jsonl"
 
     def keep(row: TieredRow) -> bytes:
-        """The row's line where it stays; else nothing."""
-        if phrased:  # else a field of that name is the questions' own
+        """The line of a row that is kept; empty for a dropped one."""
+        if phrased:  # without a phraser a field of that name comes from the questions
             phrasing.add(row)
             for one in log_lines(row):
                 sides.decided.add(one)
@@ -445,6 +445,6 @@ def _put_in_place(final: Path, out: Path) -> None:
     aside = final.with_name("replaced")
     shutil.rmtree(aside, ignore_errors=True)
     if out.exists():
-        out.rename(aside)
+        out.rename(aside)  # the old folder is deleted last, when the new one is in its place
     final.rename(out)
     shutil.rmtree(aside, ignore_errors=True)

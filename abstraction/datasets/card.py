@@ -15,6 +15,7 @@ from abstraction.phrasing.decisions import DecisionCounts
 
 # Size categories of dataset cards on the Hugging Face Hub.
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+# Columns and their descriptions, as on the card.
 _COLUMNS = (
     ("`relation`, `question`", "the WikiData property asked for, where known, and the question"),
     ("`question_entity`, `..._qid`, `..._description`", "the entity asked about; empty where it is not surely known"),

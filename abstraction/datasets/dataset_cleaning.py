@@ -126,6 +126,7 @@ class Cleaner:
             texts = [tier.text for level in row.levels for tier in level.tiers]
             if not all(text.strip() for text in texts):
                 return "an answer is empty"
+            # Coarser answers exist, but are trivial: such rows are kept, as by the last step.
             if len(row.levels) > 1 or row.abstained in (Abstention.ONLY_TRIVIAL, Abstention.TOLD):
                 return None
             return row.abstained or "no coarser answer"

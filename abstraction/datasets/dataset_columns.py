@@ -35,12 +35,14 @@ TIER: Mapping[str, Kind] = {
 }  # fmt: skip
 
 ANSWER_SITELINKS = "answer_entity_sitelinks"
+# The numeric columns of GRANOLA-EQ; its others are texts.
 _NUMBERS: Mapping[str, Kind] = {
     GRANOLA_COUNT: "int64",
     "question_entity_popularity": "float64",
     "answer_entity_popularity": "float64",
     SCORE: "float64",
 }
+# The columns of every dataset, in order.
 OWN: Mapping[str, Kind] = {
     **{name: _NUMBERS.get(name, "string") for name in GRANOLA_COLUMNS},
     "answers": "strings",
@@ -170,7 +172,7 @@ def _int64(value: object) -> int | None:
         number = int(value) if isinstance(value, int | str) else None
     except ValueError:
         return None
-    return number if number is not None and -(2**63) <= number < 2**63 else None
+    return number if number is not None and -(2**63) <= number < 2**63 else None  # the range of int64
 
 
 # Columns about the two entities of a row: descriptions as in GRANOLA-EQ, and numbers of Wikimedia pages.

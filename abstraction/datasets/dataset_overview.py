@@ -14,12 +14,13 @@ from abstraction.rows import TieredRow
 from kg.model import ENTITY_ID
 
 EXAMPLES = 5  # ladders on the card
-_LEAST_LEVELS = 3  # of an example
-_MOST_TIERS = 3  # in one level of an example
+_LEAST_LEVELS = 3  # least levels of an example
+_MOST_TIERS = 3  # most tiers in one level of an example
 _LONGEST = 120  # characters of a line of an example
 _CONFIDENCES = ("given", "high", "medium", "low")  # from the surest link to the least sure one
 NO_ENTITY = "no entity needed (dates and amounts)"
 NOT_LINKED = "an answer was not linked"
+# Clearer names than those of the table of relations.
 _CLASSES = {"any": "thing", "quantity": "amount", QuestionKind.UNKNOWN: "not told by the question"}
 # Marks of Markdown and HTML; control characters and those that change the direction of text.
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>()#+!|~&]")
@@ -90,6 +91,7 @@ class Overview:
 
     def by_class(self) -> list[tuple[str, str, str, str]]:
         """(class, rows, rows with a ladder, mean levels), the largest class first."""
+        # Names break ties, so that cards are reproducible.
         ordered = sorted(self.classes.items(), key=lambda one: (-one[1].rows, one[0]))
         return [
             (name, f"{count.rows:,}", share_of(count.laddered, count.rows), f"{count.levels / count.rows:.2f}")
@@ -143,6 +145,6 @@ def _ladder_lines(row: TieredRow) -> list[str]:
 
 def _escape_markdown(text: str) -> str:
     """A text escaped for Markdown, on one line of at most _LONGEST characters."""
-    line = _CONTROL.sub(" ", text[: 2 * _LONGEST])
+    line = _CONTROL.sub(" ", text[: 2 * _LONGEST])  # long texts are cut before any work on them
     line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
     return _MARKUP.sub(r"\\\g<0>", line)

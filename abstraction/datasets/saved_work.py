@@ -20,7 +20,7 @@ from abstraction.rows import RejectedRow, TieredRow
 from kg.files import atomic_path
 from kg.work_folder import WorkFolder
 
-_REQUEST = "request.json"
+_REQUEST = "request.json"  # in the work folder, to be compared when building continues
 
 
 class Parts:
@@ -72,7 +72,7 @@ class Parts:
                 yield row_of(line)
 
     def _part(self, number: int, *, whole: bool = True) -> Path:
-        return self.folder / f"{number:08}{'' if whole else '.lacking'}.jsonl"
+        return self.folder / f"{number:08}{'' if whole else '.lacking'}.jsonl"  # names sort in the order of the batches
 
 
 def _line_of(row: TieredRow | RejectedRow) -> bytes:
@@ -87,7 +87,7 @@ def line_of(row: TieredRow) -> bytes:
 
 
 def row_of(line: bytes) -> TieredRow | RejectedRow:
-    """The row of a line."""
+    """The tiered or rejected row in a line of a batch."""
     data = orjson.loads(line)
     if "rejected" in data:
         return RejectedRow(**data["rejected"])
@@ -100,4 +100,4 @@ def rules_fingerprint() -> str:
     digest = hashlib.sha256()
     for path in sorted(p for p in root.rglob("*") if p.suffix in (".py", ".json", ".txt", ".tsv")):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:12]
+    return digest.hexdigest()[:12]  # enough to distinguish versions

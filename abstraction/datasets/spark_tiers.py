@@ -42,6 +42,7 @@ def ladders_on_spark(
         return
     where = snapshot if is_address(snapshot) else str(Path(snapshot).absolute())
     with session(master, name="granola tiers") as spark, explaining_spark_errors("making ladders"):
+        # Rounded up.
         tasks = min(-(-len(questions) // _LEAST_QUESTIONS), _TASKS * spark.sparkContext.defaultParallelism)
         spread = spark.sparkContext.parallelize(questions, tasks)
         made = spread.mapPartitions(partial(_make_on_executor, snapshot=where, language=language, linker=linker))

@@ -1,1 +1,1 @@
-"""Files of rows: records in and out, whatever the format, and what their fields say."""
+"""Files of rows: reading and writing records in any format, and validating their fields."""

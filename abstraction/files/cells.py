@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-MARK = "'"
-_FIRST = frozenset("'=+-@\t\r")
-_FORMULA = re.compile(r"\A'*+[=+\-@\t\r]")
-_STRING = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
+MARK = "'"  # spreadsheets show such a cell as text, without the mark
+_FIRST = frozenset("'=+-@\t\r")  # a quick check before the patterns
+_FORMULA = re.compile(r"\A'*+[=+\-@\t\r]")  # the marks of earlier escapes, then a character that begins a formula
+_STRING = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""  # a string as Python writes it
 _ARRAY = re.compile(rf"\A\[\s*+{_STRING}(?:\s++{_STRING})*+\s*+\]\Z")  # as NumPy writes an array of texts
-_NUMPY = re.compile(r"\Aarray\((\[.*\])(?:, dtype=\w+)?\)\Z", re.DOTALL)
+_NUMPY = re.compile(r"\Aarray\((\[.*\])(?:, dtype=\w+)?\)\Z", re.DOTALL)  # the `repr` of an array
 _NAN = re.compile(r"(?<=[\[,(\s])nan(?=[\],)])")  # as pandas writes a missing value
 _NUMBER = re.compile(r"\A[+-]?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?\Z")
 
@@ -28,7 +28,7 @@ def escape_formula(value: T) -> T | str:
     """The value as a cell that is no formula; only texts change."""
     if not isinstance(value, str) or value[:1] not in _FIRST:
         return value
-    if _FORMULA.match(value) and not _NUMBER.match(value):
+    if _FORMULA.match(value) and not _NUMBER.match(value):  # numbers may begin with + or -
         return MARK + value
     return value
 
@@ -77,7 +77,7 @@ def parse_literal(text: str) -> Any:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
     if isinstance(value, set) and all(isinstance(item, str) for item in value):
-        return sorted(value)
+        return sorted(value)  # sets have no order
     is_texts = isinstance(value, tuple) and all(isinstance(item, str) for item in value)
     return list(value) if is_texts else value
 

@@ -17,7 +17,7 @@ _SPLIT_ALIASES = {
     "development": "validation",
     "eval": "test",
 }
-_SPLITS = ("train", "validation", "test")
+_SPLITS = ("train", "validation", "test")  # names of splits at the Hugging Face Hub
 # Files that commands write next to their output, and files of a dataset folder that contain no rows.
 _SIDE_SUFFIXES = (".run.json", ".rejects.jsonl", ".phrasing.jsonl", ".calls.jsonl", ".manifest.json")
 _SIDE_FILES = frozenset({
@@ -65,7 +65,7 @@ def split_of(file: Path) -> str:
 
 
 def canonical_split(name: str) -> str:
-    """"validation" for dev, valid and val; other names in lower case."""
+    """ "validation" for dev, valid and val; other names in lower case."""
     word = name.strip().lower()
     return _SPLIT_ALIASES.get(word, word)
 
@@ -73,7 +73,7 @@ def canonical_split(name: str) -> str:
 def _files_in(folder: Path) -> list[Path]:
     def files_below(place: Path, left: int) -> Iterable[Path]:
         for entry in sorted(place.iterdir()):
-            if entry.name.startswith((".", "_")):
+            if entry.name.startswith((".", "_")):  # hidden files, and folders of caches
                 continue
             if entry.is_dir():
                 if left:
@@ -89,4 +89,4 @@ def _is_side_file(name: str) -> bool:
 
 
 def _join_names(by_split: Iterable[str]) -> str:
-    return ", ".join(sorted(by_split)[:12])
+    return ", ".join(sorted(by_split)[:12])  # enough names for a message

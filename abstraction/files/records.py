@@ -27,17 +27,18 @@ from abstraction.files.cells import is_unicode, json_text, unescape_formula
 from abstraction.files.row_names import heading
 from kg.extras import install_hint
 
-SCHEMA_VERSION = 1
-PARQUET_MAGIC = b"PAR1"
+SCHEMA_VERSION = 1  # of our files; one with a newer version is refused
+PARQUET_MAGIC = b"PAR1"  # the first bytes of every Parquet file
 PARQUET_HELP = f"Parquet needs pyarrow: {install_hint('parquet')}"
 NOT_UTF8 = "not UTF-8; save or re-encode the file as UTF-8"
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_UNDECODED = re.compile("[\udc80-\udcff]")
-_SEPARATOR = re.compile(r'\A"?sep=([^"\r\n])"?\s*\Z', re.IGNORECASE)
-_ITEM_START = re.compile(r"^[ \t]*\{", re.MULTILINE)
+_UNDECODED = re.compile("[\udc80-\udcff]")  # surrogates by which Python keeps bytes that are not UTF-8
+_SEPARATOR = re.compile(r'\A"?sep=([^"\r\n])"?\s*\Z', re.IGNORECASE)  # a line with which Excel names the separator
+_ITEM_START = re.compile(r"^[ \t]*\{", re.MULTILINE)  # where reading continues after a damaged item
 _BETWEEN_ITEMS = re.compile(r"[ \t\r\n,]*")
 _EXCERPT = 400  # characters of a damaged item
+# JSON types as messages name them.
 _KINDS = {type(None): "null", bool: "true or false", int: "number", float: "number", str: "text", list: "array"}
 _raw_decode = json.JSONDecoder().raw_decode
 # An object with one of these fields is a row; one without may be a wrapper of rows.
@@ -90,6 +91,7 @@ def _read_by_kind(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
     if Path(path).is_dir():
         raise RowError(f"{name} is a folder; name the files in it, as in {name}/*.json")
     with open_for_reading(path) as stream:
+        # Bytes: enough for a header; does not advance the stream.
         head = stream.peek(1 << 16)  # type: ignore[attr-defined]
         if head[:4] == PARQUET_MAGIC:
             yield from _read_parquet(path, name)
@@ -106,7 +108,9 @@ def _read_by_kind(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
             )
         if first[:1] == b"[":
             yield from read_items(
-                stream.read().decode("utf-8-sig", "surrogateescape"), lambda _, line: f"{name}:{line}"
+                # Undecodable bytes become surrogates, which reject their item alone.
+                stream.read().decode("utf-8-sig", "surrogateescape"),
+                lambda _, line: f"{name}:{line}",
             )
         elif first[:1] == b"{" and ".json" in suffixes and (wrapped := _rows_of_wrapper(stream)) is not None:
             for place, data in enumerate(wrapped, 1):
@@ -128,7 +132,7 @@ def open_for_reading(path: Path | str) -> BinaryIO:
         return sys.stdin.buffer
     if str(path).endswith(".gz"):
         return gzip.open(path, "rb")  # type: ignore[return-value]
-    return Path(path).open("rb", buffering=1 << 18)
+    return Path(path).open("rb", buffering=1 << 18)  # bytes: lines with evidence are long
 
 
 def _rows_of_wrapper(stream: BinaryIO) -> list[dict[str, Any]] | None:
@@ -262,7 +266,7 @@ def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
     header_line, above = next(lines, ""), 1
     if told := _SEPARATOR.match(header_line):  # Excel writes a line with the separator above the header
         header_line, above = next(lines, ""), 2
-    delimiter = told[1] if told else max(",\t;", key=header_line.count)
+    delimiter = told[1] if told else max(",\t;", key=header_line.count)  # the most frequent separator in the header
     header = tuple(unescape_formula(cell.strip()) for cell in next(csv.reader([header_line], delimiter=delimiter)))
     if len(set(map(heading, header))) == len(header):
         header = tuple(map(heading, header))
@@ -303,13 +307,14 @@ def _read_parquet(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
     if name == "standard input":
         raise RowError("Parquet cannot be read from standard input; give the file's name")
     try:
-        batches = pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=4096)
+        batches = pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=4096)  # rows in memory at once
         rows = (row for batch in batches for row in _decode_batch(batch))
         for number, data in enumerate(rows, 1):
             source = f"{name}:{number}"
             if data is None:
                 yield RejectedRow(source=source, reason=NOT_UTF8, excerpt="")
             else:
+                # Null is a missing field.
                 yield Record(source=source, data={key: value for key, value in data.items() if value is not None})
     except pyarrow.ArrowException as error:
         raise RowError(f"{name} is no readable Parquet file: {error}") from error

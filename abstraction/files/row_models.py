@@ -23,7 +23,8 @@ from abstraction.files.row_names import ANSWER_QIDS, ANSWERS, GRANOLA_ANSWERS, K
 from kg.model import ENTITY_ID
 
 SHOWN = 60  # characters of a wrong value
-_RELATION = re.compile(r"P[1-9][0-9]{0,8}\Z")
+_RELATION = re.compile(r"P[1-9][0-9]{0,8}\Z")  # a property id of at most nine digits
+# The addresses of WikiData for an id.
 _URI = re.compile(r"\Ahttps?://(?:www\.)?wikidata\.org/(?:wiki|entity|prop(?:/direct)?)/(?:Property:)?", re.I)
 # The types of pydantic's own checks in the words of our messages.
 _EXPECTED = {
@@ -72,7 +73,7 @@ def qid_of(value: str | None, name: str) -> str | None:
 
 
 def _id_in_address(value: object) -> str:
-    return _URI.sub("", value.strip()).upper() if isinstance(value, str) else ""
+    return _URI.sub("", value.strip()).upper() if isinstance(value, str) else ""  # p19 and q76 are accepted
 
 
 def _parse_row_id(value: object) -> str | None:

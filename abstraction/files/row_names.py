@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from functools import lru_cache
 
-GRANOLA_ANSWERS = tuple(f"granola_answer_{k}" for k in range(1, 15))
+GRANOLA_ANSWERS = tuple(f"granola_answer_{k}" for k in range(1, 15))  # the dataset has 14 such columns
 GRANOLA_COUNT = "num_granola_answers"
 QUESTION_SITELINKS = "question_entity_sitelinks"  # ours: number of Wikimedia pages about the subject, by the snapshot
 GRANOLA_COLUMNS = (
@@ -17,14 +17,17 @@ REFERENCE = "reference_levels"  # the field that keeps existing levels of an inp
 NEAR = 0.85  # least difflib ratio, in [0, 1], at which a name counts as a misspelling of another
 QUESTION = ("question",)
 ANSWERS = ("answer", "answers")
-ANSWER_QIDS = ("answer_qid", "answer_qids", "answer_entity_qid", "answer_entity")
+ANSWER_QIDS = ("answer_qid", "answer_qids", "answer_entity_qid", "answer_entity")  # the first one with a value counts
+# A misspelt optional field would be ignored silently: see `meant_by`.
 OPTIONAL = ("relation", "question_entity", "question_entity_qid", "language", *ANSWER_QIDS)
+# Fields with a meaning here; all others are passed on.
 KNOWN = frozenset(
     {
         "id", "relation", "question_entity", "question_entity_qid", "levels", "abstained", "schema_version",
         GRANOLA_COUNT, *QUESTION, *ANSWERS, *ANSWER_QIDS, *GRANOLA_ANSWERS,
     }
 )  # fmt: skip
+# Fields that spreadsheets often capitalise.
 HEADINGS = frozenset({"id", "relation", "language", "prediction", *QUESTION, *ANSWERS})
 
 

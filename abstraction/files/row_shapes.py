@@ -23,7 +23,8 @@ from abstraction.files.row_names import ANSWERS, QUESTION, heading
 from abstraction.files.row_reading import read_each
 
 UNANSWERED = "the dataset has no answer to it"
-_LIST = "(list "
+_LIST = "(list "  # the beginning of a list of Freebase
+# One description: a quoted text with escapes, or a bare word.
 _DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^\s()"]+))\)(?: |(?=\)\Z))')
 # Relations of PopQA by their names in its field "prop" (Mallen et al. 2023).
 _POPQA = {
@@ -87,6 +88,7 @@ class RowShape:
             for name in filled for path in self._paths_by_field()[name]
         }  # fmt: skip
         unread = {name: value for name, value in record.data.items() if name not in read}
+        # Filled answers are lists, not cells to be split.
         return replace(record, data={**unread, **filled}, flat=record.flat and "answer" not in filled)
 
     def is_unanswered(self, data: Mapping[str, Any], language: str = "en") -> bool:
@@ -109,6 +111,7 @@ class RowShape:
             fields["answer"] = answers = list(dict.fromkeys(answers))
         if self.answer_qids:
             qids = list(_texts(data, self.answer_qids, language))
+            # Ids that match no answers one to one are dropped: answers are then linked by name.
             fields["answer_qid"] = qids[0] if len(qids) == 1 else qids if len(qids) == len(answers) else None
         if self.relations is not None:
             fields["relation"] = self.relations.get(fields.get("relation") or "")
@@ -146,6 +149,7 @@ def _preset(
     return RowShape(source=source, licence=licence, relations=relations, no_answer=no_answer, **read)
 
 
+# Fields and licences as the datasets were published; several paths are the forms of several editions.
 PRESETS: Mapping[str, RowShape] = {
     "nq-open": _preset(
         question="question", answers="answer|answers", source="NQ-open", licence="CC BY-SA 3.0",

@@ -21,6 +21,7 @@ from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from kg.files import atomic_path
 
 FORMATS = ("jsonl", "csv", "parquet")
+# Formats by suffix; .json gets one object per line too.
 _ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 _PACKED = ".gz"
 
@@ -84,7 +85,7 @@ def write_records(
         if kind == "jsonl":
             with open_for_writing(temporary, packed=_is_packed(path)) as stream:
                 return _write_lines(records, stream)
-        flattened = list(map(_flatten, records))
+        flattened = list(map(_flatten, records))  # the columns are known when all rows were seen
         if kind == "csv":
             with open_for_writing(temporary, packed=_is_packed(path)) as stream:
                 _write_csv(flattened, stream, raw=csv_raw)
@@ -164,7 +165,7 @@ def _data_columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
 def _write_csv(records: list[dict[str, Any]], binary: BinaryIO, *, raw: bool) -> None:
     columns = _data_columns(records)
     with io.TextIOWrapper(binary, encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
+        writer = csv.writer(stream, lineterminator="\n")  # the same bytes on every system
         writer.writerow(["schema_version", *(columns if raw else map(escape_formula, columns))])
         for record in records:
             cells = _csv_cells(record, columns)

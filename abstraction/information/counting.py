@@ -32,7 +32,7 @@ class ValueCounts:
         asked = dict.fromkeys(pairs)
         missing = [pair for pair in asked if pair not in self._pairs]
         if len(self._pairs) + len(missing) > MOST:
-            self._pairs.clear()
+            self._pairs.clear()  # all at once: pairs of one question are read together
             missing = list(asked)
         if missing:
             counts = self.store.value_counts(missing)
@@ -140,9 +140,9 @@ class Hierarchy:
         if self.statements <= SEVERAL * self.entities:
             return self.mass(value) / self.statements
         without = 0.0
-        for lower in sorted(self.at_or_below([value])):
+        for lower in sorted(self.at_or_below([value])):  # in a fixed order floats add up to the same sum
             count = self.direct.get(lower, 0)
             if count >= self.entities:
                 return 1.0
-            without += math.log1p(-count / self.entities)
+            without += math.log1p(-count / self.entities)  # logarithms keep the precision of small shares
         return -math.expm1(without)

@@ -73,7 +73,7 @@ class Joint:
             counts = {pair: self._counts.of(*pair) for pair in pairs}
             carriers: dict[str, None] = {}
             if sum(counts.values()) <= MOST:
-                held = self._counts.store.referrers(pairs, limit=MOST + 1)
+                held = self._counts.store.referrers(pairs, limit=MOST + 1)  # one more shows that there are too many
                 if all(len(held.get(pair, ())) == count for pair, count in counts.items()):
                     carriers = dict.fromkeys(carrier for pair in pairs for carrier in held.get(pair, ()))
             self._carriers[base] = tuple(carriers)
@@ -85,7 +85,8 @@ class Joint:
 # A place has the entities with it, or with a container inside it, under P131, P276, P159 or P706. A state has its
 # entities under P17, where that is a larger share; a part of the world has the sum of its states.
 
-LOCATED = ("P131", "P276", "P159", "P706")
+LOCATED = ("P131", "P276", "P159", "P706")  # located in, location, headquarters, physical feature
+# Properties from which states and parts of the world are recognised.
 _READ = frozenset({"P17", "P30", "P31", "P131", "P276", "P361", "P576"})
 
 
@@ -175,7 +176,7 @@ CLASS_VALUED = frozenset({"genre", "occupation", "language", "position", "office
 _OF_CLASS = with_role("class")
 _HOLDS = {"self": "where", **dict.fromkeys(with_role("where"), "where")}
 _FACETS = {**_HOLDS, **{prop: facet for facet in ("nation", "role", "whole", "when") for prop in with_role(facet)}}
-_RARE = with_role("rare")
+_RARE = with_role("rare")  # lacking the statement means lacking the thing: shares are of all members
 # Properties with joint counts; for locations the state alone, since other places are summed over containers.
 _JOINT = with_role("joint")
 PHRASES_KEPT = 10_000_000  # characters of phrases that are kept: 40 MB at most
@@ -237,6 +238,7 @@ class Facets:
         if not by_facet:
             return None
         parts = sorted(by_facet.values(), key=lambda part: (-part.bits, part.facet))
+        # One member has log2(size) bits, and nothing is rarer.
         return min(math.log2(size), self._joint_bits(parts) if len(parts) > 1 else parts[0].bits)
 
     def _joint_bits(self, parts: Sequence[ConditionBits]) -> float:
@@ -279,7 +281,7 @@ class Facets:
         if prop == "P171":
             return self.taxa.share(value)
         if _FACETS.get(prop) == "when":
-            return 1 / years_of(prop)
+            return 1 / years_of(prop)  # a condition with a year: all years of the relation are equally likely
         if prop in self._below:
             return self._below[prop].share(value)
         count = self._counts.of(prop, value)

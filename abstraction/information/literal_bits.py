@@ -24,9 +24,10 @@ from kg.walks.ranks import time_key
 
 ANCIENT = 10_000  # years, the least span for dates before the common era
 YEAR = 365.2425  # days, the mean of the Gregorian calendar
-_UNITS = {"decade": 10, "century": 100, "millennium": 1000}
+_UNITS = {"decade": 10, "century": 100, "millennium": 1000}  # years
 _EDGE = 10  # years of the beginning or the end of a century
 _DATE = re.compile(r"-?\d+(?:-\d\d){0,2}")
+# States of tiers of amounts, as builders write them.
 _ROUNDED = re.compile(r"(?P<amount>-?[\d.]+) to (?P<digits>\d+) digits")
 _BETWEEN = re.compile(r"(?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)")
 _SMALL = 20  # smaller counts are on the shifted scale
@@ -55,6 +56,7 @@ def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation
     decades = decades_of.get(relation, decades_of["default"])
     small = parsed.unit is None and 0 <= parsed.amount < _SMALL and parsed.amount == parsed.amount.to_integral_value()
     if small:
+        # From n - 0.5 to n + 0.5, on the scale shifted by one.
         answer_width = math.log10(float(parsed.amount) + 1.5) - math.log10(float(parsed.amount) + 0.5)
     else:
         # The uncertainty of the answer: its bound, else half a unit of its last digit, a whole one if approximate.
@@ -98,7 +100,7 @@ def _years_drawn_from(parsed: ParsedDate, relation: str) -> int:
     if min(years) >= 1 and max(years) <= last:
         return last
     age = ANCIENT
-    while age < max(map(abs, years)):
+    while age < max(map(abs, years)):  # the next power of ten
         age *= 10
     return age
 
@@ -112,20 +114,21 @@ def _days_of_answer(parsed: ParsedDate) -> float:
     if parsed.circa:
         if first.precision > 9:
             return YEAR
-        around = {8: 10, 7: 100}.get(first.precision) or tolerance(first.year)
+        around = {8: 10, 7: 100}.get(first.precision) or tolerance(first.year)  # years, by precision: decade, century
         return _unit_days(first) + 2 * around * YEAR
-    return _unit_days(first) / (3 if parsed.part else 1)
+    return _unit_days(first) / (3 if parsed.part else 1)  # early, mid or late: a third of the unit
 
 
 def _unit_days(value: TimeValue) -> float:
     if value.precision >= 11:
         return 1.0
+    # Precision 11 is a day, 10 a month, 9 a year, 8 a decade.
     return YEAR / 12 if value.precision == 10 else YEAR * 10 ** (9 - value.precision)
 
 
 def _day_number(key: tuple[int, int, int]) -> float:
     year, month, day = key
-    return (year if year > 0 else year + 1) * YEAR + (month - 1) * YEAR / 12 + day
+    return (year if year > 0 else year + 1) * YEAR + (month - 1) * YEAR / 12 + day  # there is no year 0
 
 
 def _days_of_condition(state: str) -> float | None:

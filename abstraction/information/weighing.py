@@ -22,8 +22,9 @@ from kg.bounded_cache import SizedDict
 from kg.store.protocol import Store
 from kg.terms import normalise
 
+# Classes whose population is every located entity.
 _LOCATED = frozenset({"place", "school", "building", "astronomical"})
-_STATES = "country"
+_STATES = "country"  # the class whose population is the sovereign states
 # An answer of several classes is counted in the first of these.
 _ORDER = (
     "person", "fictional", "award", "group", "label", "club", "school", "country", "company", "place", "work",

@@ -115,7 +115,7 @@ def test_rows_without_an_answer_are_left_out_and_told(
     making = Tiers(qa=(path,), preset="mkqa", snapshot=str(snapshot), out=str(tmp_path / "t.jsonl"))
     made = making.run()
     assert not making.failed(made)
-    making.tell(made)
+    making.report_problems(made)
     assert "5 rows left out: the dataset has no answer to them\n" in capsys.readouterr().err
     assert (made.counts["unanswered"], made.rejected, made.more["coverage"]["total"]["questions"]) == (5, [], 1)
     assert made.to_json()["unanswered"] == 5
