@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from abstraction.classes import Classifier
-from abstraction.ladders.builders import Proposing
+from abstraction.ladders.builders import ProposalCache
 from abstraction.ladders.place_names import PlaceNames
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Linker
@@ -23,7 +23,7 @@ class GraphReaders:
     gazetteer: Gazetteer
     linker: Linker
     place_names: PlaceNames
-    proposing: Proposing
+    proposal_cache: ProposalCache
     method: str
     priors: Priors
 
@@ -38,7 +38,7 @@ class GraphReaders:
             gazetteer=gazetteer,
             linker=Linker(graph, gazetteer, method=method, priors=priors),
             place_names=PlaceNames(graph, gazetteer),
-            proposing=Proposing(),
+            proposal_cache=ProposalCache(),
             method=method,
             priors=priors,
         )

@@ -22,7 +22,7 @@ from abstraction.descriptions.attested_words import Vocabulary
 from abstraction.descriptions.place_grammar import parse_place
 from abstraction.files.row_names import QUESTION_SITELINKS
 from abstraction.information.weighing import Information
-from abstraction.ladders.builders import Proposed, builder_for
+from abstraction.ladders.builders import LocalisedProposals, builder_for
 from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.ladders.date_ladders import CONDITION as TIME
 from abstraction.ladders.literal_answers import (
@@ -243,7 +243,7 @@ class RowMaker:
             code = Abstention.UNSUPPORTED if kinds else Abstention.NOTHING_KNOWN
             return Ladder(levels=(self._first_level(text, link, asked),), abstained=code)
         case = self._ladder_case(answer, asked, subjects[0] if len(subjects) == 1 else None)
-        proposed = self._readers.proposing.of(case, build, kinds, self._row_proposals(build, case))
+        proposed = self._readers.proposal_cache.proposals(case, build, kinds, self._row_proposals(build, case))
         self._language_notes.add(proposed.localised)
         self._doubted |= proposed.doubted
         told = self._tools.told_by.keys(proposed.nodes, case) if self._tools.as_asked else frozenset[str]()
@@ -269,7 +269,7 @@ class RowMaker:
         words = (wording.noun, wording.own, wording.bare) if wording is not None else None
         # All that the ladder depends on: equal keys share one ladder.
         key = (whose, link.abstained, frozenset(unwanted), words, certain, bool(told), subject_kinds)
-        kept = self._readers.proposing.ladders
+        kept = self._readers.proposal_cache.ladders
         ladder = kept.get(key) if proposed.key is not None else None
         if ladder is None:
             first = _with_aliases(self._first_level(text, link, asked), names_of_answer)
@@ -283,10 +283,10 @@ class RowMaker:
         return ladder
 
     def _proposals_for_any_question(
-        self, proposed: Proposed, whose: Hashable, case: LadderCase, text: str, kinds: frozenset[str]
+        self, proposed: LocalisedProposals, whose: Hashable, case: LadderCase, text: str, kinds: frozenset[str]
     ) -> tuple[dict[str, Proposal], tuple[str, ...]]:
         """The proposals that may be tiers whatever the question is, and texts that name the answer; kept by `whose`."""
-        kept = self._readers.proposing.own
+        kept = self._readers.proposal_cache.own
         if proposed.key is not None and (own := kept.get(whose)) is not None:
             return own
         own = filter_by_answer(

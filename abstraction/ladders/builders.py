@@ -132,7 +132,7 @@ Key = tuple[str, str, str, Callable[[LadderCase], list[Proposal]], TimeValue | N
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class LocalisedProposals:
     """The proposals of an answer in the language of the ladder, also as a graph, and the ids that builders doubted.
 
     `key` is the key of the cache; None for proposals that are not kept.
@@ -144,7 +144,7 @@ class Proposed:
     key: Key | None = None
 
 
-class Proposing:
+class ProposalCache:
     """Builds proposals or returns kept ones: in most datasets many questions share an answer.
 
     `own` keeps the proposals that no question excludes, with texts that name the answer, by everything that they
@@ -152,7 +152,7 @@ class Proposing:
     """
 
     def __init__(self) -> None:
-        self._proposed: SizedDict[Key, Proposed] = SizedDict(
+        self._proposed: SizedDict[Key, LocalisedProposals] = SizedDict(
             KEPT, lambda _, proposed: PER_TIER * (1 + len(proposed.nodes))
         )
         self.own: SizedDict[Hashable, tuple[Graph, tuple[str, ...]]] = SizedDict(
@@ -162,13 +162,13 @@ class Proposing:
             KEPT // 2, lambda _, ladder: PER_TIER // 2 * sum(1 + len(level.tiers) for level in ladder.levels)
         )
 
-    def of(
+    def proposals(
         self,
         case: LadderCase,
         build: Callable[[LadderCase], list[Proposal]],
         kinds: Collection[str],
         row_proposals: Sequence[Proposal] = (),
-    ) -> Proposed:
+    ) -> LocalisedProposals:
         """The proposals of `build` and those of the row; kept where the builder uses only the date of the question."""
         if (
             row_proposals
@@ -187,7 +187,7 @@ class Proposing:
         return proposed
 
 
-def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Proposed:
+def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> LocalisedProposals:
     in_language = localise(
         proposals,
         case.graph,
@@ -195,4 +195,4 @@ def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Propos
         feminine=is_woman(case.graph, case.answer, case.subject),
         of_citizens=case.relation.asks_citizenship,
     )
-    return Proposed(in_language, as_graph(in_language.proposals), frozenset(case.doubted))
+    return LocalisedProposals(in_language, as_graph(in_language.proposals), frozenset(case.doubted))

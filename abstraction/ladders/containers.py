@@ -277,7 +277,7 @@ class Containers:
         self.case = case
         self.graph = case.graph
 
-    def of(self, entity_id: str, *, all_properties: bool) -> list[Statement]:
+    def location_statements(self, entity_id: str, *, all_properties: bool) -> list[Statement]:
         """The statements of the first of PLACE_PROPERTIES with a usable value; only P131 and P361 without
         `all_properties`.
         """
@@ -356,10 +356,10 @@ class Containers:
         past = [s for s in divisions if s.target not in described]
         if len(past) == len(divisions):
             today = next((q for q in described if self._is_division(q) and not self.graph.is_historical(q)), None)
-            past = [s for s in divisions if today is not None and self._exclude(s.target or "", today)]
+            past = [s for s in divisions if today is not None and self._are_exclusive(s.target or "", today)]
         return [s for s in statements if s not in past]
 
-    def _exclude(self, place: str, other: str) -> bool:
+    def _are_exclusive(self, place: str, other: str) -> bool:
         """Whether a place in one of the two cannot lie in the other: of the same kind, and neither within the other."""
         above, names = self.case.gazetteer.above, self.graph.names
         nested = any(normalise(n) in above(place) for n in names(other)) or any(
@@ -373,7 +373,7 @@ class Containers:
         self.graph.fetch(s.target for s in today if s.target)
         statements = [s for s in today if not self._is_past(s)]
         # A former place may contain other former things, and things that existed in its time.
-        statements = statements or [s for s in today if self.is_gone(entity_id) or self._may_have_held(s)]
+        statements = statements or [s for s in today if self.no_longer_exists(entity_id) or self._may_have_held(s)]
         if self.case.at is not None:
             then = self.graph.held_at(entity_id, prop, self.case.at)
             statements = [*statements, *(s for s in then if s.target and s not in statements)]
@@ -396,10 +396,10 @@ class Containers:
         place.
         """
         target = statement.target or ""
-        if self.is_gone(target):
+        if self.no_longer_exists(target):
             return True
         around = [p.qid for step in self.case.gazetteer.chain(target) for p in step if p.qid]
-        return not self.case.gazetteer.is_state(target) and bool(around) and self.is_gone(around[-1])
+        return not self.case.gazetteer.is_state(target) and bool(around) and self.no_longer_exists(around[-1])
 
     def held_at_question_date(self, statement: Statement) -> bool:
         """Whether a statement about a former place was true at the date of the question, by its qualifiers, else by
@@ -424,7 +424,7 @@ class Containers:
         values = (s.value for s in self.graph.statements(entity_id, prop) if s.rank != "deprecated")
         return [time_key(value, late=prop == "P576") for value in values if isinstance(value, TimeValue)]
 
-    def is_gone(self, qid: str) -> bool:
+    def no_longer_exists(self, qid: str) -> bool:
         """Whether the entity no longer exists, by statement or description."""
         return self.graph.is_historical(qid) or bool(_PAST.search(self.graph.description(qid) or ""))
 

@@ -33,7 +33,7 @@ class _Works:
 @kept_with_source
 def shares_members(graph: Graph, genre: str, above: str) -> bool:
     """Whether the works of the source are consistent with the genre being a subclass of `above`."""
-    works = _works(graph)
+    works = _works_with_several_genres(graph)
     mine, theirs = works.of_class.get(genre, frozenset()), works.of_class.get(above, frozenset())
     beside = {
         at: others
@@ -49,7 +49,7 @@ def shares_members(graph: Graph, genre: str, above: str) -> bool:
 
 
 @kept_with_source
-def _works(graph: Graph) -> _Works:
+def _works_with_several_genres(graph: Graph) -> _Works:
     """The works of the most frequent genres of the source that have several."""
     used = [qid for qid, _ in graph.store.values_of("P136", limit=GENRES)]
     graph.fetch(used)

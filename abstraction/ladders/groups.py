@@ -65,7 +65,7 @@ def _add_group_wordings(
             finer.append((index, wording))
             texts.append(f"{before} group")
     proofs = [(*small.evidence, _group_rule(small.text.rsplit(" ", 1)[-1])) for _, small in finer]
-    for (index, small), large in zip(finer, KindChain.of(texts, proofs).wordings, strict=True):
+    for (index, small), large in zip(finer, KindChain.from_texts(texts, proofs).wordings, strict=True):
         order += 1
         _add_entailed_features(lattice, f"o:{normalise(small.text)}", large.features)
         _add_wording(lattice, large, nationalities if index >= chain.tied else (), order)
@@ -79,7 +79,7 @@ def _add_group_of_country(lattice: Lattice, broadest: Wording, nationalities: Se
     noun = "group" if noun in SMALL else noun
     if noun not in _NOUNS or noun == broadest.text:
         return
-    group = KindChain.of((noun,), ((*broadest.evidence, *rule),)).wordings[0]
+    group = KindChain.from_texts((noun,), ((*broadest.evidence, *rule),)).wordings[0]
     _add_entailed_features(lattice, "", group.features)
     add_national(lattice, group, nationalities, order)
 
@@ -109,5 +109,5 @@ def _kinds_by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindCh
             texts = [t for t in shortenings(phrase, case.vocabulary) if may_stand(t)] or [phrase]
             proof = (genre.evidence, *(kind.evidence if kind is not None else ()))
             conditions = [genre.conditions, *(states("text", f"kind:{text}") for text in texts[1:])]
-            chains.append(KindChain.of(texts, [proof] * len(texts), conditions))
+            chains.append(KindChain.from_texts(texts, [proof] * len(texts), conditions))
     return chains

@@ -33,7 +33,7 @@ class KindChain:
     tied: int = 0
 
     @classmethod
-    def of(
+    def from_texts(
         cls,
         texts: Sequence[str],
         proofs: Sequence[tuple[Evidence, ...]],
@@ -57,7 +57,7 @@ class KindChain:
         """The wordings' words."""
         return [wording.text for wording in self.wordings]
 
-    def only(self, keep: Callable[[str], bool]) -> KindChain:
+    def filtered(self, keep: Callable[[str], bool]) -> KindChain:
         """The chain with the wordings that pass `keep`."""
         indices = [at for at, wording in enumerate(self.wordings) if keep(wording.text)]
         return KindChain(
@@ -114,8 +114,8 @@ def _chain(
         states("P31", qid) if qid else states("text", f"kind:{normalise(text)}")
         for text, qid in zip(texts, qids, strict=True)
     ]
-    chain = KindChain.of(texts, proofs, conditions, tied=tied).only(_synonym_test(case.graph, texts, qids))
-    return (_with_broader(case, chain, qids, family) if family == "organisation" else chain).only(may_stand)
+    chain = KindChain.from_texts(texts, proofs, conditions, tied=tied).filtered(_synonym_test(case.graph, texts, qids))
+    return (_with_broader(case, chain, qids, family) if family == "organisation" else chain).filtered(may_stand)
 
 
 def _synonym_test(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]) -> Callable[[str], bool]:

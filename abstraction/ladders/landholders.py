@@ -31,7 +31,7 @@ def landholders(case: LadderCase) -> list[Proposal]:
     """Phrases `a NOUN in CONTAINER` for every container, then `a NOUN` unless the place is a state; empty without a
     noun or container.
     """
-    named = noun_of(case)
+    named = common_noun_of(case)
     containers = Climb(case).proposals()
     if named is None or not containers:
         return []
@@ -45,7 +45,9 @@ def landholders(case: LadderCase) -> list[Proposal]:
             text=keys[p.key],
             qid=None,
             parents=tuple(keys.get(parent, parent) for parent in p.parents),
-            aliases=tuple(indefinite(f"{noun} in {definite(name)}") for name in spoken((p.text, *p.aliases))),
+            aliases=tuple(
+                indefinite(f"{noun} in {definite(name)}") for name in names_for_sentences((p.text, *p.aliases))
+            ),
             evidence=(*evidence, *p.evidence),
             conditions=p.conditions | {condition},
         )
@@ -61,7 +63,7 @@ def landholders(case: LadderCase) -> list[Proposal]:
     return [*phrased, alone]
 
 
-def spoken(names: Sequence[str]) -> list[str]:
+def names_for_sentences(names: Sequence[str]) -> list[str]:
     """The first name, and those others that can be used in a sentence: words, or initials of several words.
 
     Codes ("CAN", "jp"), flags and names with brackets are left out.
@@ -77,7 +79,7 @@ def spoken(names: Sequence[str]) -> list[str]:
     return out
 
 
-def noun_of(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
+def common_noun_of(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
     """The common noun for the place, with evidence: a class with a plain noun as label, else the description."""
     graph = case.graph
     for value in current_values(graph, case.answer, "P31"):

@@ -224,9 +224,9 @@ class _OrganisationPhrases:
         kind = described.kind if described is not None else None
         chains = [described_kind(case, kind, FAMILY)] if kind is not None else stated_kinds(case, FAMILY)
         general = all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts)
-        nationalities, places = self.nations(), self.place_wordings(self.steps())
-        for chain in (self.by_product(chains) if general else []) or chains:
-            self.add(chain, nationalities, places)
+        nationalities, places = self.nations(), self.place_wordings(self.place_steps())
+        for chain in (self.kinds_by_product(chains) if general else []) or chains:
+            self.add_kind(chain, nationalities, places)
         return self.lattice.proposals()
 
     def nations(self) -> list[Nation]:
@@ -248,7 +248,7 @@ class _OrganisationPhrases:
         classes = [graph.label(c) or "" for c in graph.classes(self.case.answer)]
         return any(_INTERNATIONAL.search(text) for text in (*classes, graph.description(self.case.answer) or ""))
 
-    def steps(self) -> list[tuple[Place, ...]]:
+    def place_steps(self) -> list[tuple[Place, ...]]:
         """The places in the description, finest first, up to the country."""
         described, gazetteer = self.described, self.case.gazetteer
         if described is None or described.kind is None or not described.placed or described.land is not None:
@@ -268,7 +268,7 @@ class _OrganisationPhrases:
     def _is_country(self, qid: str | None) -> bool:
         return qid is not None and "country" in self.case.gazetteer.classes(qid)
 
-    def by_product(self, general_kinds: Sequence[KindChain]) -> list[KindChain]:
+    def kinds_by_product(self, general_kinds: Sequence[KindChain]) -> list[KindChain]:
         """Kinds by product or trade, where no better one is known: "a car manufacturer", "a video game company".
 
         `general_kinds` show whether it is a company at all.
@@ -287,9 +287,11 @@ class _OrganisationPhrases:
         for trade in trades:
             if trade.label.islower() and trade.label.endswith(" industry"):
                 phrases.append((f"{trade.label.removesuffix(' industry')} company", trade))
-        return [KindChain.of((text,), ((v.evidence, *company),), (v.conditions,)) for text, v in phrases[:PRODUCTS]]
+        return [
+            KindChain.from_texts((text,), ((v.evidence, *company),), (v.conditions,)) for text, v in phrases[:PRODUCTS]
+        ]
 
-    def add(self, chain: KindChain, nationalities: Sequence[Nation], places: Sequence[Wording]) -> None:
+    def add_kind(self, chain: KindChain, nationalities: Sequence[Nation], places: Sequence[Wording]) -> None:
         """Add every wording with nationality, with place, and alone."""
         land = Wording(
             text="",

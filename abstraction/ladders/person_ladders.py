@@ -173,14 +173,14 @@ class _Person:
             occupations = stated_occupations(self.case)
         listed = {chain.text for chain in occupations}
         for chain in occupations:
-            self.add(chain, nationalities, listed)
+            self.add_occupation(chain, nationalities, listed)
         for nation in nationalities:
             is_entailed = not self.lattice.nodes or any(nation.features <= features for features in self.lattice.nodes)
             if nation.person and is_entailed:
-                self.person(nation)
+                self.add_nationality_alone(nation)
         return self.lattice.proposals()
 
-    def add(self, chain: OccupationChain, nations: Sequence[Nation], listed: set[str]) -> None:
+    def add_occupation(self, chain: OccupationChain, nations: Sequence[Nation], listed: set[str]) -> None:
         """Every shortening of an occupation, with each nationality and without."""
         wordings = [wording for wording in chain.wordings if not (wording.lifted and wording.text in listed)]
         texts = [f"o:{wording.text}" for wording in wordings]
@@ -197,20 +197,20 @@ class _Person:
                 is_name = wording.text[:1].isupper() and not chain.national
                 is_compound = "-" in nation.text and len(nation.broader) > 0  # "German-South African"
                 if not is_name and not (occupation.lifted and is_compound):
-                    self.put((nation, wording), occupation.other)
+                    self.add_parts((nation, wording), occupation.other)
                 for broader in nation.broader:
-                    self.put((broader, wording), occupation.other)
+                    self.add_parts((broader, wording), occupation.other)
             if index == 0 and chain.lead:
-                self.leading(chain, wording, nations)
-            self.put((wording,), occupation.other)
+                self.add_with_lead(chain, wording, nations)
+            self.add_parts((wording,), occupation.other)
 
-    def put(self, parts: tuple[Wording, ...], other: str | None = None) -> None:
+    def add_parts(self, parts: tuple[Wording, ...], other: str | None = None) -> None:
         """The parts as one phrase; `other` is another word for the last."""
         *before, _ = words = [part.text for part in parts]
         aliases = (indefinite(" ".join([*before, other])),) if other else ()
         add_phrase(self.lattice, " ".join(words), parts, order=self.portrait.order, aliases=aliases)
 
-    def leading(self, chain: OccupationChain, wording: Wording, nations: Sequence[Nation]) -> None:
+    def add_with_lead(self, chain: OccupationChain, wording: Wording, nations: Sequence[Nation]) -> None:
         """The whole phrase with the era or birthplace before it."""
         nation = nations[:1] if not chain.tied else ()
         if any(n.stated for n in nation):
@@ -223,12 +223,12 @@ class _Person:
             evidence=word_evidence(self.case, chain.lead),
             conditions=states("text", f"mod:{text}"),
         )
-        self.put((lead, *nation, wording))
+        self.add_parts((lead, *nation, wording))
 
-    def person(self, nation: Nation) -> None:
+    def add_nationality_alone(self, nation: Nation) -> None:
         """Add "an American", "a French person", on the level of the broadest occupations."""
         phrases = [nation.text] if _IS_A_NOUN.search(nation.text) else []
         phrase, *others = [*phrases, f"{nation.text} person"]
         add_phrase(self.lattice, phrase, (nation,), order=900, aliases=[indefinite(other) for other in others])
         for broader in nation.broader:
-            self.person(broader)
+            self.add_nationality_alone(broader)

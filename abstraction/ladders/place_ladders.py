@@ -88,7 +88,7 @@ class Climb:
         `parents` maps their ids to the key that entails them and the evidence for it.
         """
         for qid, (below, evidence) in parents.items():
-            self._add(Place(text=self.graph.label(qid) or qid, qid=qid), below, (evidence,))
+            self._add_node(Place(text=self.graph.label(qid) or qid, qid=qid), below, (evidence,))
             self._climb(qid, DEPTH)
         proposals = self.proposals()
         # A university system has its seat in one town, its colleges in others: where the answer's own places are known,
@@ -106,9 +106,9 @@ class Climb:
         if depth == 0 or (key != ANSWER and self._is_state(entity_id)):
             return
         is_place = not PLACES.isdisjoint(self.case.gazetteer.classes(entity_id))
-        stated = self.containers.of(entity_id, all_properties=key == ANSWER or not is_place)
+        stated = self.containers.location_statements(entity_id, all_properties=key == ANSWER or not is_place)
         fresh = dict.fromkeys(s.target for s in stated if s.target and s.target not in self.nodes)
-        linked = {s.target for s in stated if self._link(key, s)}
+        linked = {s.target for s in stated if self._add_statement_value(key, s)}
         for target in fresh:
             if target in linked:
                 self._climb(target, depth - 1)
@@ -151,13 +151,13 @@ class Climb:
         if not states:
             for statement in self.containers.countries(self.case.answer):
                 for key in open_ends:
-                    self._link(key, statement)
+                    self._add_statement_value(key, statement)
         elif len(states) == 1:
             # The answer lies in both, so a division of an unknown state lies in the one known state.
             whole = Place(text=states[0].text, qid=states[0].qid)
             for key in open_ends:
                 qid = self.nodes[key].qid if key != ANSWER else None
-                if qid and self.graph.is_instance(qid, _PARTS) and not self.containers.is_gone(qid):
+                if qid and self.graph.is_instance(qid, _PARTS) and not self.containers.no_longer_exists(qid):
                     self._connect(whole, key, states[0].evidence)
 
     def _ends_without_state(self) -> list[str]:
@@ -171,7 +171,7 @@ class Climb:
     def _add_own_countries(self, key: str) -> bool:
         """Add the countries of an end of the chains itself; returns whether there were any."""
         qid = self._qid(key)
-        linked = [s for s in self.containers.countries(qid) if self._link(key, s)] if qid else []
+        linked = [s for s in self.containers.countries(qid) if self._add_statement_value(key, s)] if qid else []
         self._record_alternatives(
             key, (s.target for s in linked if s.property == "P17" and not self.containers.held_at_question_date(s))
         )
@@ -205,7 +205,11 @@ class Climb:
         """The regions to add with their evidence: by the steps of the description, else by statements."""
         # "Eastern Europe" where the snapshot only has Europe: the words are more specific than the entity.
         partial = [
-            [place_as_written(p) if p.qid and self._is_continent(p.qid) else p for p in step if not self._is_whole(p)]
+            [
+                place_as_written(p) if p.qid and self._is_continent(p.qid) else p
+                for p in step
+                if not self._is_whole_continent(p)
+            ]
             for step in named
         ]
         flat = [place for step in partial for place in step]
@@ -264,7 +268,7 @@ class Climb:
                 stated |= dict.fromkeys(ends, of_answer)
                 del stated[ANSWER]
         for key, statement in stated.items():
-            self._link(key, statement)
+            self._add_statement_value(key, statement)
 
     def _undenied_continents(self, chain: Mapping[str, str], ups: Mapping[str, set[str]]) -> dict[str, Statement]:
         """The one continent of each place, by key, unless a place in it is known to lie elsewhere."""
@@ -297,7 +301,7 @@ class Climb:
                 return (from_statement(self.graph, statement),)
         return (from_description(self.graph, country, region.written or region.text),)
 
-    def _is_whole(self, place: Place) -> bool:
+    def _is_whole_continent(self, place: Place) -> bool:
         """Whether the place is a continent under its own name."""
         if place.qid is None or not self._is_continent(place.qid):
             return False
@@ -309,7 +313,7 @@ class Climb:
         """
         if place.qid is None:
             return bool(WORLD.search(place.text))
-        if place.qid == self.case.answer or self._is_state(place.qid) or self.containers.is_gone(place.qid):
+        if place.qid == self.case.answer or self._is_state(place.qid) or self.containers.no_longer_exists(place.qid):
             return False
         return self._spans_states(place.qid)
 
@@ -346,7 +350,7 @@ class Climb:
                 return Place(text=node.text, qid=node.qid, written=place.written)
         return place
 
-    def _link(self, below: str, statement: Statement) -> bool:
+    def _add_statement_value(self, below: str, statement: Statement) -> bool:
         """Add the value of the statement above `below`; see `_connect`."""
         place = Place(text=self.graph.label(statement.target or "") or "", qid=statement.target)
         return self._connect(place, below, (from_statement(self.graph, statement),))
@@ -360,10 +364,10 @@ class Climb:
             return False
         if self._dependency(below) and not WORLD.search(label):
             return False  # Gibraltar is no part of the United Kingdom
-        self._add(place, below, evidence)
+        self._add_node(place, below, evidence)
         return True
 
-    def _add(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> None:
+    def _add_node(self, place: Place, below: str, evidence: tuple[Evidence, ...]) -> None:
         names = self.graph.names(place.qid) if place.qid else ()
         # "southeastern United States" is a direction and "Indian" an adjective: neither is a name.
         words = set(normalise(place.written).split())

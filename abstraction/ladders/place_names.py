@@ -64,11 +64,11 @@ class PlaceNames:
         if PLACES.isdisjoint(self._gazetteer.classes(qid)) or self._gazetteer.is_state(qid) or "," in label:
             return label
         around = self._division_in_name(qid) or (
-            self._distinguishing_place(qid) if self._is_lesser(qid, label) else None
+            self._distinguishing_place(qid) if self._has_known_namesake(qid, label) else None
         )
         if around is not None and around not in label:
             return f"{label}, {around}"
-        if self._holds_a_namesake(qid, label) and (text := distinguishing_name(node, ())):
+        if self._contains_namesake(qid, label) and (text := distinguishing_name(node, ())):
             return text
         return f"the {label}" if _DESCRIPTIVE.match(label) else label
 
@@ -91,7 +91,7 @@ class PlaceNames:
             steps.pop()
         return short(steps[-1].text) if steps else None
 
-    def _is_lesser(self, qid: str, label: str) -> bool:
+    def _has_known_namesake(self, qid: str, label: str) -> bool:
         """Whether another place with this label, neither around nor inside it, is equally known or better known, by
         uses as a value.
         """
@@ -110,7 +110,7 @@ class PlaceNames:
         share = 1.0 if not FIRST_DIVISION.isdisjoint(self._graph.classes(qid)) else _AS_KNOWN
         return max(uses[i] for i in others) >= share * uses[qid]
 
-    def _holds_a_namesake(self, qid: str, label: str) -> bool:
+    def _contains_namesake(self, qid: str, label: str) -> bool:
         """Whether a settlement inside the place has the same name: New York is a state and a city."""
         name = normalise(label)
         return any(

@@ -62,7 +62,7 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     coarser: list[Level] = []
     for digits, amount in reversed(_roundings(parsed)):
         stated = [Condition(property=_property(parsed), value=f"{_format_number(amount)} to {digits} digits"), *stated]
-        coarser.insert(0, Level(tiers=(_about(parsed, amount, digits, evidence, frozenset(stated)),)))
+        coarser.insert(0, Level(tiers=(_rounded_tier(parsed, amount, digits, evidence, frozenset(stated)),)))
     return _without_repeated_aliases(levels + coarser)
 
 
@@ -127,7 +127,7 @@ def _roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
     return roundings
 
 
-def _about(
+def _rounded_tier(
     parsed: ParsedQuantity,
     amount: Decimal,
     digits: int,
@@ -135,7 +135,7 @@ def _about(
     conditions: frozenset[Condition],
 ) -> Tier:
     names = _names(amount, parsed)
-    text, *others = _estimates(names[0], parsed.language)
+    text, *others = _amounts_with_about(names[0], parsed.language)
     whole = _with_unit(_format_number(parsed.amount, parsed.language), parsed)
     rule = f"{whole} to {digits} significant digit{'s' * (digits > 1)}"
     return Tier(
@@ -149,7 +149,7 @@ def _about(
     )
 
 
-def _estimates(amount: str, words: Language) -> list[str]:
+def _amounts_with_about(amount: str, words: Language) -> list[str]:
     """The amount after each word for "about"."""
     return [f"{word}{words.gap}{amount}" for word in words.about]
 
@@ -161,14 +161,14 @@ def _property(parsed: ParsedQuantity) -> str:
 def _answer_names(parsed: ParsedQuantity) -> list[str]:
     names = _names(round_to(parsed.amount, max(parsed.digits, 3)), parsed)
     if parsed.approximate:
-        names = [*_estimates(names[0], parsed.language), *names]
+        names = [*_amounts_with_about(names[0], parsed.language), *names]
     return names + _amounts_in_other_units(parsed, max(parsed.digits, 3))
 
 
 def _names(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     """The amount in the unit of the text, then in other spellings, then without unit for counted things."""
     words = parsed.language
-    numbers = _numbers(amount, parsed)
+    numbers = _number_spellings(amount, parsed)
     out = [_with_unit(number, parsed) for number in numbers]
     if parsed.unit is not None:
         out += [words.number_with_noun(numbers[0], spelling) for spelling in _shown_spellings(parsed.unit)]
@@ -200,7 +200,7 @@ def _amounts_in_other_units(parsed: ParsedQuantity, digits: int) -> list[str]:
         if whole.adjusted() >= 2 and digits > whole.adjusted() + 1:
             amounts.append(whole)
         for rounded in amounts:
-            number = _numbers(rounded, parsed)[0]
+            number = _number_spellings(rounded, parsed)[0]
             out += [parsed.language.number_with_noun(number, spelling) for spelling in _shown_spellings(other)[:3]]
     return out
 
@@ -213,7 +213,7 @@ def _with_unit(number: str, parsed: ParsedQuantity, *, joint: str = "") -> str:
     return parsed.language.number_with_noun(number, what) if what else number
 
 
-def _numbers(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
+def _number_spellings(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     """Spellings of a number, in words first where the text has words or the number is long."""
     words = parsed.language
     plain, worded = _format_number(amount, words), _scaled_number(amount, words)

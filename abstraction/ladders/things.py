@@ -71,7 +71,7 @@ def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nati
     kind = read_kind(words(text), case.vocabulary, recipe.family) if text else None
     chains = [described_kind(case, kind, recipe.family)] if kind is not None else []
     # "October 1973 war": a date is a detail of its own.
-    chains = [chain.only(lambda text: not any(c.isdigit() for c in text)) for chain in chains]
+    chains = [chain.filtered(lambda text: not any(c.isdigit() for c in text)) for chain in chains]
     if all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts):
         chains = stated_kinds(case, recipe.family) or chains
     national = kind.nationality if kind is not None else None
@@ -91,7 +91,7 @@ def _national_class(case: LadderCase, recipe: ThingRecipe) -> tuple[KindChain, N
             continue
         proof = (value.evidence,)
         adjective, country = kind.nationality.text, kind.nationality.countries[0][0]
-        return KindChain.of(kind.texts, [proof] * len(kind.texts)), nation_of(adjective, "P17", country, proof)
+        return KindChain.from_texts(kind.texts, [proof] * len(kind.texts)), nation_of(adjective, "P17", country, proof)
     return None
 
 
@@ -99,10 +99,10 @@ def _general_kind(case: LadderCase, recipe: ThingRecipe) -> KindChain:
     """The noun of the recipe as a kind, for answers without a more specific kind."""
     classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
     if classes:
-        return KindChain.of((recipe.noun,), ((from_statement(case.graph, classes[0]),),))
+        return KindChain.from_texts((recipe.noun,), ((from_statement(case.graph, classes[0]),),))
     label = case.graph.label(case.answer) or recipe.noun
     rule = Evidence(kind="rule", text=f"{indefinite(label)} is {indefinite(recipe.noun)}")
-    return KindChain.of((recipe.noun,), ((rule,),))
+    return KindChain.from_texts((recipe.noun,), ((rule,),))
 
 
 def _add_phrases(

@@ -17,7 +17,7 @@ from abstraction.classes import Classifier, anchors, class_of_description
 from abstraction.descriptions.attested_words import FAMILIES, common_occupations, common_types
 from abstraction.descriptions.trimming import LONGEST as LONGEST_DESCRIPTION
 from abstraction.evidence import from_statement, join_evidence
-from abstraction.ladders.landholders import noun_of, spoken
+from abstraction.ladders.landholders import common_noun_of, names_for_sentences
 from abstraction.language.phrases import definite, indefinite, short
 from abstraction.linking.gazetteer import PLACES, SETTLEMENTS, STATE
 from abstraction.package_data import package_data
@@ -137,7 +137,7 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
     # A town as the answer to "which state": its containers may be the answer. To "which city" they are not.
     if asked not in _SETTLEMENTS or not case.graph.is_instance(case.answer, SETTLEMENTS):
         return None
-    own = (_settlement(case) or noun_of(case)) if certain else None
+    own = (_settlement(case) or common_noun_of(case)) if certain else None
     return own if own is not None and own[0] not in _UNTOLD else (asked, ())
 
 
@@ -153,7 +153,7 @@ def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evide
     if relation.asks not in ("place", "any") or PLACES.isdisjoint(case.gazetteer.classes(case.answer)):
         return None
     asked = asked_kind(case.question, case.graph.shown_in).detail
-    return (noun_of(case) if certain else None) or (asked if asked in _TOLD_PLACES else "place", ())
+    return (common_noun_of(case) if certain else None) or (asked if asked in _TOLD_PLACES else "place", ())
 
 
 def _is_agent(case: LadderCase) -> bool:
@@ -171,7 +171,7 @@ def _settlement(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
         for statement in stated:
             if statement.target and noun in _label_words(case, statement.target):
                 return noun, (from_statement(case.graph, statement),)
-    place_noun = noun_of(case)
+    place_noun = common_noun_of(case)
     return place_noun if place_noun and place_noun[0] in _SETTLEMENTS else None
 
 
@@ -197,7 +197,8 @@ def _label_words(case: LadderCase, kind: str) -> list[str]:
 
 
 def _with_wording(node: Proposal, wording: AskedWording, way: tuple[Evidence, ...]) -> Proposal:
-    names = [name for name in spoken((node.text, *node.aliases)) if name == node.text or _SPELLED.fullmatch(name)]
+    usual = names_for_sentences((node.text, *node.aliases))
+    names = [name for name in usual if name == node.text or _SPELLED.fullmatch(name)]
     first, *others = dict.fromkeys(indefinite(f"{wording.noun} in {definite(short(name))}") for name in names[:_NAMES])
     others += (node.text, *node.aliases) if wording.bare else ()
     evidence = join_evidence(((*wording.evidence, *way), node.evidence))
