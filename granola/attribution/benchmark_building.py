@@ -213,7 +213,7 @@ class SampleMaker:
             kinds = self._facts.targets(branch.start, Hop(property=CLASS)) if len(branch.hops) == 1 else ()
             # The table names classes for which a question of the relation sounds unnatural.
             if wording(branch.hops[0].property).get("unlike") in kinds:
-                raise WordingError("nobody asks it of such a thing")
+                raise WordingError("the question of the relation does not suit the class of its subject")
         facts = facts_of(branch_facts(grounding))
         nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
         names = [(called.get(node) or words.name(node)).casefold() for node in nodes]
@@ -254,6 +254,7 @@ class SampleMaker:
         hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
         if hidden and any(states_name(text, answer) for text in citations for answer in answers):
             raise EditError("the answer's name stands in the citations")
+        # Enough to find the source row again.
         provenance = {
             "source": sourced.source, "row": sourced.id, "extension": str(extension),
             "original_question": sourced.question,

@@ -169,6 +169,7 @@ class ChatEvaluator(AskingEvaluator):
 
     def _request(self, sample: AttributionSample) -> Request:
         labels = self.family.labels
+        # Only the last message: the instructions appear once.
         pairs = [(self._messages(one)[-1], labels[one.category]) for one in self.examples if one.category is not None]
         return Request(id=sample.id, messages=with_examples(self._messages(sample), pairs), sampling=self.sampling)
 

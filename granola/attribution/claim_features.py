@@ -16,7 +16,7 @@ from functools import lru_cache
 from abstraction.language.comparable_words import FUNCTION, stem
 from abstraction.models.text_scorers import Entailment
 from granola.attribution.attribution_samples import AttributionSample
-from granola.attribution.text_checks import folded, foreign_names
+from granola.attribution.text_checks import folded_words, foreign_names
 
 FEATURES = (
     "words in citations", "weighted words in best sentence", "new words in citations",
@@ -92,7 +92,7 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
         weights.sum(new & there) / (weights.sum(new) or 1.0),
         _share(in_best, words),
         _share(own, _numbers(evidence)),
-        _share(names, there | set(folded(evidence).split())),
+        _share(names, there | set(folded_words(evidence).split())),
         max((weights.weight(word) for word in words - there), default=0.0),
         # A negation on one side only indicates a contradiction.
         float(_is_negated(statement) != _is_negated(best)),
@@ -130,7 +130,7 @@ def _numbers(text: str) -> set[str]:
 
 
 def _names(text: str) -> set[str]:
-    return {folded(name) for name in foreign_names(text, ())}
+    return {folded_words(name) for name in foreign_names(text, ())}
 
 
 def _is_negated(text: str) -> bool:

@@ -202,7 +202,7 @@ def _fine_tune(
     weights = LocalWeights(how.checkpoint, load, LocalScoreSettings(device=how.device, longest=how.longest))
     tokenizer, model = weights.tokenizer, weights.model
     if (room := weights.longest(tokenizer.model_max_length)) < how.longest:
-        raise UsageError(f"{how.checkpoint} holds {room} tokens, fewer than the {how.longest} that are asked for")
+        raise UsageError(f"{how.checkpoint} takes at most {room} tokens, fewer than the requested {how.longest}")
     # Checkpoints of decoders lack it; batches need padding.
     if model.config.pad_token_id is None:
         model.config.pad_token_id = tokenizer.pad_token_id

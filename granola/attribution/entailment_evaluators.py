@@ -57,6 +57,7 @@ class EntailmentEvaluator:
 
 
 PAIR = PromptKind(name="pair", required=frozenset({"premise", "hypothesis"}))
+# The model was trained on 1 and 0; served models may write words.
 _ENTAILED: Mapping[bool, tuple[str, ...]] = {True: ("1", "yes", "true"), False: ("0", "no", "false")}
 
 
@@ -102,6 +103,7 @@ def _read_entailed(reply: str) -> bool:
 def pair_of_texts(sample: AttributionSample, premise: PremiseIs) -> TextPair:
     """Evidence and statement, or question with statement and evidence."""
     evidence, statement = " ".join(sample.citations), f"{sample.question} {sample.statement}".strip()
+    # The question is in neither text: AutoIS judges the statement alone.
     if premise is PremiseIs.EVIDENCE:
         return TextPair(evidence, sample.statement)
     return TextPair(statement, evidence)

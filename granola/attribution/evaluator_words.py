@@ -83,6 +83,7 @@ class EvaluatorWords:
         from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, draw_examples
         from granola.attribution.decomposed_evaluator import DecomposedEvaluator
 
+        # Files may be large: not read for zero shots.
         pool = read_samples(self.examples) if self.examples is not None and self.shots else ()
         # Facts are labelled with the defined categories.
         family = PromptFamily.DEFINED if kind == "decomposed" else PromptFamily(kind)

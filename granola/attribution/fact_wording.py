@@ -79,10 +79,10 @@ class FactWording:
             entity = self._facts.entity(entity_id)
             description = entity.descriptions.get("en") if entity is not None else None
             if not description:
-                raise WordingError("nothing tells namesakes apart")
+                raise WordingError("namesakes without distinct descriptions")
             called[entity_id] = f"{self.name(entity_id)} ({description})"
         if len({name.casefold() for name in called.values()}) < len(called):
-            raise WordingError("nothing tells namesakes apart")
+            raise WordingError("namesakes without distinct descriptions")
         return called
 
     def cite(self, fact: Fact, called: Mapping[str, str]) -> CitedFact:

@@ -188,12 +188,12 @@ def _masked_facts(sample: AttributionSample) -> tuple[str, ...]:
     # The prompt must not reveal the answer, or the model may write it into the question.
     masks: dict[str, str] = dict.fromkeys(sample.answer, "?x")
 
-    def masked(name: str) -> str:
+    def mask_name(name: str) -> str:
         if name in given:
             return name
         return masks.setdefault(name, f"?y{len(masks) - len(sample.answer) + 1}")
 
-    lines = ("; ".join((masked(fact.names[0]), fact.names[1], masked(fact.names[2]))) for fact in sample.subgraph)
+    lines = ("; ".join((mask_name(fact.names[0]), fact.names[1], mask_name(fact.names[2]))) for fact in sample.subgraph)
     return tuple(dict.fromkeys(lines))
 
 

@@ -30,13 +30,13 @@ def states_name(text: str, name: str) -> bool:
     For a namesake such as "Rick Scott (American politician)": the name, and the content words of the description
     anywhere.
     """
-    words = folded(name)
+    words = folded_words(name)
     if not words:
         return name in text  # a name of symbols only, as of a currency, has no words
-    if f" {words} " in f" {folded(text)} ":
+    if f" {words} " in f" {folded_words(text)} ":
         return True
     plain, _, apart = name.removesuffix(")").partition(" (")
-    telling = [word for word in folded(apart).split() if word not in FUNCTION]
+    telling = [word for word in folded_words(apart).split() if word not in FUNCTION]
     return bool(apart) and states_name(text, plain) and all(states_name(text, word) for word in telling)
 
 
@@ -54,7 +54,7 @@ def coverage(text: str, required: Sequence[str], allowed: Iterable[str] = ()) ->
 
 def foreign_names(text: str, known: Iterable[str]) -> list[str]:
     """Capitalised words, in order, that belong to no known name and do not begin a sentence."""
-    words = {word for name in known for word in folded(name).split()}
+    words = {word for name in known for word in folded_words(name).split()}
     foreign = []
     text = text[:LONGEST]
     for match in _NAME.finditer(text):
@@ -62,11 +62,11 @@ def foreign_names(text: str, known: Iterable[str]) -> list[str]:
         before = text[: match.start()].rstrip(" \"'“”‘’(")
         begins = not before or before[-1] in ".!?:\n"
         name = match[0].removesuffix("'s").removesuffix("’s")
-        if name[0].isupper() and not begins and not set(folded(name).split()) <= words:
+        if name[0].isupper() and not begins and not set(folded_words(name).split()) <= words:
             foreign.append(name)
     return foreign
 
 
-def folded(text: str) -> str:
+def folded_words(text: str) -> str:
     """The case-folded words of a text, separated by single blanks."""
     return " ".join(re.sub(r"[^\w]+", " ", text.casefold()).split())

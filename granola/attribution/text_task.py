@@ -26,6 +26,7 @@ PAPER = "the paper's two readers of 100 texts: full coverage of 92 % and 95 %, k
 def text_items(samples: Iterable[AttributionSample]) -> Iterator[dict[str, Any]]:
     """The citations and extended questions of samples, each with its facts and the automatic label."""
     for sample in samples:
+        # Citations without recorded facts cannot be judged.
         groups = [facts for facts in cited_facts(sample) if facts]
         for place, (kind, text, label) in enumerate(automatic_coverage(sample)):
             facts: Sequence[Any] = groups[place] if kind == "citation" else sample.subgraph

@@ -50,6 +50,7 @@ AggregatorModel = Annotated[
         advanced=True,
     ),
 ]
+# shared by `answer` and `aggregate`
 PROMPTS_HELP = (
     "What models are asked with: paper (built as the paper describes its prompts; the default), guided (with "
     "instructions and examples of ours), or a folder of your own: answer, idk, idk_if_uncertain, agg, drag, each .txt; "
@@ -111,6 +112,7 @@ class Answer(RowsCommand, QuestionSettings):
             output.more |= {**answerer.settings, **snapshot}
             output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
             output.more |= {"cut_off": answerer.cut_off}
+            # A truncated response often lacks its answer; it would pass for an abstention.
             if answerer.cut_off:
                 note(
                     f"{count(answerer.cut_off, 'response')} ended at {asking.max_tokens} tokens; a thought without an "
@@ -165,6 +167,7 @@ class Answer(RowsCommand, QuestionSettings):
             warn_of_language(self.language, store)
         asked = stack.enter_context(open_model(self.model, output.named_path, output.inputs))
         drag_model = None
+        # If both options name one model, it is opened once.
         if self.aggregator is not None and self.aggregator != self.model:
             drag_model = stack.enter_context(open_model(self.aggregator, output.named_path, output.inputs))
         linked = None if rule is None else Aggregator(store, language=self.language)
@@ -232,6 +235,7 @@ def weights_of(files: Mapping[str, str], labelled: str, language: str) -> dict[s
             score_item(ladders[row.id], Prediction(id=row.id, text=text), rules, LAMBDA).verdict
             for row in rows if row.id in ladders for text in row.samples
         ]  # fmt: skip
+        # Weights are precision: abstaining costs a system nothing.
         given = [verdict for verdict in verdicts if verdict is not None and not verdict.abstained]
         if not verdicts:
             raise UsageError(f"{path} has no row with an id of {labelled}")
@@ -311,6 +315,7 @@ class Aggregate(RowsCommand):
             raise UsageError("responses are linked to a snapshot: give --snapshot, or --method self-consistency alone")
         inputs = [*self.samples, self.snapshot, self.labelled]
         check_standard_input(self.samples)
+        # A single weight changes nothing.
         if self.labelled is not None and len(self.samples) == 1:
             raise UsageError("--labelled weighs systems against each other: give a file for each of them")
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
@@ -363,6 +368,7 @@ class Aggregate(RowsCommand):
             decided = linked.decide(rows, rule, on_reject=reject)
         for row, decision in decided:
             output.counts["IDK" if decision.abstains else "answered"] += 1
+            # Summed here, because rows are streamed.
             if decision.bits is not None:
                 output.more["bits"] = round(output.more.get("bits", 0.0) + decision.bits, 4)
             yield prediction_row(row, decision, method=self.method)
@@ -372,6 +378,7 @@ class Aggregate(RowsCommand):
         from granola.decoding.samples import read_samples, read_systems
 
         reject = output.rejected.append
+        # One file: samples of a single system, all with weight 1.
         if len(self.samples) == 1:
             return read_samples(self.samples[0], on_reject=reject, limit=self.limit)
         from granola.scoring.scored_systems import names_of_systems

@@ -51,7 +51,7 @@ class BenchmarkBuilt:
 
 @dataclass(frozen=True, kw_only=True)
 class AttributionBuild(Command[BenchmarkBuilt]):
-    """Build a benchmark that tells whether evidence supports an answer, from WikiData alone.
+    """Build a benchmark of evidence that supports answers or fails to, from WikiData alone.
 
     Each query is grounded in the snapshot, made more complex, and its facts edited so that they support the answer,
     lack a part of it, contradict it or miss it; every label is proved by running the query on both.
@@ -113,6 +113,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         from kg.store import is_address, open_store
 
         for path in self.questions:
+            # Checked first: building takes minutes before the sources are read.
             if not path.exists():
                 raise FileNotFoundError(2, "no such file", str(path))
         # A database has no file that the output could overwrite.
@@ -133,6 +134,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             if self.shares is CategoryShares.PAPER:
                 chosen = in_paper_shares(samples, seed=self.seed)
             built["sample left out: more of its kind than the paper's shares"] = len(samples) - len(chosen)
+            # After the selection, so that no call is spent on samples that are dropped.
             chosen, wording = self._reword(chosen, built)
             made = {
                 "Snapshot": str(store.manifest()["snapshot_id"]),
@@ -213,13 +215,14 @@ def _reason_for_no_sample(rejected: Sequence[RejectedRow], counts: Counter[str])
     """The reason: the first rejected row, else the most frequent reasons."""
     if rejected:
         return f"{rejected[0].source}: {rejected[0].reason}"
+    # Keys with a colon are reasons; the others are totals.
     reasons = [(reason, n) for reason, n in counts.most_common() if ": " in reason]
     return "; ".join(f"{reason} ({n:,})" for reason, n in reasons[:2]) or "there is no query"
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttributionAudit(Command[Mapping[str, Any]]):
-    """Check whether citations and questions cover their facts, by the names that stand in them.
+    """Check whether citations and questions cover their facts, by the names in them.
 
     Each text covers its facts fully, misses one of them (absent), or has a name that is in none (hallucinated). People
     mark the same on a sheet: `granola sheets draw --texts`.
@@ -304,12 +307,14 @@ class AttributionTrain(Command[EvaluatorTrained]):
         """Train the evaluator. Raises UsageError."""
         from granola.attribution.attribution_samples import read_any_samples
 
+        # An empty folder may be used without --force.
         if self.out.exists() and (not self.out.is_dir() or (any(self.out.iterdir()) and not self.force)):
             raise UsageError(f"{self.out} exists; give --force to replace it, or name another folder")
         if self.entailment is not None and self.encoder is not None:
             raise UsageError("--entailment gives features to the forests; --encoder reads the texts themselves")
         rejected: list[RejectedRow] = []
         read = (sample for path in self.samples for sample in read_any_samples(path, on_reject=rejected.append))
+        # Unlabelled samples teach nothing.
         samples = [sample for sample in read if sample.supported is not None]
         if not samples:
             report_rejects(str(self.samples[0]), rejected)

@@ -34,7 +34,7 @@ PRINTED = "beside the paper's evaluators: write --out FILE, then granola verdict
 
 @dataclass(frozen=True, kw_only=True)
 class AttributionEvaluate(Command[VerdictsReport]):
-    """Hold evaluators against samples: F1 by category and complexity, intervals, paired tests.
+    """Score evaluators on labelled samples: F1 by category and complexity, intervals, paired tests.
 
     SAMPLES are a benchmark's, or AttributionBench's rows as they are, which tell supported from not. Replies of models
     are kept, so that a run that was killed goes on.
@@ -106,6 +106,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
         from granola.attribution.evaluation import verdict_row
         from granola.attribution.evaluators import fact_verdicts
 
+        # FActScore is defined on these alone.
         partial = [sample for sample in samples if sample.category is Category.PARTIAL]
         people = _unanimous_labels(self.people) if self.people else {}
         kinds = [word.partition("=")[0] for word in self.evaluator]
@@ -136,6 +137,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
         report = given.report()
         four = [own for own in report.values() if "micro-F1" in own]
         points = [(own["micro-F1"].value, own[BY_PEOPLE].value) for own in four if BY_PEOPLE in own]
+        # The tables of the paper are four-way.
         notes = [PRINTED] if four else []
         # A correlation needs three points and variation on both axes.
         if len({one for one, _ in points}) > 1 < len({one for _, one in points}) and len(points) > 2:
@@ -179,5 +181,6 @@ def _unanimous_labels(paths: Sequence[Path]) -> dict[str, str]:
     for record in itertools.chain.from_iterable(map(read_records, paths)):
         if isinstance(record, RejectedRow) or not isinstance(record.data.get("id"), str):
             raise UsageError(f"{record.source}: no label of a person; expected rows that granola sheets read wrote")
+        # A set: more than one element means that people disagree.
         labels.setdefault(record.data["id"], set()).add(str(record.data.get("category")))
     return {key: next(iter(own)) for key, own in labels.items() if len(own) == 1 and own != {"None"}}

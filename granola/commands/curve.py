@@ -48,7 +48,7 @@ class Curve(Command[Curves]):
     tiered: Annotated[str, Setting("The tiered rows of these questions, by id.", metavar="FILE")]
     snapshot: Annotated[str, Setting(LINKED_TO)]
     precision: Annotated[
-        float | None, Setting("Say which support reaches this share of right answers.", least=0, most=1)
+        float | None, Setting("Report the support that reaches this share of right answers.", least=0, most=1)
     ] = None
     figure: Annotated[
         Path | None, Setting("Draw the curves here, as SVG, PNG or PDF by the name's end.", metavar="FILE")
@@ -64,6 +64,7 @@ class Curve(Command[Curves]):
         from kg.files import atomic_path
 
         check_language(self.language)
+        # Checked before the long aggregation.
         format = None if self.figure is None else format_of(self.figure, "--figure")
         rejected: list[RejectedRow] = []
         with writing(self.figure, inputs=[self.samples, self.tiered], force=self.force, asked="--figure"):
@@ -90,6 +91,7 @@ class Curve(Command[Curves]):
 
         rows = read_samples(self.samples, on_reject=on_reject)
         ladders = {row.id: row for row in read_tiered_file(self.tiered).rows}
+        # The rules need no model, so that the curve is reproducible.
         rules = matcher("rules", language=self.language)
         with closing(open_store(self.snapshot)) as store:
             warn_of_language(self.language, store)

@@ -74,10 +74,11 @@ class Generate(RowsCommand):
         if self.target is Target.GROUNDED and (self.examples is not None or self.samples > 1):
             raise UsageError("--target grounded takes neither --examples nor --samples")
         temperature, top_p = DRAWN_AT if self.samples > 1 else (0.0, 1.0)
+        # Settings in the spec of the model override these.
         usual = Sampling(n=self.samples, temperature=temperature, top_p=top_p, max_tokens=_LONGEST[self.target])
         sampling = sampling_of(spec, usual)
         with writing_rows(self, self.out, inputs=[self.items, self.examples], force=self.force) as output:
-            rows = self._grounded if self.target is Target.GROUNDED else self._texts
+            rows = self._grounded_answers if self.target is Target.GROUNDED else self._knowledge_texts
             output.write(rows(output, sampling))
             # Only rejected rows: reported as such instead.
             if not output.written and not output.rejected:
@@ -87,7 +88,7 @@ class Generate(RowsCommand):
     def _model(self, output: RowsOutput) -> Any:
         return open_model(self.model, output.named_path, output.inputs)
 
-    def _grounded(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    def _grounded_answers(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """Rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
         from abstraction.models.chat_model import Request
         from abstraction.phrasing.model_requests import RequestForm
@@ -117,7 +118,7 @@ class Generate(RowsCommand):
                 output.counts["written" if outcome.value is not None else "unanswered"] += 1
                 yield {"id": sample.id, "answer": outcome.value, "failed": outcome.failed or None}
 
-    def _texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
+    def _knowledge_texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         from abstraction.faults import RejectedRow
         from abstraction.phrasing.prompt_files import hash_of
         from granola.knowledge.knowledge_generation import TextKind, generate_texts

@@ -91,6 +91,7 @@ class VerdictsReport:
             yield TextTable(
                 rows=[(score, *_estimate_cells(one)) for score, one in scores.items() if one.n], words=(2, 3), indent=2
             )
+            # Scores without values are listed by name, so that they do not pass for zero.
             if empty := [score for score, one in scores.items() if not one.n]:
                 yield f"  n 0: {', '.join(empty)}{f'; {self.lacking}' if self.lacking else ''}"
 
@@ -112,7 +113,7 @@ class VerdictsReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdicts(Command[VerdictsReport]):
-    """Show the scores of judged items, with intervals and paired tests of systems; by slice, as a table, as a figure.
+    """Show the scores of judged items, with intervals and paired tests of systems, overall or by slice.
 
     JUDGED are of one task: what attribution evaluate, grounding judge, knowledge judge or sheets read wrote. Of
     questions with passages it shows counts.
@@ -182,6 +183,7 @@ class Verdicts(Command[VerdictsReport]):
         forming = Forming(resamples=self.resamples, rules=self.rule)
         sides = (RECORD_SUFFIX, *([".csv"] if self.out is not None and self.out.suffix in FIGURES else []))
         with writing(self.out, inputs=self.judged, sides=sides, force=self.force):
+            # Questions have no verdicts yet: only their counts can be reported.
             if self.figure in QUESTION_FIGURES or has_questions(self.judged[0]):
                 return self._questions(rejected)
             given = VerdictRows.of(read_verdicts(self.judged, on_reject=rejected.append), forming)
@@ -200,6 +202,7 @@ class Verdicts(Command[VerdictsReport]):
         if self.out is None:
             return
         wanted = {FIGURES: self.figure or self.by, TABLES: self.table, ROWS: self.pool or self.best}
+        # The ending selects the output, so it must fit the other options.
         kind = next((endings for endings in wanted if self.out.suffix in endings), None)
         if kind is None or not wanted[kind]:
             raise UsageError(
@@ -213,6 +216,7 @@ class Verdicts(Command[VerdictsReport]):
         from granola.evidence.verdict_rows import VerdictRows
 
         pool = pool_judges(given) if self.pool else None
+        # Pooled rows replace those of the judges in everything that follows.
         if pool is not None:
             given = VerdictRows(rows=pool.rows, task=given.task, forming=given.forming)
         table, plan = self._table(given), self._plan(given)
@@ -238,6 +242,7 @@ class Verdicts(Command[VerdictsReport]):
         if self.figure is None:
             return ItemFigure(x=self.by, y=self.score or (given.task.main,))
         plan = published().figures[self.figure]
+        # Fields and scores of a figure exist in one task only.
         if plan.task != given.task.name:
             raise UsageError(f"--figure {self.figure} is of {plan.task}; {self.judged[0]} has other rows")
         changed = {"x": self.by or plan.x, "y": self.score or plan.y, "longer_than": 0 if self.by else plan.longer_than}
@@ -259,6 +264,7 @@ class Verdicts(Command[VerdictsReport]):
         from granola.knowledge.choosing import choose_texts, parse_coefficients
 
         if self.best is None:
+            # Q is computed only to choose texts.
             if self.quality is not None:
                 raise UsageError("--quality goes with --best, which is not given")
             return None
@@ -343,7 +349,7 @@ def _lacking(given: VerdictRows, report: Report) -> str:
 
 def _check_knowledge(given: VerdictRows, option: str) -> None:
     if given.task.name != "knowledge":
-        raise UsageError(f"{option} is of knowledge texts: give what granola knowledge judge wrote")
+        raise UsageError(f"{option} is for knowledge texts: give the output of granola knowledge judge")
 
 
 def _estimate_cells(estimate: Estimate) -> tuple[str, str, str]:

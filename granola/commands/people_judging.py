@@ -65,6 +65,7 @@ class SheetsDraw(RowsCommand):
         from granola.evidence.task_list import sheet_form
 
         check_kind(Path(self.out), "jsonl")
+        # One file per annotator, so that none sees the labels of another.
         sheets = [Path(self.out).with_suffix(f".{number}.csv") for number in range(1, self.annotators + 1)]
         inputs = [self.items, self.questions]
         with ExitStack() as stack, writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
@@ -107,6 +108,7 @@ class SheetsDraw(RowsCommand):
         """Judged answers with their question, reference and passages."""
         from granola.grounding.grounded_rows import read_grounded
 
+        # Judged answers refer to passages by id; their text is in the file of questions.
         if self.questions is None:
             raise UsageError("a sheet of answers shows passages: give --questions FILE, the file that was answered")
         samples = {one.id: one for one in read_grounded(self.questions, on_reject=rejected.append)}
@@ -185,7 +187,7 @@ class SheetsRead(Command[SheetsJudged]):
                 check_kind(self.out, "jsonl")
             items = [record.data for record in read_records(self.drawn) if isinstance(record, Record)]
             if not items:
-                raise UsageError(f"{self.drawn} has no item; give what granola sheets draw wrote")
+                raise UsageError(f"{self.drawn} has no item; give the output of granola sheets draw")
             form = sheet_form(items[0])
             sheets = [read_sheet(path, form) for path in self.sheets]
             check_sheets(sheets, items, form, self.drawn)
@@ -193,8 +195,10 @@ class SheetsRead(Command[SheetsJudged]):
             if self.out is not None:
                 write_records(verdicts, self.out)
                 write_run_record(self.out, command=self.verb, arguments=self.arguments(), inputs=inputs)
+        # Items may have labels of their own: agreement with them is reported too.
         automatic = [{name: str(label) for name, label in item.items() if label} for item in items]
         rates = {"tiers coarser than the answer": error_rates(sheets, items, first=False)} if form is TIERS else {}
+        # An item without tiers before it is an answer itself (--with-first).
         if form is TIERS and not all(item["before"] for item in items):
             rates["all answers, the first ones among them"] = error_rates(sheets, items)
         return SheetsJudged(

@@ -65,6 +65,7 @@ class Decision:
         """The fields for a row of output; unknown ones are omitted."""
         out: dict[str, Any] = {"prediction": self.text}
         for name, value in (("support", self.support), ("confidence", self.confidence), ("bits", self.bits)):
+            # Missing is not zero: unknown fields are left out.
             if value is not None:
                 out[name] = round(value, 4)
         for name, number in (("qid", self.qid), ("counted", self.counted), ("responses", self.responses)):
@@ -95,5 +96,6 @@ def of_responses(number: float, of: float) -> str:
 
 def list_others(others: Sequence[tuple[str, float]], of: float) -> list[str]:
     """The first `SHOWN` alternatives with their support, `Lyon: 2 of 5`, and the number of further ones."""
+    # A long tail of single responses would bury the decision.
     more = [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
     return [f"{name}: {number:.4g} of {of:.4g}" for name, number in others[:SHOWN]] + more

@@ -48,6 +48,7 @@ def _check_samples(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not value:
         raise ValueError("is no list of texts; expected one, with at least one text in it")
     for sample in value:
+        # Years and amounts come as JSON numbers.
         if not isinstance(sample, str) and not is_number(sample):
             raise ValueError(f"has {repr_excerpt(sample)} in it, which is no text")
     return tuple(map(str, value))
@@ -87,6 +88,7 @@ def read_samples(
         without_rejected(read_each_once(read_records(path), partial(sample_row, as_one=as_one)), reject), limit
     ):
         yield row
+    # With limit 0 an empty result is requested.
     if row is None and limit != 0:
         raise RowError(f"{path}: no row with samples{first}; {EXPECTED}")
 

@@ -84,7 +84,7 @@ class SelfConsistency:
         declining, of_all = tally.abstaining, tally.responses
         # All answers repeat the question.
         if given and not answers:
-            return abstention("nothing that the question does not say")
+            return abstention("all answers repeat the question")
         if self.abstaining.declines(responses=of_all, abstaining=declining):
             return abstention(f"{of_responses(declining, of_all)} abstain")
         chance = tie_break(claim.name for claim in answers)

@@ -98,7 +98,7 @@ def read_sheet(path: Path | str, form: SheetForm) -> FilledSheet:
         if not number:
             continue  # the line that explains the labels
         if (number, part) in texts:
-            raise SheetError(f"{line.source}: item {number}{f', part {part}' if part else ''} stands there twice")
+            raise SheetError(f"{line.source}: item {number}{f', part {part}' if part else ''} is on the sheet twice")
         texts[number, part] = tuple(str(line.data.get(name) or "") for name in form.shown)
         told = {one.field: read_label(line.data.get(one.field) or "", one, line.source) for one in form.questions}
         labels.setdefault(number, {})[part] = {name: label for name, label in told.items() if label}
@@ -113,7 +113,7 @@ def _number(cell: str, name: str, where: str) -> int:
         return 0
     # Spreadsheets may turn "1" into "1.0"; guessing would assign labels to the wrong item.
     if not text.isascii() or not text.isdecimal() or len(text) > 9:
-        raise SheetError(f"{where}: {name} is {text[:40]!r}; expected the number that stands on the sheet")
+        raise SheetError(f"{where}: {name} is {text[:40]!r}; expected a number as on the drawn sheet")
     return int(text)
 
 

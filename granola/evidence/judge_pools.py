@@ -58,14 +58,14 @@ def pool_judges(given: VerdictRows) -> JudgePool:
         judge = str(row.get(task.judge) or row.get("file"))
         # A pooled row would count its judges twice.
         if judge.startswith(POOLED):
-            raise UsageError(f"{row.get('file')} is the outcome of pooling, no judge of its own")
+            raise UsageError(f"{row.get('file')} has pooled verdicts; give the verdicts of single judges")
         key = tuple(row.get(name) for name in ("system", "id", "candidate"))
         # A replay of a judge is the same judge, so its votes must not count twice.
         if key in judges.setdefault(judge, {}):
             raise UsageError(f"{judge} judged {row['id']!r} twice; a judge, with its replays, counts once")
         judges[judge][key] = row
     if len(judges) < 2:
-        raise UsageError("these are of one judge; give verdicts of two or more over the same items")
+        raise UsageError("all verdicts are of one judge; give verdicts of two or more on the same items")
     first = next(iter(judges.values()))
     together = [
         [rows[key] for rows in judges.values()] for key in first if all(key in rows for rows in judges.values())
@@ -95,7 +95,7 @@ def _pool_item(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -
     for judge, theirs in zip(judges, given, strict=True):
         # Verdicts on different texts cannot be combined.
         if theirs != given[0]:
-            raise UsageError(f"{judges[0]} and {judge} judged another text or other sentences of {rows[0]['id']!r}")
+            raise UsageError(f"{judges[0]} and {judge} judged different texts or sentences of {rows[0]['id']!r}")
     pooled: dict[str, Any] = copy.deepcopy(dict(rows[0]))
     every, lacking = [_verdicts(row) for row in rows], dict[str, str]()
     for place in {place: None for own in every for place in own}:

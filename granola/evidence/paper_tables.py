@@ -40,6 +40,7 @@ class FilledTable:
             [name, *(self._cell(one, intervals=intervals) for one in self.row(scores))]
             for name, scores in self.report.items()
         ]
+        # The paper prints no intervals.
         theirs = self.table.printed if self.printed else {}
         return own + [
             [f"{PRINTED}{name}", *(NOTHING if one is None else f"{one:.{self.table.digits}f}" for one in values)]
@@ -47,6 +48,7 @@ class FilledTable:
         ]
 
     def _cell(self, estimate: Estimate, *, intervals: bool) -> str:
+        # NaN: the score has no item.
         if math.isnan(estimate.value):
             return NOTHING
         value, low, high = (

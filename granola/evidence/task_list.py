@@ -23,6 +23,7 @@ def task_of(row: Row) -> EvidenceTask | None:
 
 def sheet_form(item: Row) -> SheetForm:
     """The sheet for an item: a row of verdicts, an attribution sample, a text with its facts, or a tier."""
+    # Tiers and texts have no judge, so they are recognised by their fields.
     if "tier" in item and "before" in item:
         return TIERS
     if COVERAGE.field in item and "facts" in item:

@@ -42,6 +42,7 @@ def read_verdicts(paths: Sequence[Path], *, on_reject: OnReject) -> list[dict[st
     if not rows:
         why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise UsageError(f"{', '.join(map(str, paths))}: no row{why}")
+    # Reported only if other rows are usable: otherwise the error names the first one.
     for row in rejected:
         on_reject(row)
     return rows

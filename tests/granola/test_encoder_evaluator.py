@@ -83,7 +83,7 @@ def test_it_is_used_at_the_length_of_its_training(trained: Path, tmp_path: Path)
     assert EncoderEvaluator(f"{trained}?longest=32").training["longest"] == 32
     with pytest.raises(UsageError, match="is no trained encoder"):
         EncoderEvaluator(str(build_classifier(tmp_path / "plain", ["a", "b"])))
-    with pytest.raises(UsageError, match="holds 64 tokens, fewer than the 128"):
+    with pytest.raises(UsageError, match="at most 64 tokens, fewer than the requested 128"):
         train_encoder(samples(20), tmp_path / "out", EncoderTraining(checkpoint=str(trained), longest=128))
     with pytest.raises(UsageError, match="at least 8 of two are wanted"):
         train_encoder(samples(4), tmp_path / "out", EncoderTraining(checkpoint=str(trained), longest=32))

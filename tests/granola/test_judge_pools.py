@@ -123,11 +123,11 @@ def test_scores_of_texts_are_means(tmp_path: Path) -> None:
     [
         (([item()],), "of one judge"),
         (([item()], [item(id="b")]), "no item was judged by all"),
-        (([item()], [item(answer="y")]), "another text or other sentences"),
-        (([item()], [item(sentences=("s1",), all_=(SUP,))]), "another text or other sentences"),
+        (([item()], [item(answer="y")]), "different texts or sentences"),
+        (([item()], [item(sentences=("s1",), all_=(SUP,))]), "different texts or sentences"),
         (([item(), item()], [item()]), "counts once"),
         (([item(judge="same")], [item(judge="same")]), "counts once"),
-        (([item(judge="pooled by majority: [J1] [J2]")], [item()]), "the outcome of pooling"),
+        (([item(judge="pooled by majority: [J1] [J2]")], [item()]), "pooled verdicts"),
     ],
 )
 def test_judges_of_different_items_are_refused(
