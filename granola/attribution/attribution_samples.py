@@ -127,7 +127,7 @@ class _AttributionBenchRow(RowModel):
     attribution_label: Literal["attributable", "not attributable"]
     src_dataset: str = ""
 
-    def sample(self, _: str) -> AttributionSample:
+    def to_sample(self, _: str) -> AttributionSample:
         """The sample."""
         return AttributionSample(
             id=self.id, question=self.question, statement=self.claim, citations=self.references,
@@ -142,7 +142,7 @@ class _StanceRow(RowModel):
     evidence: str = Field(description="a text")
     stance: Literal["completely-support", "partially-support", "refute", "irrelevant"]
 
-    def sample(self, name: str) -> AttributionSample:
+    def to_sample(self, name: str) -> AttributionSample:
         """The sample, called by its place."""
         return AttributionSample(
             id=name, question="", statement=self.claim, citations=(self.evidence,), category=_CATEGORIES[self.stance],
@@ -160,7 +160,7 @@ class _TripleRow(RowModel):
     )
     question: str = ""
 
-    def sample(self, name: str) -> AttributionSample:
+    def to_sample(self, name: str) -> AttributionSample:
         """The sample, called by its place."""
         return AttributionSample(
             id=name, question=self.question, statement=" ".join(self.triplet), citations=self.reference,
@@ -188,7 +188,7 @@ def read_any_samples(path: Path | str, *, on_reject: OnReject | None = None) -> 
 
 def _any_sample(record: Record) -> AttributionSample:
     kind = next((row for field, row in _ROW_MODELS.items() if field in record.data), None)
-    return AttributionSample.of(record) if kind is None else kind.of(record).sample(Path(record.source).name)
+    return AttributionSample.of(record) if kind is None else kind.of(record).to_sample(Path(record.source).name)
 
 
 def _one_record_per_claim(records: Iterable[Record | RejectedRow]) -> Iterator[Record | RejectedRow]:

@@ -48,14 +48,14 @@ def read_verdict_row(record: Record) -> dict[str, Any]:
     return dict(record.data)
 
 
-def _value(row: Row, score: str, _: Forming) -> float | None:
+def _score_value(row: Row, score: str, _: Forming) -> float | None:
     return AttributionVerdict.model_validate(row).value(score)
 
 
 F1 = "F1"  # F1 of one category where slices are categories, else micro-F1
 
 
-def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
+def _f1_pairs(row: Row, along: str, score: str, _: Forming) -> Cells | None:
     """The pair (gold, judged category) that a row adds to F1 in each slice; None for scores other than F1.
 
     Sliced by category, each pair counts in all four slices: a wrong label is a false positive of one category and a
@@ -106,8 +106,8 @@ ATTRIBUTION = EvidenceTask(
     questions=(CATEGORY,),
     main="micro-F1",
     scores=scores_of,
-    value=_value,
-    cells=_cells,
+    value=_score_value,
+    cells=_f1_pairs,
     estimate=_estimate,
     sheet=SheetForm(
         shown=("question", "statement", "citations"), questions=(CATEGORY,), lines=_sheet_lines, verdict=_people_verdict

@@ -159,7 +159,7 @@ class SampleMaker:
         self, sourced: SourcedQuery, grounding: Grounding, extension: Extension
     ) -> Iterator[AttributionSample]:
         try:
-            texts = self._texts(sourced, grounding)
+            texts = self._word_question_and_statement(sourced, grounding)
         except WordingError as error:
             self.counts[f"{LEFT_OUT}{error.reason}"] += 1
             return
@@ -197,7 +197,7 @@ class SampleMaker:
             weights[Category.PARTIAL] *= _PARTIAL_FACTOR
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
-    def _texts(self, sourced: SourcedQuery, grounding: Grounding) -> _Texts:
+    def _word_question_and_statement(self, sourced: SourcedQuery, grounding: Grounding) -> _Texts:
         """Question, statement and names. Raises WordingError."""
         query, words = grounding.query, self._words
         called: Mapping[str, str] = {}

@@ -61,12 +61,12 @@ class EvidenceEditor:
         if category is Category.SUPPORTIVE:
             return groups
         if category is Category.PARTIAL:
-            return self._partial(grounding, groups, drawing)
+            return self._partial_facts(grounding, groups, drawing)
         if category is Category.CONTRADICTORY:
-            return self._contradictory(grounding, groups, drawing)
-        return self._irrelevant(grounding, drawing)
+            return self._contradicting_facts(grounding, groups, drawing)
+        return self._irrelevant_evidence(grounding, drawing)
 
-    def _partial(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
+    def _partial_facts(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
         """Remove one fact of a path, whose remainder still names the answer; remove one branch of a tree or union.
 
         Of a path with several answers, the last fact of one is removed. Otherwise the first fact is removed and, in
@@ -99,7 +99,7 @@ class EvidenceEditor:
         gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
         return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)
 
-    def _contradictory(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
+    def _contradicting_facts(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
         """Replace each answer by another entity; in a union only one answer."""
         lasts = [branch.hops[-1] for branch in grounding.query.branches]
         # An author may have written both works: another value is no contradiction.
@@ -207,7 +207,7 @@ class EvidenceEditor:
             return []
         return [*entity.labels.values(), *(alias for aliases in entity.aliases.values() for alias in aliases)]
 
-    def _irrelevant(self, grounding: Grounding, drawing: random.Random) -> Groups:
+    def _irrelevant_evidence(self, grounding: Grounding, drawing: random.Random) -> Groups:
         """Facts about each subject, as many as in the query, by relations unrelated to those of the query."""
         closed = set(grounding.entities)
         barred = _related_relations(grounding)

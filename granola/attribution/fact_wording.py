@@ -100,7 +100,7 @@ class FactWording:
             property=fact.property,
             object=fact.object,
             names=(subject, label, target),
-            text=_sentence(text),
+            text=_capitalised(text),
             qualifier=fact.qualifier,
         )
 
@@ -138,7 +138,7 @@ class FactWording:
         A relation that leads to a subject replaces its name by a noun phrase; a second path to the answer becomes a
         sentence of its own.
         """
-        asked = _sentence(question.strip().rstrip("?").strip() + "?")
+        asked = _capitalised(question.strip().rstrip("?").strip() + "?")
         added = [branch for branch in grounding.query.branches if branch not in before.branches]
         if not added:
             return asked
@@ -147,7 +147,7 @@ class FactWording:
             name = self.name(gone[0])
             at = asked.casefold().find(name.casefold())
             told = self._noun_phrase(added[0].hops[0], self._name_in_sentence(added[0].start, {}))
-            return _sentence(f"{asked[:at]}{told}{asked[at + len(name) :]}") if at >= 0 else None
+            return _capitalised(f"{asked[:at]}{told}{asked[at + len(name) :]}") if at >= 0 else None
         if grounding.query.shape is not Shape.TREE:
             return None
         head, clause = self._head_and_clause(added[0], called)
@@ -172,7 +172,7 @@ class FactWording:
             if parts and said.startswith("The ") and not said.startswith((before, names)):  # as "The Happening"
                 said = f"the {said.removeprefix('The ')}"
             parts.append(said)
-        return _sentence(", and ".join(parts) + ".")
+        return _capitalised(", and ".join(parts) + ".")
 
     def _subject_phrase(self, branch: Branch, called: Mapping[str, str]) -> str:
         """A noun phrase for all hops of a branch except the last: "the director of Psycho"."""
@@ -186,7 +186,7 @@ class FactWording:
         # Some pairs of relations have a question of their own, which avoids an awkward noun phrase.
         if len(branch.hops) > 1 and (template := wording(both).get("question")):
             branch = replace(branch, hops=branch.hops[:-1], via=())  # "What country was he born in?"
-            return _sentence(template.format(subject=self._subject_phrase(branch, called)))
+            return _capitalised(template.format(subject=self._subject_phrase(branch, called)))
         asked = self._hop_question(branch.hops[-1], self._subject_phrase(branch, called), False)
         is_past = len(branch.hops) == 1 and self._has_relation(branch.start, _OF_THE_DEAD)
         return _PRESENT.sub(_to_past, asked) if is_past else asked
@@ -209,7 +209,7 @@ class FactWording:
                 return _tidy_punctuation(f"What is {self._noun_phrase(hop, subject)}?")
         if plural:
             template = _AUXILIARY.sub(lambda match: _PLURAL[match[0]], template)
-        return _sentence(template.format(subject=subject))
+        return _capitalised(template.format(subject=subject))
 
     def _noun_phrase(self, hop: Hop, before: str) -> str:
         """A noun phrase for the target of a hop."""
@@ -257,10 +257,10 @@ def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
         # The article depends on the sound; the first letter is right for nearly all names.
         if target[:1].lower() in "aeiou":
             template = template.replace(" a {object}", " an {object}")
-        return _sentence(template.format(subject=subject, object=target))
+        return _capitalised(template.format(subject=subject, object=target))
     if is_verb(label):
-        return _sentence(f"{subject} {label} {target}.")
-    return _sentence(
+        return _capitalised(f"{subject} {label} {target}.")
+    return _capitalised(
         f"{subject} is {label} {target}." if is_clause(label) else f"The {label} of {subject} is {target}."
     )
 
@@ -291,5 +291,5 @@ def _tidy_punctuation(text: str) -> str:
     return text[:-1] if text.endswith("..") else text
 
 
-def _sentence(text: str) -> str:
+def _capitalised(text: str) -> str:
     return text[:1].upper() + _tidy_punctuation(text[1:])

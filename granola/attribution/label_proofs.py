@@ -27,7 +27,7 @@ def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: 
         return "no evidence is left"
     false = {fact for fact in cited if not is_true(fact, facts)}
     if category is Category.CONTRADICTORY:
-        return _contradicts(given_answers, answers, false, truth)
+        return _why_no_contradiction(given_answers, answers, false, truth)
     if false:
         return "evidence that is not in the graph"
     if category is Category.SUPPORTIVE:
@@ -41,7 +41,7 @@ def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: 
     return "an irrelevant fact is needed" if cited & needed else None
 
 
-def _contradicts(given_answers: set[str], answers: set[str], false: set[Fact], truth: Grounding) -> str | None:
+def _why_no_contradiction(given_answers: set[str], answers: set[str], false: set[Fact], truth: Grounding) -> str | None:
     if not given_answers - answers:
         return "the edited facts give no other answer"
     # True facts with another answer extend the answers; they contradict nothing.

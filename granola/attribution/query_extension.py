@@ -12,7 +12,12 @@ import random
 from collections.abc import Sequence, Set
 from enum import StrEnum
 
-from granola.attribution.relation_table import RelationValues, asked_together, follow_ups, known_properties
+from granola.attribution.relation_table import (
+    RelationValues,
+    follow_up_relations,
+    known_properties,
+    relations_asked_together,
+)
 from kg.queries import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.queries.query_mining import name_of, namesakes
 
@@ -83,7 +88,7 @@ class QueryExtender:
         branch = branches[at]
         if len(branch.hops) > 1:
             return None
-        relations = {one for one, asked in follow_ups().items() if branch.hops[0].property in asked}
+        relations = {one for one, asked in follow_up_relations().items() if branch.hops[0].property in asked}
         edge = self._edge_to(branch.start, grounding, drawing, relations - grounding.query.properties)
         # "The child of X" is ambiguous if X has several.
         if edge is None or len(self._facts.targets(*edge)) > 1:
@@ -94,7 +99,9 @@ class QueryExtender:
     def _add_at_answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
         answer = drawing.choice(grounding.answers)
         if self._answer_edge is AnswerEdge.ENTERS:
-            lasts = [set(asked_together().get(branch.hops[-1].property, ())) for branch in grounding.query.branches]
+            lasts = [
+                set(relations_asked_together().get(branch.hops[-1].property, ())) for branch in grounding.query.branches
+            ]
             edge = self._edge_to(answer, grounding, drawing, set.intersection(*lasts))
         else:
             edge = self._edge_from(answer, grounding, drawing)
@@ -113,7 +120,7 @@ class QueryExtender:
         drawing.shuffle(few)
         for pair in few[:_TRIED]:
             carriers = self._facts.store.referrers([pair], limit=HUB).get(pair, [])
-            if entities := self._usable(carriers, grounding):
+            if entities := self._usable_entities(carriers, grounding):
                 return drawing.choice(entities), Hop(property=pair[0])
         return None
 
@@ -126,11 +133,11 @@ class QueryExtender:
             for value in self._facts.targets(target, Hop(property=prop))
         ]
         # One read of the store for all targets.
-        usable = set(self._usable([reached for reached, _ in edges], grounding))
+        usable = set(self._usable_entities([reached for reached, _ in edges], grounding))
         edges = [edge for edge in edges if edge[0] in usable]
         return drawing.choice(edges) if edges else None
 
-    def _usable(self, ids: Sequence[str], grounding: Grounding) -> list[str]:
+    def _usable_entities(self, ids: Sequence[str], grounding: Grounding) -> list[str]:
         """The entities that have a name, are outside the query, and share no name with its entities."""
         taken = grounding.entities
         names = {name_of(self._facts.entity(entity_id)) for entity_id in taken}

@@ -100,7 +100,7 @@ def _sourced_query(name: str, place: str, row: object) -> SourcedQuery:
         id="-".join(str(one) for one in (name, row.get("split"), number) if one is not None),
         query=_logical_query(row),
         source=name,
-        question=_question(row),
+        question=_question_text(row),
         gold=_gold_ids(row),
     )
 
@@ -120,7 +120,7 @@ def _logical_query(row: Mapping[str, Any]) -> LogicalQuery:
     return query_of_sparql(sparql, most_hops=2, most_subjects=2)
 
 
-def _question(row: Mapping[str, Any]) -> str | None:
+def _question_text(row: Mapping[str, Any]) -> str | None:
     """The question in its original words: a text, or the English entry of the list in QALD."""
     question = next((row[name] for name in _QUESTION if row.get(name)), None)
     if isinstance(question, list):

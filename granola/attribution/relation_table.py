@@ -28,14 +28,14 @@ def known_properties() -> tuple[str, ...]:
 
 
 @cache
-def follow_ups() -> dict[str, tuple[str, ...]]:
+def follow_up_relations() -> dict[str, tuple[str, ...]]:
     """For each relation, the relations that a question may ask about its target."""
     data = _table()
     return {relation: tuple(data["asked"][kind]) for kind, own in data["through"].items() for relation in own}
 
 
 @cache
-def asked_together() -> dict[str, tuple[str, ...]]:
+def relations_asked_together() -> dict[str, tuple[str, ...]]:
     """For each relation, those that can share an answer with it: "Who wrote A and directed B?"."""
     return {relation: tuple(group) for group in _table()["meets"] for relation in group}
 

@@ -60,24 +60,24 @@ class Forest:
         model = RandomForestClassifier(
             TREES, max_leaf_nodes=LEAVES, min_samples_leaf=OF_LEAF, class_weight="balanced", random_state=seed
         ).fit(features, labels)
-        return cls(list(map(str, model.classes_)), [_node(one.tree_, 0) for one in model.estimators_])
+        return cls(list(map(str, model.classes_)), [_node_as_list(one.tree_, 0) for one in model.estimators_])
 
     def votes(self, features: Sequence[float]) -> dict[str, float]:
         """The mean share of each class over the trees; they sum to 1."""
-        leaves = [_leaf(tree, features) for tree in self.trees]
+        leaves = [_leaf_shares(tree, features) for tree in self.trees]
         return {name: sum(leaf[at] for leaf in leaves) / len(leaves) for at, name in enumerate(self.classes)}
 
 
-def _node(tree: Any, at: int) -> list[Any]:
+def _node_as_list(tree: Any, at: int) -> list[Any]:
     """A node of a scikit-learn tree with its subtree; leaves have the feature -2 there."""
     if tree.feature[at] < 0:
         shares = tree.value[at][0]
         return [round(float(share), _DIGITS) for share in shares / shares.sum()]
-    below = [_node(tree, int(side[at])) for side in (tree.children_left, tree.children_right)]
+    below = [_node_as_list(tree, int(side[at])) for side in (tree.children_left, tree.children_right)]
     return [int(tree.feature[at]), round(float(tree.threshold[at]), _DIGITS), *below]
 
 
-def _leaf(node: list[Any], features: Sequence[float]) -> list[float]:
+def _leaf_shares(node: list[Any], features: Sequence[float]) -> list[float]:
     while isinstance(node[-1], list):
         node = node[2] if features[node[0]] <= node[1] else node[3]
     return node

@@ -184,7 +184,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
 
     def _mine(self, facts: StoreFacts) -> Iterator[SourcedQuery]:
         from granola.attribution.benchmark_building import SourcedQuery
-        from granola.attribution.relation_table import asked_together, follow_ups, known_properties
+        from granola.attribution.relation_table import follow_up_relations, known_properties, relations_asked_together
         from kg.queries import MinedQueries, MiningSettings
 
         if not self.mined:
@@ -194,8 +194,8 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             counts=counts,
             seed=self.seed,
             only=frozenset(known_properties()),
-            follows=follow_ups(),
-            meets=asked_together(),
+            follows=follow_up_relations(),
+            meets=relations_asked_together(),
         )
         for number, query in enumerate(MinedQueries(facts, settings), 1):
             yield SourcedQuery(id=f"mined-{number}", query=query, source="mined")

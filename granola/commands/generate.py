@@ -85,7 +85,7 @@ class Generate(RowsCommand):
                 raise UsageError(f"{self.items} has nothing to ask")
             return output.finish(f"{count(output.counts['written'], 'text')} written", source=self.items)
 
-    def _model(self, output: RowsOutput) -> Any:
+    def _open_model(self, output: RowsOutput) -> Any:
         return open_model(self.model, output.named_path, output.inputs)
 
     def _grounded_answers(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
@@ -109,7 +109,7 @@ class Generate(RowsCommand):
             }  # fmt: skip
             return Request(id=sample.id, messages=prompts[ANSWER.name].fill(slots), sampling=sampling)
 
-        with self._model(output) as model:
+        with self._open_model(output) as model:
             output.more |= {"model": dict(model.identity), "prompts": hash_of(prompts, ANSWER)}
             form: RequestForm[GroundedSample, str] = RequestForm(
                 model=model, ask=ask, read=lambda _, reply: reply, again=prompts["again"]
@@ -130,7 +130,7 @@ class Generate(RowsCommand):
         rejected = output.rejected.append
         examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
         items = read_items(self.items, on_reject=rejected, limit=self.limit)
-        with self._model(output) as model:
+        with self._open_model(output) as model:
             output.more |= {
                 "model": dict(model.identity), "prompts": hash_of(prompts, prompts[what].kind),
                 "examples": [item.id for item in examples],

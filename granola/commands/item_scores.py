@@ -219,7 +219,7 @@ class Verdicts(Command[VerdictsReport]):
         # Pooled rows replace those of the judges in everything that follows.
         if pool is not None:
             given = VerdictRows(rows=pool.rows, task=given.task, forming=given.forming)
-        table, plan = self._table(given), self._plan(given)
+        table, plan = self._paper_table(given), self._plan(given)
         chosen = self._choose_texts(given)
         panels = given.panels(plan) if plan.x else []
         report = given.report()
@@ -228,11 +228,11 @@ class Verdicts(Command[VerdictsReport]):
         told = VerdictsReport(
             signature="|".join([*head, f"n:{len(given.rows)}", given.signature(panel.name for panel in panels)]),
             report=report, unjudged=given.unjudged(), judges=given.judges(),
-            lacking=_lacking(given, report), panels=panels,
+            lacking=_why_values_lack(given, report), panels=panels,
             tests=[test for score in plan.y for test in given.tests(score)], table=filled, pool=pool, chosen=chosen,
             associations=self._associations(given), files=self._files(), rejected=rejected,
         )  # fmt: skip
-        self._write(told)
+        self._write_output(told)
         return told
 
     def _plan(self, given: VerdictRows) -> ItemFigure:
@@ -248,7 +248,7 @@ class Verdicts(Command[VerdictsReport]):
         changed = {"x": self.by or plan.x, "y": self.score or plan.y, "longer_than": 0 if self.by else plan.longer_than}
         return plan.model_copy(update=changed)
 
-    def _table(self, given: VerdictRows) -> PaperTable | None:
+    def _paper_table(self, given: VerdictRows) -> PaperTable | None:
         from granola.evidence.evidence_task import published
         from granola.evidence.task_list import BY_NAME
 
@@ -296,7 +296,7 @@ class Verdicts(Command[VerdictsReport]):
             panels=question_panels(samples, self.figure) if self.figure is not None else (),
             files=self._files(), rejected=rejected,
         )  # fmt: skip
-        self._write(told)
+        self._write_output(told)
         return told
 
     def _files(self) -> list[Path]:
@@ -304,7 +304,7 @@ class Verdicts(Command[VerdictsReport]):
             return []
         return [self.out, *([Path(f"{self.out}.csv")] if self.out.suffix in FIGURES else [])]
 
-    def _write(self, told: VerdictsReport) -> None:
+    def _write_output(self, told: VerdictsReport) -> None:
         """Write the output in the format of its file ending, with its run record."""
         from abstraction.files.writing import write_records
         from granola.figures.charts import estimates_figure, estimates_table
@@ -340,7 +340,7 @@ class Verdicts(Command[VerdictsReport]):
         report_rejects(str(self.judged[0]), result.rejected)
 
 
-def _lacking(given: VerdictRows, report: Report) -> str:
+def _why_values_lack(given: VerdictRows, report: Report) -> str:
     """The reason for missing values, if a system lacks the main score of the task."""
     if all(scores[given.task.main].n for scores in report.values() if given.task.main in scores):
         return ""

@@ -71,7 +71,7 @@ class SheetsDraw(RowsCommand):
         with ExitStack() as stack, writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             for sheet in sheets:
                 stack.enter_context(writing(sheet, inputs=[self.items, self.out], force=self.force))
-            items = self._items(output.rejected)
+            items = self._items_to_judge(output.rejected)
             if not items:
                 raise UsageError(f"{self.items} has no item for people to judge")
             form = sheet_form(items[0])
@@ -82,7 +82,7 @@ class SheetsDraw(RowsCommand):
             names = ", ".join(map(str, sheets))
             return output.finish(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))
 
-    def _items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
+    def _items_to_judge(self, rejected: list[RejectedRow]) -> Sequence[Row]:
         from abstraction.files.records import Record, read_records
         from abstraction.rows import read_tiered
         from granola.attribution.attribution_samples import read_any_samples

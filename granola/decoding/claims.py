@@ -114,9 +114,11 @@ def tally(
         entailing.setdefault(node.key, set()).add(node.response)
     for number, key in _entailed_by_shared_name(nodes, members, different):
         entailing[key].add(number)
-    depths, information = _fineness(nodes)
+    depths, information = _depths_and_information(nodes)
     claims = [
-        _claim(members[key], entailing[key], groups, different, weight, depth=depths[key], information=information[key])
+        _claim_of_nodes(
+            members[key], entailing[key], groups, different, weight, depth=depths[key], information=information[key]
+        )
         for key in members
     ]
     return ClaimTally(
@@ -221,7 +223,7 @@ def _is_kind(conditions: frozenset[Condition]) -> bool:
     )
 
 
-def _fineness(nodes: Sequence[_Node]) -> tuple[dict[str, int], dict[str, float]]:
+def _depths_and_information(nodes: Sequence[_Node]) -> tuple[dict[str, int], dict[str, float]]:
     """For each tier its depth and its information: the largest bits of the tier and of coarser ones; depth + 1 if no
     tier has bits.
 
@@ -250,7 +252,7 @@ def _least_bits(members: Sequence[_Node]) -> float | None:
     return min((node.tier.bits for node in members if node.tier.bits is not None), default=None)
 
 
-def _claim(
+def _claim_of_nodes(
     members: Sequence[_Node],
     entailing: Collection[int],
     groups: Sequence[frozenset[int]],

@@ -82,7 +82,7 @@ def guesses(rows: Sequence[TieredRow], *, least: float | None = None) -> Iterato
         of_relation = known[row.relation]
         # Leave one out: a question must not vote for its own answer.
         of_relation.add(row, signs, by=-1)
-        yield row, _guess(of_relation, signs, least)
+        yield row, _guess_tier(of_relation, signs, least)
         of_relation.add(row, signs)
 
 
@@ -98,7 +98,7 @@ def signs_of(row: TieredRow) -> frozenset[str]:
     return frozenset(words) | {f"-{words[-1][-_ENDING:]}"}
 
 
-def _guess(known: _RelationCounts, signs: frozenset[str], least: float | None) -> Decision:
+def _guess_tier(known: _RelationCounts, signs: frozenset[str], least: float | None) -> Decision:
     listed = sorted(signs)  # sums do not depend on their order
     chances = {key: known.chance(key, listed) for key, held in known.tiers.items() if held >= FEWEST}
     if least is not None:

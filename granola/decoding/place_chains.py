@@ -45,7 +45,7 @@ def parts_of(text: str) -> tuple[str, ...]:
     return parts if 2 <= len(parts) <= LONGEST and all(any(c.isalpha() for c in part) for part in parts) else ()
 
 
-def clear_entity(link: Link, gazetteer: Gazetteer) -> str | None:
+def unambiguous_entity(link: Link, gazetteer: Gazetteer) -> str | None:
     """The entity of a link; of several candidates the only sovereign state: "Lebanon" among towns of that name."""
     if link.abstained or link.confidence != "low" or not link.rivals:
         return None if link.abstained else link.qid
@@ -84,7 +84,7 @@ class Chains:
         if first is None or rest is None:
             return inside
         # A first part in another state than the rest is a namesake.
-        states, theirs = self._states(first, context), self._states(rest[1], context)
+        states, theirs = self._states_of(first, context), self._states_of(rest[1], context)
         return first if theirs and (not states or states & theirs) else inside
 
     def rest_of_chain(self, parts: Sequence[str], context: AnswerContext) -> tuple[str, str] | None:
@@ -103,8 +103,8 @@ class Chains:
 
     def _link(self, name: str, context: AnswerContext) -> str | None:
         link = self._linker.link(name, context.asked, subjects=context.subjects, question=context.question)
-        return clear_entity(link, self._gazetteer)
+        return unambiguous_entity(link, self._gazetteer)
 
-    def _states(self, qid: str, context: AnswerContext) -> frozenset[str]:
+    def _states_of(self, qid: str, context: AnswerContext) -> frozenset[str]:
         tiers = (tier.qid for level in self._ladder_of(qid, context.asked) for tier in level.tiers)
         return frozenset(qid for qid in tiers if qid is not None and self._gazetteer.is_state(qid))

@@ -20,7 +20,7 @@ from abstraction.relations import Relation
 from abstraction.row_maker import MOST_RIVALS
 from abstraction.rows import QARow
 from abstraction.tiers import Level, Tier
-from granola.decoding.place_chains import AnswerContext, clear_entity
+from granola.decoding.place_chains import AnswerContext, unambiguous_entity
 from granola.decoding.samples import SampleRow
 
 # Everything that an answer entails: its own ladder merged with the ladders of the places on it.
@@ -140,7 +140,7 @@ class Ladders:
             return self._maker.make(_qa_row(row, text, None, None)).levels
         if link.qid is None or link.abstained:
             return (alone,)
-        meant = clear_entity(link, self._maker.gazetteer)
+        meant = unambiguous_entity(link, self._maker.gazetteer)
         first, *coarser = self._levels_with_subject(meant or link.qid, context)
         # Ambiguous: keep the text, and only tiers that all candidates share.
         if meant is None:

@@ -89,7 +89,7 @@ class ResponseReader:
             for row in rows
         ]
         names = [
-            _shared_name_by_text(row, responses, self._language, self._asked(row))
+            _shared_name_by_text(row, responses, self._language, self._relation_asked(row))
             for row, responses in zip(rows, cleaned, strict=True)
         ]
         self._prefetch(rows, cleaned, names)
@@ -97,7 +97,10 @@ class ResponseReader:
         for row, responses, shared in zip(rows, cleaned, names, strict=True):
             context = self._context(row)
             answering = (response for response in dict.fromkeys(responses) if response.abstains is None)
-            read = {response: self._read(response, shared.get(response.text), row, context) for response in answering}
+            read = {
+                response: self._read_response(response, shared.get(response.text), row, context)
+                for response in answering
+            }
             out.append(tuple(read.get(response) or ReadResponse(cleaned=response) for response in responses))
         return out
 
@@ -116,20 +119,20 @@ class ResponseReader:
 
         return of_response
 
-    def _read(
+    def _read_response(
         self, response: CleanedResponse, name: str | None, row: SampleRow, context: AnswerContext
     ) -> ReadResponse:
         """The reading of a response; of the name that it shares with others if the whole is unlinked or repeats the
         question.
         """
-        reading = self._reading(response, row, context)
+        reading = self._reading_by_plan(response, row, context)
         repeats = self._repeats(reading, row)
         if not repeats and (name is None or name == response.whole or reading.linked or len(reading.levels) > 1):
             return reading
         if name is None or name == response.whole:
             alone = Level(tiers=(Tier(text=response.whole),))
             return ReadResponse(cleaned=response, name=response.whole, levels=(alone,))
-        short = self._reading(replace(response, text=name, whole=name), row, context)
+        short = self._reading_by_plan(replace(response, text=name, whole=name), row, context)
         return replace(short, cleaned=response, shared=True)
 
     def _repeats(self, reading: ReadResponse, row: SampleRow) -> bool:
@@ -143,8 +146,8 @@ class ResponseReader:
         )
         return told and reading.name != reading.cleaned.whole
 
-    def _reading(self, response: CleanedResponse, row: SampleRow, context: AnswerContext) -> ReadResponse:
-        plan = self._plan(response, context)
+    def _reading_by_plan(self, response: CleanedResponse, row: SampleRow, context: AnswerContext) -> ReadResponse:
+        plan = self._reading_plan(response, context)
         # "Austria and Germany": both are answers, so both ladders count.
         if plan.listed:
             each = [(part, self._nation_id(part)) for part in plan.listed]
@@ -186,7 +189,7 @@ class ResponseReader:
             if prop is not None:
                 linker.prepare(dict.fromkeys(names), relation(prop))
 
-    def _asked(self, row: SampleRow) -> Relation:
+    def _relation_asked(self, row: SampleRow) -> Relation:
         """The relation of the row, or the one that the wording of the question implies."""
         asked = relation(row.relation) if row.relation else ANY
         # A stated relation is better evidence than the wording.
@@ -199,11 +202,11 @@ class ResponseReader:
         return kind if kind is not None and (not row.relation or kind.asks in VALUES) else asked
 
     def _context(self, row: SampleRow) -> AnswerContext:
-        asked = self._asked(row)
+        asked = self._relation_asked(row)
         subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
         return AnswerContext(asked, subjects, row.question)
 
-    def _plan(self, response: CleanedResponse, context: AnswerContext) -> _ReadingPlan:
+    def _reading_plan(self, response: CleanedResponse, context: AnswerContext) -> _ReadingPlan:
         asks = context.asked.asks
         if asks in ("date", "quantity"):
             value = _stated_value(response.text, response.whole, asks, self._language)

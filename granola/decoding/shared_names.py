@@ -66,7 +66,11 @@ def shared_names(
     told, offered = {word.key for word in asked}, _offered_names(asked, language)
     alone = {" ".join(word.key for word in words) for words in read.values()}
     # A nationality beside a name describes it and is not the answer.
-    told |= set() if asks_nation else {word.key for words in read.values() for word in words} & _nations() - alone
+    told |= (
+        set()
+        if asks_nation
+        else {word.key for words in read.values() for word in words} & _national_adjectives() - alone
+    )
     joined = {text: " ".join(("", *(word.key for word in words), "")) for text, words in read.items()}
     out = {}
     for text, words in read.items():
@@ -95,12 +99,12 @@ def offers_choice(question: str, language: str) -> bool:
 
 def is_in_question(name: str, question: str) -> bool:
     """Whether the question contains every word of a name."""
-    words = _keys(name)
-    return bool(words) and words <= _keys(question)
+    words = _word_keys(name)
+    return bool(words) and words <= _word_keys(question)
 
 
 @bounded_cache(entries=1 << 12, longest=2_000)  # 10 MB at most
-def _keys(text: str) -> frozenset[str]:
+def _word_keys(text: str) -> frozenset[str]:
     return frozenset(word.key for word in _words(text))
 
 
@@ -118,7 +122,7 @@ def _offered_names(asked: Sequence[_Word], language: str) -> frozenset[str]:
 
 
 @cache
-def _nations() -> frozenset[str]:
+def _national_adjectives() -> frozenset[str]:
     """The national adjectives of one word."""
     return frozenset(bundled_demonyms().countries)
 

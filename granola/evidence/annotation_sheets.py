@@ -94,7 +94,7 @@ def read_sheet(path: Path | str, form: SheetForm) -> FilledSheet:
     texts: dict[tuple[int, int], tuple[str, ...]] = {}
     needed = (NUMBER, *form.shown, *(question.field for question in form.questions))
     for line in read_sheet_lines(path, needed, expected=EXPECTED, error=SheetError):
-        number, part = (_number(line.data.get(name) or "", name, line.source) for name in (NUMBER, PART))
+        number, part = (_parse_number(line.data.get(name) or "", name, line.source) for name in (NUMBER, PART))
         if not number:
             continue  # the line that explains the labels
         if (number, part) in texts:
@@ -107,7 +107,7 @@ def read_sheet(path: Path | str, form: SheetForm) -> FilledSheet:
     return FilledSheet(name=Path(path).stem, path=str(path), labels=labels, texts=texts)
 
 
-def _number(cell: str, name: str, where: str) -> int:
+def _parse_number(cell: str, name: str, where: str) -> int:
     text = cell.strip()
     if not text:
         return 0

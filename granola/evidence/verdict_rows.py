@@ -158,7 +158,7 @@ class VerdictRows:
                 if along == "sentences" and len(str(row.get("knowledge") or "").split()) <= plan.longer_than:
                     continue
                 line = label if len(plan.y) == 1 else f"{label}, {score}" if several else score
-                for place, worth in self._cells(row, along, score):
+                for place, worth in self._slices_and_values(row, along, score):
                     values.setdefault(line, []).append((place, (place, worth)))
         make = self.task.estimate or plain_estimate
 
@@ -167,7 +167,7 @@ class VerdictRows:
 
         return {line: list(by_slice(own, estimate).items()) for line, own in values.items()}
 
-    def _cells(self, row: Row, along: str, score: str) -> Cells:
+    def _slices_and_values(self, row: Row, along: str, score: str) -> Cells:
         if (own := self.task.cells(row, along, score, self.forming)) is not None:
             return own
         worth = self.value(row, score)

@@ -11,7 +11,7 @@ from granola.attribution.categories import Category
 from granola.attribution.encoder_evaluator import (
     EncoderEvaluator,
     EncoderTraining,
-    _held_out,
+    _validation_places,
     _trainer,
     train_encoder,
 )
@@ -59,7 +59,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_whole_questions_are_held_out_with_labels_as_often_as_among_all() -> None:
     given = [one.model_copy(update={"attributable": at % 4 == 0}) for at, one in enumerate(samples(120))]
     how = EncoderTraining(checkpoint="", validation=0.2)
-    held = _held_out(given, [str(one.attributable) for one in given], how)
+    held = _validation_places(given, [str(one.attributable) for one in given], how)
     asked = {given[at].question for at in held}
     assert len(held) == 24
     assert asked.isdisjoint(one.question for at, one in enumerate(given) if at not in held)
@@ -72,7 +72,7 @@ def test_it_has_learned_and_reads_long_evidence_as_in_training(trained: Path) ->
     assert evaluator.signature().endswith("|longest:32")
     for filler in (0, 200):  # longer than the 32 tokens of training: the citation loses its end, the claim nothing
         given = samples(20, filler=filler)
-        judged = list(evaluator.judged(given))
+        judged = list(evaluator.judge(given))
         right = sum(one.supported == sample.supported for one, sample in zip(judged, given, strict=True))
         assert right >= 18
 
@@ -113,5 +113,5 @@ def test_it_is_trained_on_from_another_stage(trained: Path, tmp_path: Path) -> N
     assert EncoderEvaluator(str(tmp_path)).classes == tuple(Category)
     train_encoder(samples(40), tmp_path / "again", how)
     given = samples(20)
-    judged = EncoderEvaluator(str(tmp_path / "again")).judged(given)
+    judged = EncoderEvaluator(str(tmp_path / "again")).judge(given)
     assert sum(one.supported == s.supported for one, s in zip(judged, given, strict=True)) >= 18
