@@ -173,7 +173,7 @@ def test_evaluators_are_drawn_by_category_and_complexity(tmp_path: Path) -> None
         ({"by": ("colour",), "score": ("uF",)}, "nothing to show: .* along colour; the fields are .*time_sensit"),
         ({"by": ("source",), "score": ("nothing",)}, "E, F and RAF ask a judge's --model"),
         ({"table": "garage-9"}, "allowed: garage, garage-2"), ({"table": "caqa-5"}, "no row of granola attribution"),
-        ({"best": "each"}, "--best is of knowledge texts"), ({"quality": "1,1,1,1"}, "goes with --best"),
+        ({"best": "each"}, "--best is for knowledge texts"), ({"quality": "1,1,1,1"}, "goes with --best"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_told(given: dict[str, Any], message: str, tmp_path: Path) -> None:
