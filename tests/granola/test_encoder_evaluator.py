@@ -11,8 +11,8 @@ from granola.attribution.categories import Category
 from granola.attribution.encoder_evaluator import (
     EncoderEvaluator,
     EncoderTraining,
-    _validation_places,
     _trainer,
+    _validation_places,
     train_encoder,
 )
 from granola.errors import UsageError
