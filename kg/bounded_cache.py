@@ -1,4 +1,4 @@
-"""Caches whose memory has a bound: of what is kept, and of the length of what it is kept under."""
+"""Caches with bounded memory: a limit on the total size of their values and on the length of their keys."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def bounded_cache(*, entries: int, longest: int) -> Callable[[F], F]:
 
 
 class SizedDict(dict[K, V]):
-    """A dict that is emptied where what is put in would make it larger than `most`, by the sizes that `size` tells.
+    """A dict that is cleared when an insertion would make it larger than `most`, in the unit of `size`.
 
-    What was put in last is always there. Sizes are counted as entries are put in by `[]`, which is the one way to put
-    them in: what replaces an entry counts again.
+    The entry inserted last is always present. Insert by `[]` alone, for only there sizes are counted; a replaced entry
+    counts again.
     """
 
     def __init__(self, most: int, size: Callable[[K, V], int]) -> None:

@@ -2,7 +2,7 @@
 
 
 class ForeseenError(Exception):
-    """What the packages raise on purpose. Any other error that one row raises is a fault of the program."""
+    """The errors that the packages raise on purpose. Any other error that one row raises is a fault of the program."""
 
 
 class KGError(ForeseenError):
@@ -22,7 +22,7 @@ class DamagedSnapshotError(SnapshotError):
 
 
 class MirrorError(SnapshotError):
-    """A Neo4j server holds no snapshot, another one, a changed or an unfinished one, or cannot do what is asked."""
+    """A Neo4j server has no snapshot, another one, a changed or an unfinished one, or cannot do a request."""
 
 
 class WebAddressError(MirrorError):
@@ -38,7 +38,7 @@ class MirrorUnreachableError(MirrorError, ConnectionError):
 
 
 class MirrorAccessError(MirrorError, PermissionError):
-    """The Neo4j server refuses the credentials, or what they may do."""
+    """The Neo4j server refuses the credentials, or the account lacks a privilege."""
 
 
 class MirrorTimeoutError(MirrorError, TimeoutError):

@@ -1,4 +1,4 @@
-"""How the libraries of an extra are installed: from a clone, or beside an installed wheel."""
+"""The command that installs the libraries of an extra, from a clone or for an installed wheel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Files: put in place whole or not at all, hashed; and what killed processes have left is removed.
+"""Files: written whole or not at all, and hashed; leftovers of killed processes are removed.
 
-Files and folders are written under a temporary name beside their final one. Whoever writes one holds a lock on it,
-which ends with the process: what is not locked was left, and is used again.
+Files and folders are written under a temporary name next to their final one. The writer keeps a lock on it, which ends
+with the process: an unlocked temporary file is a leftover, and is used again.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ from kg.errors import OutputError
 LOOP = "{} is a loop of symbolic links, which lead to no file; name the file or folder that is meant"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NAME_KEPT = 40  # characters of a long name that its temporary name keeps
-_BESIDE = ("-journal", "-wal", "-shm")  # what SQLite writes beside a file
+_BESIDE = ("-journal", "-wal", "-shm")  # files that SQLite writes next to a database
 
 
 def writable(path: Path | str) -> Path:
-    """Where a file named `path` is put: what a symlink points to, else `path` itself.
+    """The path that a file named `path` is written to: the target of a symlink, else `path` itself.
 
-    Raises OutputError for a folder, a device, a pipe: what a file renamed onto it would destroy; and a loop of
-    links.
+    Raises OutputError for a folder, a device or a pipe, which a renamed file would destroy, and for a loop of links.
     """
     final = Path(path)
     if is_loop(final):
@@ -47,9 +46,9 @@ def writable(path: Path | str) -> Path:
 
 @contextmanager
 def atomic_path(path: Path | str) -> Iterator[Path]:
-    """A temporary path beside `path`, renamed onto it when the block ends well, removed when it raises.
+    """A temporary path next to `path`, renamed to it when the block ends well, removed when it raises.
 
-    A symlink stays and what it points to is replaced. Raises as `writable`.
+    A symlink is kept and its target replaced. Raises as `writable`.
     """
     final = writable(path)
     final.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +62,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         put_in_place(temporary, final)  # from then on another may have one of its name
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        # A failed write tells no name, a failed open this one.
+        # The error of a failed write has no file name, that of a failed open has the temporary one.
         if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
             error.filename = str(path)
             error.filename2 = None
@@ -106,7 +105,7 @@ def is_loop(path: Path | str) -> bool:
 
 
 def resolved(path: Path) -> Path:
-    """The absolute path behind all symbolic links. Raises OutputError for a loop of them."""
+    """The absolute path with all symbolic links resolved. Raises OutputError for a loop of them."""
     if is_loop(path):
         raise OutputError(LOOP.format(path))
     return path.resolve()
@@ -119,9 +118,9 @@ def sha256_of(path: Path | str) -> str:
 
 
 def part_beside(final: Path, *, folder: bool = False) -> tuple[Path, int]:
-    """(an empty file or folder beside `final`, the handle that locks it); what a killed process left is taken again.
+    """(an empty file or folder next to `final`, the handle that locks it); a leftover of a killed process is reused.
 
-    The handle is closed by whoever writes. Raises OSError.
+    The caller closes the handle. Raises OSError.
     """
     sign = hashlib.sha256(final.name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     for number in itertools.count(1):
@@ -146,7 +145,7 @@ def part_beside(final: Path, *, folder: bool = False) -> tuple[Path, int]:
 
 
 def _is_ours(part: Path, handle: int, *, is_new: bool) -> bool:
-    """Whether nobody else has the lock, and what was locked is still what the path names."""
+    """Whether no other process has the lock, and the locked file is still the one at the path."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -80,7 +80,10 @@ def number_afresh(entity_id: str) -> int | None:
 
 
 def number_after(entity_id: str | None) -> int:
-    """Where a walk over ids goes on: behind `entity_id`, from 0 where it is None. Raises SnapshotError for no id."""
+    """The position from which iteration over ids continues: after `entity_id`, from 0 where it is None.
+
+    Raises SnapshotError for a malformed id.
+    """
     number = 0 if entity_id is None else number_of(entity_id)
     if number is None:
         raise SnapshotError(f"cannot go on after {entity_id!r}: it is no item or property id")

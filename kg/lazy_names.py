@@ -11,10 +11,10 @@ from typing import Any
 
 
 def lazy_names(package: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a package (PEP 562): what it imports `if TYPE_CHECKING:` is loaded when it is asked for.
+    """The `__getattr__` of a package (PEP 562): imports under `if TYPE_CHECKING:` are executed when a name is used.
 
-    So the imports that a type checker reads are those that run, and a name stands there once. A name that is not there
-    raises AttributeError.
+    So the imports that a type checker reads are those that run, and each name is listed once. Unknown names raise
+    AttributeError.
     """
 
     @cache

@@ -1,7 +1,7 @@
-"""What WikiData says, as values: entities, statements, ranks and the kinds of value.
+"""The data model of WikiData as values: entities, statements, ranks and the kinds of value.
 
-Times never pass through `datetime` and amounts never through `float`: WikiData knows years
-before 1 CE, precisions from a day to a billion years, and amounts with stated bounds.
+Times are never converted to `datetime` nor amounts to `float`: WikiData has years before 1 CE, precisions from a day
+to a billion years, and amounts with bounds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""WikiData in RDF: namespaces, names of datatypes, ranks and languages, how dates are written, and how order is kept.
+"""WikiData in RDF: namespaces, names of datatypes, ranks and languages, forms of dates, and records of order.
 
-Shared by what reads and what writes RDF. The binding itself: Wikibase, docs/topics/rdf-binding.md.
+Shared by readers and writers of RDF. The binding itself: Wikibase, docs/topics/rdf-binding.md.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ NAMESPACES: Mapping[str, str] = {
     "pq": "http://www.wikidata.org/prop/qualifier/",
     "pqv": "http://www.wikidata.org/prop/qualifier/value/",
     "wdno": "http://www.wikidata.org/prop/novalue/",
-    "granola": "urn:granola:",  # ours: order, see `places`, and times that xsd:dateTime cannot tell
+    "granola": "urn:granola:",  # ours: order, see `places`, and times that xsd:dateTime cannot express
 }
-UNKNOWN, ABSENT = "", "-"  # in the order of qualifiers, a value that is not known and none
-FILE_PATH = "http://commons.wikimedia.org/wiki/Special:FilePath/"  # of commonsMedia values
-COMMONS_DATA = "http://commons.wikimedia.org/data/main/"  # of geo-shape and tabular-data values
+UNKNOWN, ABSENT = "", "-"  # sort keys of qualifiers for an unknown value and for no value
+FILE_PATH = "http://commons.wikimedia.org/wiki/Special:FilePath/"  # prefix of commonsMedia values
+COMMONS_DATA = "http://commons.wikimedia.org/data/main/"  # prefix of geo-shape and tabular-data values
 BARE_NUMBER = "Q199"  # the unit of a quantity without one
 CALENDARS: Mapping[str, str] = {"gregorian": "Q1985727", "julian": "Q1985786"}
 RANKS: Mapping[Rank, str] = {
@@ -82,14 +82,14 @@ def language_code(tag: str) -> str:
 
 
 def language_tags(code: str) -> tuple[str, ...]:
-    """The tags, in lower case, that may stand for a language code."""
+    """The tags, in lower case, that may be used for a language code."""
     return (code, *(tag for tag, meant in _LANGUAGES.items() if meant == code))
 
 
 def places(keys: Sequence[_Key]) -> str | None:
-    """The order of some things, which triples do not have, as a text: where each stands among the sorted keys.
+    """The order of some things, which triples do not have, as a text: the rank of each key among the sorted keys.
 
-    None where they stand sorted and no two are equal, which needs no telling. `in_places` is the inverse.
+    None where the keys are sorted and no two are equal, so that no record is needed. `in_places` is the inverse.
     """
     if len(keys) < 2:
         return None
@@ -99,7 +99,7 @@ def places(keys: Sequence[_Key]) -> str | None:
 
 
 def in_places(keyed: Iterable[tuple[_Key, _Thing]], order: str | None) -> list[_Thing]:
-    """Things by their keys in the order that `places` tells; sorted where it tells none, or not of these things."""
+    """Things in the order recorded by `places`; sorted by key where `order` is None or does not fit them."""
     by_key = sorted(keyed, key=lambda pair: pair[0])
     distinct = list(dict(by_key).values())
     told = [int(place) for place in (order or "").split() if place.isascii() and place.isdecimal()]

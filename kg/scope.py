@@ -1,4 +1,4 @@
-"""Which entities go into a snapshot, as asked for."""
+"""The selection of entities for a snapshot."""
 
 from __future__ import annotations
 
@@ -20,20 +20,18 @@ _LISTED = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Propert
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scope:
-    """The union of what is named here, and what `hops` steps along the properties `along` reach from it.
+    """The entities named here, together with those within `hops` steps of them along the properties `along`.
 
-    `ids`: items and properties; `also`: such as belong to it where the source has them, and are missed by nobody where
-    not. `names`: entities whose label or alias equals one of them, normalised, in the
-    languages of the snapshot. `classes`: entities with a P31 value that is one of these classes or below one
-    by P279. Steps go from subject to value. Deprecated statements lead nowhere. With nothing named, the
-    snapshot takes everything.
+    `ids`: items and properties; `also`: further ids, which may be missing from the source without a warning. `names`:
+    entities whose label or alias equals one of them, normalised, in the languages of the snapshot. `classes`: entities
+    with a P31 value that is one of these classes or a subclass by P279.
 
-    `excluded`: classes whose instances (of them or of any class below) stay out, and are not walked through, unless
-    they are named by id or name. `hub_limit`: an entity with more than so many values of the properties `along`
-    is taken in, but no step leads on from it. `properties`: a narrowed snapshot also takes the properties that
-    its statements and qualifiers use, so that they can be called by their labels.
-
-    Raises SelectionError for malformed ids, and for hops that have no start or no property.
+    Steps go from subject to value. Deprecated statements are not followed. With nothing named, the snapshot contains
+    everything. `excluded`: classes whose instances (of them or of any subclass) are left out, and are not walked
+    through, unless they are named by id or name. `hub_limit`: an entity with more values of the properties `along` is
+    included, but no step leads on from it. `properties`: a narrowed snapshot also contains the properties that its
+    statements and qualifiers use, so that their labels are known. Raises SelectionError for malformed ids, and for
+    hops that have no start or no property.
     """
 
     ids: frozenset[str] = frozenset()

@@ -53,7 +53,7 @@ _kept = _Kept()
 
 
 def normalise_anew(name: str) -> str:
-    """As `normalise`, and nothing is kept: for names that come by once."""
+    """See `normalise`; the result is not cached: for names that occur once."""
     if name.isascii() and name.isprintable():
         return " ".join(name.replace("`", "'").casefold().split())
     # NFKC makes a lone acute accent a space, and case folding undoes NFKC: fold first, compose last.

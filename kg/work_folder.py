@@ -1,4 +1,4 @@
-"""The folder beside an output where a long job keeps its work, so that a killed one can go on."""
+"""The folder next to an output with the intermediate work of a long job, so that a killed one can continue."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _LOCK = "lock"
 
 
 class WorkFolder:
-    """A hidden folder beside `out`, locked from here to `close` or `remove`; `kept` tells whether it was there before.
+    """A hidden folder next to `out`, locked until `close` or `remove`; `kept` is whether it existed before.
 
-    `error` is the kind that is raised here, `output` what `out` is: the reader of a message is told to name another.
-    Raises `error` where another process has the folder, and OSError.
+    `error` is the class of errors raised here, `output` the description of `out`, of which messages ask the user to
+    name another. Raises `error` where another process has the folder, and OSError.
     """
 
     def __init__(self, out: Path, *, error: type[Exception], output: str = "file", suffix: str = SUFFIX) -> None:
@@ -38,7 +38,7 @@ class WorkFolder:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def check(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-        """Raise `error` where the work in it was not for what is asked for now."""
+        """Raise `error` where the stored work belongs to another request."""
         if before != now:
             keys = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
             raise self._error(
@@ -57,5 +57,5 @@ class WorkFolder:
 
 
 def folder_of(out: Path, suffix: str = SUFFIX) -> Path:
-    """Where the work for an output is kept."""
+    """The path of the work folder of an output."""
     return out.with_name(f".{out.name}{suffix}")

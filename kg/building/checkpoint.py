@@ -42,10 +42,10 @@ NAMES = (
 
 
 class BuildFolder:
-    """The folder of one build, locked while it is open. `state` is what the last checkpoint said, {} at first.
+    """The folder of one build, locked while it is open. `state` is the state at the last checkpoint, {} at first.
 
-    `request` is what must be equal for a build to go on. Raises SnapshotError where
-    another build is at work here or left its work, OSError and sqlite3.Error.
+    `request` must equal the request of the build that is continued. Raises SnapshotError where another build is
+    running here or left its work, OSError and sqlite3.Error.
     """
 
     def __init__(self, out: Path, request: Mapping[str, Any], *, restart: bool = False) -> None:

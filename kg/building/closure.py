@@ -91,7 +91,7 @@ class EdgeTable:
             yield number
 
     def _reached(self, start: IdSet, along: list[int], hops: int, hub_limit: int | None, excluded: IdSet) -> IdSet:
-        """What `hops` steps from `start` reach, `start` included."""
+        """The entities within `hops` steps of `start`, including `start`."""
         run = self._connection.execute
         reached = IdSet(start)
         layer = start

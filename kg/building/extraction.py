@@ -30,10 +30,12 @@ from kg.terms import normalise
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtractionPlan:
-    """What to take. `chosen` and `keys` (normalised names) select; `everything` takes all that is not excluded.
+    """Which entities and counts to extract.
 
-    `properties`: take every property entity too. `counted`: those all of whose values are counted, selected or not.
-    `along`: of a survey, which takes nothing else, the properties whose edges it collects.
+    `chosen` and `keys` (normalised names) select entities; `everything` selects all that are not excluded.
+    `properties`: extract every property entity too. `counted`: the properties all of whose values are counted, whether
+    the subject is selected or not. `along`: in a survey, which extracts nothing else, the properties whose edges are
+    collected.
     """
 
     languages: frozenset[str] | None = None
@@ -47,13 +49,13 @@ class ExtractionPlan:
 
 
 class BlockRows(msgspec.Struct, array_like=True, gc=False):
-    """What a block gave.
+    """The rows and counts extracted from a block.
 
-    `numbers`: every item and property, in order, and in `kept` whether it is selected. `records` and `names`: for
-    each that is, its rows (see `kg.store.entity_rows.record_of`) and its names' rows. `tallies`: for each that is not,
-    the keys to count it under (see `kg.building.pair_counts.key_of`). `digest`: the sum of the records' digests.
-    `entities`: all objects read, other kinds too.
-    Of a survey: `edges` as (property, subject, value), and `named`, who bears one of the names.
+    `numbers`: every item and property, in order; `kept` lists for each whether it is selected. `records` and `names`:
+    for each selected entity its rows (see `kg.store.entity_rows.record_of`) and the rows of its names. `tallies`: for
+    each other entity the keys to count it under (see `kg.building.pair_counts.key_of`). `digest`: the sum of the
+    records' digests. `entities`: the number of objects read, of all kinds. In a survey: `edges` as (property, subject,
+    value), and `named`, the entities that have one of the names.
     """
 
     entities: int = 0
@@ -71,12 +73,12 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
 
 
 def reader(recipe: ExtractionPlan) -> Callable[..., bytes]:
-    """What workers do with a block; see `Extractor.read`."""
+    """The function that workers apply to a block; see `Extractor.read`."""
     read, encode = Extractor(recipe).read, msgspec.msgpack.Encoder().encode
     return lambda *given: encode(read(*given))
 
 
-_REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)  # what has to be read in pieces
+_REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)  # objects that have to be read in pieces
 
 
 class Extractor:
@@ -92,7 +94,7 @@ class Extractor:
         self._encode = msgspec.msgpack.Encoder().encode
 
     def read(self, block: Block, limit: int | None = None) -> BlockRows:
-        """The rows of what is selected and the counts of what is not, or what a survey collects."""
+        """The rows of selected entities and the counts of the others, or the edges and names that a survey collects."""
         batch = BlockRows(
             numbers=[], kept=[], records=[], names=[], tallies=[], rejects=[], redirects=[], edges=[], named=[]
         )
@@ -139,14 +141,14 @@ class Extractor:
         return digest_of(encoded)
 
     def _in_pieces(self, line: int, parsed: Any, batch: BlockRows, heard: set[str]) -> int:
-        """Add what can be read of an entity, and what cannot as rejects."""
+        """Add the readable parts of an entity, and its unreadable parts as rejects."""
         if isinstance(parsed, Reject):
             batch.rejects.append(replace(parsed, line=line))
             return 0
         batch.entities += 1
         text, rejects = self._pieces.readable(parsed)
         digest = self._line(text, batch, heard) if text is not None else 0
-        if text is None or (batch.kept and batch.kept[-1]):  # of what is not taken nobody misses a part
+        if text is None or (batch.kept and batch.kept[-1]):  # rejects are reported only for entities that are selected
             batch.rejects += [replace(reject, line=line) for reject in rejects]
         return digest
 

@@ -1,4 +1,4 @@
-"""What the workers took from each block -> the work on disk: rows, names, counts, rejects."""
+"""Writes the results of the workers for each block to the work on disk: rows, names, counts, rejects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOLD = 5  # ids in a warning
 
 
 class Rejects:
-    """What was not read, kept in the work. `source`: what a copy is named after that the build reads."""
+    """Rejects, stored in the work. `source`: the name of the original where the build reads a copy."""
 
     def __init__(self, connection: sqlite3.Connection, source: str | None = None) -> None:
         self._connection = connection
@@ -87,7 +87,7 @@ class Ingester:
         return [f"{len(missing):,} of the {len(named):,} ids named are not in what was read: {shown}"]
 
     def keep(self, reading: dict[str, Any]) -> None:
-        """Make a checkpoint behind what was added."""
+        """Make a checkpoint after the rows added so far."""
         self.tally.spill()
         state = {
             "duplicates": self.duplicates,
@@ -100,7 +100,7 @@ class Ingester:
         )
 
     def add(self, source: str, batch: BlockRows) -> None:
-        """Put in what came of a block."""
+        """Add the results of a block."""
         for reject in batch.rejects:
             self.rejects.add(source, reject)
         self.heard.update(batch.heard)
@@ -185,7 +185,7 @@ class Ingester:
             )
 
     def frequent(self, prop: str, most: int) -> tuple[str, ...]:
-        """The ids of the `most` most frequent values of a property, of what was read, selected or not."""
+        """The ids of the `most` most frequent values of a property among all entities read, selected or not."""
         number = int(prop[1:])
         self.tally.spill()
         rows = self._connection.execute(
@@ -200,5 +200,5 @@ class Ingester:
 
     @property
     def digest(self) -> int:
-        """The sum of the digests of what is in the snapshot."""
+        """The sum of the digests of the entities in the snapshot."""
         return int.from_bytes(summed(self._digest), "big")

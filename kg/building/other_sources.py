@@ -1,6 +1,6 @@
-"""Snapshots from what is no JSON dump: RDF files, the API, SPARQL endpoints, and Parquet tables.
+"""Snapshots from sources other than JSON dumps: RDF files, the API, SPARQL endpoints, and Parquet tables.
 
-Selection and counts work as for dumps; Parquet tables are taken whole, with the counts that they bring.
+Selection and counts work as for dumps; Parquet tables are taken whole, with the counts they contain.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from kg.web.rate_limits import RetryDelays
 
 CACHE_SUFFIX = ".cache"
-GATHERED = ".gathered"  # the folder beside the output, while a build is at work
+GATHERED = ".gathered"  # the folder next to the output, while a build is at work
 _STEP = 200  # entities between two signs of progress
 _TOLD = 5  # names in a warning
 
 
 class BuildOptions(TypedDict, total=False):
-    """What every builder takes beside its source, as `kg.building.snapshot.build` does."""
+    """Options that every builder takes in addition to its source, as in `kg.building.snapshot.build`."""
 
     languages: Collection[str] | None
     limit: int | None
@@ -138,15 +138,14 @@ def build_from_api(
     patience: RetryDelays | None = None,
     **options: Unpack[BuildOptions],
 ) -> Report:
-    """Write the snapshot `out` of entities from WikiData's API and what `scope.hops` steps reach from them.
+    """Write the snapshot `out` of entities from WikiData's API and the entities within `scope.hops` steps of them.
 
-    `scope` names ids, or names, which are searched for (`WikiDataAPI.named`) in `languages` (None: in English); the API
-    finds none by class. Answers are kept in `cache` (`out` + ".cache"), so that a build that was cut short goes on.
-    Counts of values are over what was fetched. An id that was
-    merged is recorded as a redirect, one that is missing as a reject. `url`: another API than WikiData's.
-
-    Raises MissingContactError without GRANOLA_CONTACT, SelectionError and SnapshotError as
-    `kg.building.snapshot.build`, and ServiceError and its kinds where the service fails for good.
+    `scope` names ids, or names, which are searched for (`WikiDataAPI.named`) in `languages` (None: in English); the
+    API cannot search by class. Answers are stored in `cache` (`out` + ".cache"), so that an interrupted build
+    continues. Values are counted over the entities fetched. A merged id is recorded as a redirect, a missing one as a
+    reject. `url`: another API than WikiData's. Raises MissingContactError without GRANOLA_CONTACT, SelectionError and
+    SnapshotError as `kg.building.snapshot.build`, and ServiceError and its subclasses where the service fails for
+    good.
     """
     from kg.reading.api import WIKIDATA, WikiDataAPI
     from kg.web.answer_cache import Cache
@@ -181,12 +180,12 @@ def build_from_sparql(
     patience: RetryDelays | None = None,
     **options: Unpack[BuildOptions],
 ) -> Report:
-    """Write the snapshot `out` of entities at a SPARQL endpoint: a profile's name or a URL.
+    """Write the snapshot `out` of entities at a SPARQL endpoint, given by a profile's name or a URL.
 
-    The scope names ids, names or classes; names as `SPARQLEntities.named` compares them: the manifest tells in
-    `names_not_found` which nothing there bears, and warns of them. Statements come in full where the endpoint has
-    them, else truthy, which the manifest's `time_aware` tells. Counts of values are over what was fetched. Raises as
-    `build_from_api` does.
+    The scope names ids, names or classes. Names are compared as in `SPARQLEntities.named`; the manifest lists those
+    that no entity has in `names_not_found` and warns of them. Full statements are read where the endpoint has them,
+    else truthy ones; the manifest's `time_aware` reports which. Values are counted over the entities fetched. Raises
+    as `build_from_api` does.
     """
     from kg.reading.sparql import Endpoint, profile_of
     from kg.reading.sparql_entities import SPARQLEntities
@@ -224,7 +223,7 @@ def _build_online(
     options: BuildOptions,
     rejects: Sequence[Reject] = (),
 ) -> Report:
-    """Fetch what the scope names and what that leads to, and build a snapshot of it. `facts`: asked for at the end."""
+    """Fetch the entities of a scope and those reached from them, and build a snapshot. `facts` is called at the end."""
     seeds = sorted((scope.ids | scope.also).union(named, instances))
     if not seeds:
         raise SelectionError(f"{url} has nothing of what is selected; widen the selection")
@@ -264,7 +263,9 @@ def _build_gathered(
     scope: Scope | None,
     options: BuildOptions,
 ) -> Report:
-    """Copy entities into a file beside the output and build from it; what they came from is known when all are read."""
+    """Copy entities into a file next to the output and build from it. `origin` is called when all are read, for only
+    then their origin is known.
+    """
     import zstandard
 
     with _work(out) as work:
@@ -277,7 +278,7 @@ def _build_gathered(
 
 
 def _check_scope(scope: Scope, what: str) -> None:
-    """Raises SelectionError for what no service can be asked for."""
+    """Raises SelectionError for scopes that no online service supports."""
     if scope.everything:
         raise SelectionError(f"{what} cannot be asked for everything; name ids or names")
     if scope.excluded:
@@ -290,9 +291,10 @@ def _moment(at: float) -> str:
 
 @contextmanager
 def _work(out: Path) -> Iterator[Path]:
-    """A folder beside the output for what is gathered, removed at the end; what a killed build left is removed first.
+    """A folder next to the output for gathered entities, removed at the end.
 
-    Raises SnapshotError where another process gathers for the same output, and for a full disk.
+    The remains of a killed build are removed first. Raises SnapshotError where another process gathers for the same
+    output, and for a full disk.
     """
     with writing(out):
         folder = WorkFolder(out, error=SnapshotError, suffix=GATHERED)

@@ -30,9 +30,9 @@ def parts_of(key: int | str) -> tuple[int, int]:
 
 
 class PairCounts:
-    """How many entities carry each property and each (property, entity value); spills to a table.
+    """The number of entities that have each property and each pair (property, entity value); spills to a table.
 
-    `table` is made in the database of `connection` if it is not there; what it holds counts on.
+    `table` is created in the database of `connection` if it is missing; counting continues from its rows.
     """
 
     def __init__(self, connection: sqlite3.Connection, table: str = "tally", *, held: int | None = None) -> None:
@@ -52,7 +52,7 @@ class PairCounts:
             self.spill()
 
     def spill(self) -> None:
-        """Bring what is held in memory into the table."""
+        """Move the counts in memory into the table."""
         self._connection.executemany(
             f"INSERT INTO {self._table} VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n",
             sorted((*parts_of(key), n) for key, n in self._counts.items()),

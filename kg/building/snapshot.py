@@ -35,12 +35,12 @@ TRUNCATED = "damaged-source"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Origin:
-    """Where entities come from that are built from a copy of what a service or another format said of them.
+    """The origin of entities that are built from a copy of a service's answers or of another format.
 
-    `sources`: what the manifest names in place of the files read. `scope`: what was asked of the source; all
-    that came is built. `rejects`: what was not even copied, as (source, reject). `facts`:
-    further entries of the manifest. `redirects`: merged id -> its target, beside what the entities say.
-    `warnings`: further ones of the manifest.
+    `sources`: the sources that the manifest names in place of the files read. `scope`: the scope requested of the
+    source; all that it returned is built. `rejects`: objects that were not even copied, as (source, reject). `facts`:
+    further entries of the manifest. `redirects`: merged id -> its target, in addition to those in the entities.
+    `warnings`: further warnings of the manifest.
     """
 
     sources: Sequence[Mapping[str, Any]]
@@ -53,9 +53,9 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """What a build did: the manifest, rejects by reason, and the file that lists them (None: no rejects).
+    """The result of a build: the manifest, rejects by reason, and the file that lists them (None: no rejects).
 
-    `frequent` has the ids of the most frequent values of the properties that were asked for, of the whole source.
+    `frequent` contains the ids of the most frequent values of the requested properties, over the whole source.
     """
 
     path: Path
@@ -84,26 +84,22 @@ def build(
 ) -> Report:
     """Read `sources` in order (dumps; `-` is standard input) and write the snapshot `out`.
 
-    `languages`: whose terms to keep, each with its fallback chain (None: all). `limit`: read only so many
-    entities. An entity that occurs again replaces the earlier one. Counts of values are over all entities
-    read, selected or not; of an entity that is not selected the first occurrence counts.
+    `languages`: the languages whose terms to keep, each with its fallback chain (None: all). `limit`: read only so
+    many entities. An entity that occurs again replaces the earlier one. Values are counted over all entities read,
+    selected or not; of an entity that is not selected the first occurrence counts. `workers`: number of reading
+    processes, by default one for each core; the result does not depend on it.
 
-    `workers`: processes that read, one for each core by default; what comes out does not depend on it. A build
-    that was killed, or ended by a full disk or a damaged source, goes on where it was when it is called again with
-    the same request; `restart` begins anew.
+    A build that was killed, or ended by a full disk or a damaged source, continues when it is called again with the
+    same request; `restart` begins anew. `frequent_of`: properties whose FREQUENT most frequent values
+    `Report.frequent` lists; empty if the continued build was nearly complete. `command` rebuilds the snapshot and
+    `software` is the program that made it: both for the manifest alone. `origin` is given where `sources` are copies
+    of something else; such builds cannot be continued.
 
-    `frequent_of`: properties whose FREQUENT most frequent values `Report.frequent` lists; of a build that goes on after
-    it was all but done, none.
-
-    `command` rebuilds the snapshot and `software` says what makes it: both for the manifest alone. `origin` is
-    given where `sources` are copies of something else; such builds do not go on.
-
-    What cannot be read is listed in `out` + ".rejects.jsonl", a file that exists only if there is something.
-    With `keep_partial`, what precedes the damage in a truncated or corrupt source is kept, the damage listed.
-
-    Raises SourceError where a source is damaged, empty or no dump, SelectionError where nothing is selected,
-    SnapshotError where `out` exists and `force` is not set, where the disk is full, and where another build is at
-    work or left its work, FileNotFoundError; `out` stays as it was.
+    Rejects are listed in `out` + ".rejects.jsonl", a file that exists only if there are any. With `keep_partial`,
+    entities before the damage in a truncated or corrupt source are kept, and the damage is listed. Raises SourceError
+    where a source is damaged, empty or no dump, SelectionError where nothing is selected, SnapshotError where `out`
+    exists and `force` is not set, where the disk is full, and where another build is running or left its work,
+    FileNotFoundError; `out` then stays as it was.
     """
     out = Path(out)
     scope = scope or Scope()
@@ -141,7 +137,7 @@ def build(
             with atomic_path(rejects_path) as temporary, temporary.open("wb") as stream:
                 stream.writelines(job.rejects.records())
         else:
-            rejects_path.unlink(missing_ok=True)  # of an earlier build of the same name
+            rejects_path.unlink(missing_ok=True)  # rejects of an earlier build with the same output
         work.connection.close()
         put_in_place(work.snapshot, out)
     return Report(
@@ -178,7 +174,8 @@ def check_output(out: Path, *, force: bool) -> None:
 
 
 def _fingerprint(source: Path | str) -> dict[str, Any]:
-    """What a source is known by when a build goes on; that its beginning is the same is checked when it is read."""
+    """The identity of a source when a build is continued. That its beginning is unchanged is checked when it is read.
+    """
     path = Path(source)
     if str(source) == STDIN or not path.is_file():
         return {"name": "stdin" if str(source) == STDIN else path.name}
@@ -188,7 +185,7 @@ def _fingerprint(source: Path | str) -> dict[str, Any]:
 
 @dataclass(kw_only=True)
 class _BuildJob:
-    """The phases of a build, each going on where the work says."""
+    """The phases of a build, each continuing from the state recorded in the work."""
 
     work: BuildFolder
     crew: WorkerPool

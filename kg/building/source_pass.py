@@ -1,4 +1,4 @@
-"""Running over the sources of a build: blocks out to the workers, what came of them back in the sources' order."""
+"""One pass over the sources of a build: workers read blocks, and results return in the order of the sources."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Progress:
 
 
 class SourcePass:
-    """One run over the sources. Memory is bounded by the blocks under way, whatever the sources' sizes.
+    """One pass over the sources, continuing after the last checkpoint of `work`.
 
-    It goes on where the last checkpoint of `work` says. After the run: `damage`, and `unclosed`, the sources with an
-    array that no later one closes.
+    Memory is bounded by the blocks in progress, whatever the sources' sizes. After the pass: `damage`, and `unclosed`,
+    the sources with an array that no later source closes.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class SourcePass:
         self._progress(Progress(phase=phase, bytes_read=done, bytes_total=total, entities=self.entities))
 
     def state(self) -> dict[str, Any]:
-        """How to go on behind what was taken last."""
+        """The position from which to continue after the last block taken."""
         return {
             "source": self._at,
             "end": self._end,

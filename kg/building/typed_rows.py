@@ -50,7 +50,7 @@ class TypedRowMaker:
     def record(self, entity: Any, number: int, heard: set[str]) -> tuple[Record, list[NameRow]]:
         """The record of an entity and its names; the languages of its labels are added to `heard`.
 
-        Raises `Unreadable` for what `Pieces.readable` would take out.
+        Raises `Unreadable` where `Pieces.readable` would remove a part.
         """
         terms: list[TermRow] = []
         names: list[NameRow] = []
@@ -77,7 +77,7 @@ class TypedRowMaker:
         return (number, len(sitelinks) if sitelinks else 0, entity.datatype, flat, statements), names
 
     def check(self, subject: str, prop: str, statement: TypedStatement) -> None:
-        """Raise `Unreadable` where a statement cannot be made a row."""
+        """Raise `Unreadable` where a statement cannot be stored as one row."""
         self._statements({prop: [statement]}, 0, subject)
 
     def _statements(self, claims: Any, number: int, subject: str) -> list[Any]:
@@ -235,7 +235,7 @@ def _unknown(snaktype: str) -> int:
 
 
 def _name(prefix: str, snaktype: str, kind: int, value: Any, unnamed: Counter[str]) -> str:
-    """What a statement without an id is known by: its value, so that nothing that stands beside it names it anew.
+    """The key that identifies a statement without an id: its value, so that it does not change with its neighbours.
 
     Statements of equal values are numbered.
     """
@@ -251,13 +251,13 @@ def _name(prefix: str, snaktype: str, kind: int, value: Any, unnamed: Counter[st
 
 @lru_cache(maxsize=1 << 15)
 def _time(time: str, precision: int, model: str) -> list[Any]:
-    """What a time of such parts is stored as."""
+    """The stored form of a time with the given parts."""
     stored: list[Any] = encode_value(read_time(time, precision, model))[1]
     return stored
 
 
 @lru_cache(maxsize=1 << 15)
 def _quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> list[Any]:
-    """What a quantity of such parts is stored as."""
+    """The stored form of a quantity with the given parts."""
     stored: list[Any] = encode_value(read_quantity(amount, unit, lower, upper))[1]
     return stored

@@ -26,7 +26,7 @@ _ALONE = 2  # tasks that are done in this process: a small source is done before
 Handler = Callable[..., bytes]  # a task's own part -> its result
 Task = Callable[[], bytes]  # waits for the result; raises what the handler raised, or WorkerError
 
-_made: tuple[Path, Handler] | None = None  # of a worker process: its function, and what that was made of
+_made: tuple[Path, Handler] | None = None  # state of a worker process: its function, and the factory and arguments that made it
 
 
 def cores() -> int:
@@ -55,17 +55,17 @@ class _Workers(SpawnContext):
 
 
 class WorkerPool:
-    """Some worker processes, or with one worker none: then the work is done here, when its result is asked for.
+    """A pool of worker processes; with one worker none, and tasks run here when their result is requested.
 
-    `setup` tells what is done: a function made by `factory(*arguments)`, which must be importable and its arguments
-    picklable. Results do not depend on how many workers there are.
+    `setup` defines the task: a function made by `factory(*arguments)`, which must be importable and its arguments
+    picklable. Results do not depend on the number of workers.
     """
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or cores()
         self.executor: ProcessPoolExecutor | None = None
         self._made: tuple[Any, ...] = ()
-        self._file: Path | None = None  # what workers make their function of; other work has another file
+        self._file: Path | None = None  # the factory and arguments of the workers' function; other work has another file
         self._folder = tempfile.TemporaryDirectory(prefix="granola-workers-")
         self._given = self._setups = 0
         self._local: Handler | None = None
@@ -102,7 +102,7 @@ class WorkerPool:
         return result
 
     def here(self, *given: Any) -> bytes:
-        """What is done to a task, done in this process at once."""
+        """The result of a task that was run in this process at once."""
         if self._local is None:
             factory, *arguments = self._made
             self._local = factory(*arguments)
@@ -136,7 +136,7 @@ def _begin() -> None:
     """The beginning of a worker's life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is for the caller alone
     os.dup2(2, 1)  # whatever prints must not print into the output of the build
-    gc.disable()  # what is made for a block is dropped with it; there are no cycles
+    gc.disable()  # objects of a block have no reference cycles, so reference counts free them; no collection saves time
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -20,7 +20,7 @@ from kg.store.sqlite import SQLiteStore
 
 SAMPLE = 1_000
 
-# What the manifest says of the content; the rest is of the run that made the file, which may have been made anew.
+# Entries of the manifest about the content. The others describe the run, and differ when a snapshot is rebuilt.
 _OF_CONTENT = ("counts", "languages", "schema_version", "snapshot_id", "time_aware")
 _BATCH = 500
 _SHOWN = 5
@@ -33,10 +33,10 @@ def verify_mirror(
     sample: int | None = SAMPLE,
     progress: Callable[[str], None] | None = None,
 ) -> Verification:
-    """Compare a mirror with a snapshot file: counts of everything, and `sample` entities (None: all) whole.
+    """Compare a mirror with a snapshot file: all counts, and `sample` entities (None: all) in full.
 
-    Of the sampled entities also what they are found by and their counts. `progress` is told each check as it begins.
-    Raises MirrorError where there is no mirror to read, and the errors of `SQLiteStore.open`.
+    For the sampled entities also their names in the index and their counts are compared. `progress` is called with
+    each check as it begins. Raises MirrorError where there is no mirror to read, and the errors of `SQLiteStore.open`.
     """
     with (
         SQLiteStore.open(against) as file,

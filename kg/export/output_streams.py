@@ -1,4 +1,4 @@
-"""Where an export goes: a file put in place whole, packed where its name says so, or standard output."""
+"""The output of an export: a file that appears whole, compressed if its name ends so, or standard output."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def writing(out: Path | str) -> Iterator[None]:
 
 @contextmanager
 def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> Iterator[Path]:
-    """A new folder beside `out`, renamed onto it when the block ends well, removed when it raises.
+    """A new folder next to `out`, renamed to it when the block ends well, removed when it raises.
 
-    With `force` a folder of an earlier export (one with a manifest.json) is replaced, unless `source` is in it.
-    Raises `ExportError` where `out` exists otherwise, the disk is full or the place cannot be written.
+    With `force` a folder of an earlier export (one with a manifest.json) is replaced, unless `source` is in it. Raises
+    `ExportError` where `out` exists otherwise, the disk is full or the place cannot be written.
     """
     final = Path(out)
     _check_folder(final, Path(source), force=force)

@@ -17,7 +17,7 @@ from kg.export.output_streams import folder_out
 from kg.export.parquet_tables import FORMAT, MANIFEST, arrow_schema, import_pyarrow, record_batch
 from kg.store.sqlite import SQLiteStore
 
-_ROWS = 100_000  # a row group; what is held before writing
+_ROWS = 100_000  # rows of a row group, which are in memory until it is written
 _BATCH = 1000  # entities at a time
 
 
@@ -31,9 +31,10 @@ class ParquetReport:
 def export_parquet(
     snapshot: Path | str, out: Path | str, *, force: bool = False, progress: Callable[[int], None] | None = None
 ) -> ParquetReport:
-    """Write a snapshot to the folder `out`; `progress` is told the entities written so far.
+    """Write a snapshot to the folder `out`; `progress` is called with the number of entities written so far.
 
-    Raises ExportError where `out` exists and `force` is not set, or pyarrow is missing; as `SQLiteStore.open`.
+    Raises ExportError where `out` exists and `force` is not set, or pyarrow is missing; and the errors of
+    `SQLiteStore.open`.
     """
     import_pyarrow()
     with SQLiteStore.open(snapshot) as store, folder_out(out, source=snapshot, force=force) as folder:
@@ -92,6 +93,6 @@ class _TablesWriter:
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Put the manifest beside the tables."""
+    """Write the manifest next to the tables."""
     data = {"format": FORMAT, **manifest}
     (folder / MANIFEST).write_bytes(orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

@@ -1,6 +1,6 @@
 """A folder of Parquet tables, read in order. The tables are described in `kg.export.flat_columns`.
 
-A folder holds one file a table (statements.parquet) or, as a cluster writes it, one folder of them
+A folder contains one file per table (statements.parquet) or, as a cluster writes it, one folder per table
 (statements/part-00000.parquet ..., in the order of their names), and manifest.json.
 """
 
@@ -17,7 +17,7 @@ from kg.export.flat_columns import OF_ENTITIES, TABLES, Table, entities_of
 from kg.extras import install_hint
 from kg.model import Entity
 
-FORMAT = 1  # of the folder; a change of columns counts it up
+FORMAT = 1  # version of the folder's format, increased with every change of columns
 MANIFEST = "manifest.json"
 
 

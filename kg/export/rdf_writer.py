@@ -70,7 +70,7 @@ Term = rdf.NamedNode | rdf.BlankNode | rdf.Literal
 Pairs = list[tuple[rdf.NamedNode, Term]]
 
 _FORMATS = {"nt": rdf.RdfFormat.N_TRIPLES, "ttl": rdf.RdfFormat.TURTLE}
-_MOST_PLACES = 1000  # of an amount: 1E+1000000000 is a gigabyte when it is written out
+_MOST_PLACES = 1000  # digits of an amount: 1E+1000000000 would take a gigabyte when written out
 _REMEMBERED = 200_000  # value nodes, and names
 _PREDICATES = (
     ("directClaim", "wdt"),
@@ -85,7 +85,7 @@ _PREDICATES = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RDFReport:
-    """What was written: entities, statements, triples, and by kind what was left out."""
+    """The result of an export: numbers of entities, statements and triples, and of omitted values by kind."""
 
     entities: int
     statements: int
@@ -100,9 +100,9 @@ def export_rdf(
     format: Format = "nt",
     progress: Callable[[int], None] | None = None,
 ) -> RDFReport:
-    """Write a snapshot to `out`, gzipped where its name ends in .gz; `-` is standard output.
+    """Write a snapshot to `out`, gzipped if its name ends in .gz; `-` is standard output.
 
-    `progress` is told the number of entities written so far. Raises as `SQLiteStore.open` does.
+    `progress` is called with the number of entities written so far. Raises the errors of `SQLiteStore.open`.
     """
     with SQLiteStore.open(snapshot) as store, bytes_out(out) as stream:
         writer = _Writer(store, progress)
@@ -129,7 +129,7 @@ def _language_tag(code: str) -> str | None:
 
 
 class _Names(dict[str, Any]):
-    """Prefixed names -> IRIs, those that come again and again made once; what no IRI may hold is percent-encoded."""
+    """Prefixed names -> IRIs; frequent ones are cached, and characters that no IRI may contain are percent-encoded."""
 
     def __missing__(self, name: str) -> Any:
         if len(self) >= _REMEMBERED:
@@ -156,7 +156,7 @@ class _Writer:
         self.left_out: Counter[str] = Counter()
 
     def all_triples(self) -> Iterator[rdf.Triple]:
-        """What the file is, then all that it says."""
+        """The description of the file, then all triples of its content."""
         name = self._name
         about: Pairs = [
             (name["rdf:type"], name["schema:Dataset"]),

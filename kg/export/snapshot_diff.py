@@ -1,8 +1,8 @@
-"""What changed between two snapshot files: entities, statements by property, terms, redirects; by SQL over both.
+"""Differences between two snapshot files: entities, statements by property, terms, redirects; by SQL over both.
 
-A statement is the same by its id within its subject; it has changed where its rank, value or qualifiers have. The
-statements and terms of an added or removed entity count as added or removed. Numbers of sitelinks, counts over
-the source, and the order of anything are not compared. What differs is kept in SQLite's temporary files.
+Statements with equal subject and id are the same statement; it has changed where its rank, value or qualifiers differ.
+The statements and terms of an added or removed entity count as added or removed. Numbers of sitelinks, counts over the
+source, and all order are not compared. Differences are kept in SQLite's temporary files.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def diff(
     properties = defaultdict[str, dict[str, int]](lambda: dict.fromkeys(_KINDS, 0))
     aspects: Counter[str] = Counter()
     merged = 0
-    with closing(sqlite3.connect("", uri=True)) as connection:  # what differs is kept in a temporary file
+    with closing(sqlite3.connect("", uri=True)) as connection:  # differences are kept in a temporary file
         connection.create_function("unordered", 1, _unordered, deterministic=True)
         for side, path in (("old", old), ("new", new)):
             with SQLiteStore.open(path) as store:
@@ -200,7 +200,7 @@ def _stated(rank: int | None, kind: int, value: Any, qualifiers: str | None) -> 
 
 
 def _plain(kind: int, value: Any) -> Any:
-    """A stored value as JSON: ids and texts as they are, other values as told in `kg.store.schema`."""
+    """A stored value as JSON: ids and texts unchanged, other values as described in `kg.store.schema`."""
     if kind in (schema.SOMEVALUE, schema.NOVALUE):
         return {"kind": "somevalue" if kind == schema.SOMEVALUE else "novalue"}
     if kind == schema.ENTITY:

@@ -1,4 +1,4 @@
-"""Spark sessions, and what Spark raises in one line."""
+"""Spark sessions, and errors of Spark in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOCAL = "local[*]"
 
 @contextmanager
 def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any]:
-    """A Spark session at `master` (None: as spark-submit or the environment says, else this machine's cores).
+    """A Spark session at `master` (None: from spark-submit or the environment, else this machine's cores).
 
     A session that is active already is used and left running. Raises EngineError without pyspark or Java.
     """
@@ -60,7 +60,7 @@ def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any
 
 @contextmanager
 def explaining_spark_errors(what: str) -> Iterator[None]:
-    """Turn what Spark raises into one error with the line that says why."""
+    """Convert errors of Spark into one error whose message is the line with the cause."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 

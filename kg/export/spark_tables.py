@@ -47,7 +47,7 @@ _SPARK_TYPES = {"string": "string", "int8": "tinyint", "int32": "int", "int64": 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SparkReport:
-    """What was written: rows by table, rejects by reason and the file that lists them, entities that came again."""
+    """The result of a decoding: rows by table, rejects by reason and the file that lists them, repeated entities."""
 
     rows: Mapping[str, int]
     duplicates: int = 0
@@ -66,13 +66,11 @@ def decode_dump(
     command: str | None = None,
     software: str | None = None,
 ) -> SparkReport:
-    """Decode dumps into the folder `out` of Parquet tables, which `kg.building.other_sources.build_from_parquet` reads.
+    """Decode dumps into the folder `out` of Parquet tables, for `kg.building.other_sources.build_from_parquet`.
 
-    Everything in them is taken; of an entity that occurs again the last occurrence stays, by the order of
-    `sources` and of their lines. `languages`: whose terms to keep, each with its fallbacks (None: all).
-    `partitions`: how many files a table has (None: by the number of entities). What cannot be read is listed in
-    `out` + ".rejects.jsonl".
-
+    All their entities are taken; of a repeated entity the last occurrence is kept, in the order of `sources` and of
+    their lines. `languages`: the languages whose terms to keep, each with its fallbacks (None: all). `partitions`:
+    number of files of a table (None: by the number of entities). Rejects are listed in `out` + ".rejects.jsonl".
     Raises EngineError without Spark or where it gives up, SourceError where there is no entity, ExportError,
     FileNotFoundError.
     """
@@ -132,7 +130,7 @@ def _decoded(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None
         part = read.select(
             functions.lit(number).alias("source"),
             functions.col("_metadata.file_block_start").alias("block"),
-            # As bytes: a line that is no UTF-8 is damaged, and text would hide it.
+            # Read as bytes: decoding to text would hide damage in a line that is no UTF-8.
             functions.col("value").cast("binary").alias("line"),
         )
         lines = part if lines is None else lines.unionAll(part)
@@ -141,7 +139,7 @@ def _decoded(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None
 
 
 class _Decoding:
-    """Lines -> decoded entities: (side, number, where it stood, rows and merged ids)."""
+    """Lines -> decoded entities: (side, number, place in the source, rows and merged ids)."""
 
     def __init__(self, names: Sequence[str], languages: frozenset[str] | None) -> None:
         self._names = names

@@ -1,4 +1,4 @@
-"""Checking a snapshot file through and through: what it says of itself against what it holds."""
+"""Full check of a snapshot file: its recorded counts and hash against its content."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _FAULTS: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verification:
-    """What was checked, in order, and what is wrong, empty where all is well."""
+    """The checks made, in order, and the faults found; none where the file is sound."""
 
     checked: tuple[str, ...]
     problems: tuple[str, ...]
 
 
 def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -> Verification:
-    """Check a snapshot; `progress` is told the name of each check as it begins.
+    """Check a snapshot; `progress` is called with the name of each check as it begins.
 
-    Raises SnapshotError where the file is no snapshot or of another schema version, FileNotFoundError.
+    Raises SnapshotError where the file is no snapshot or has another schema version, FileNotFoundError.
     """
     path = Path(path)
     check_kind(path)
@@ -57,7 +57,7 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
                 checked.append(name)
                 problems += check(connection, store)
                 if problems and check is _pages:
-                    break  # what a broken file answers to anything else means nothing
+                    break  # further checks of a broken file mean nothing
     except (DamagedSnapshotError, sqlite3.DatabaseError) as error:
         problems.append(str(error))
     return Verification(checked=tuple(checked), problems=tuple(problems))

@@ -1,6 +1,6 @@
-"""A whole snapshot as streams: what exports read besides the Store protocol.
+"""A whole snapshot as streams, which exports read in addition to the Store protocol.
 
-Every stream is in a fixed order and read in batches, so memory does not grow with the file.
+Every stream has a fixed order and is read in batches, so that memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def datatypes(store: SQLiteStore) -> dict[str, str | None]:
     """Every property that is an entity here or has a statement here, by number, with its datatype or None."""
     known: dict[int, str | None] = {}
     for number, datatype in store.stream("SELECT DISTINCT property, datatype FROM statement"):
-        # Where statements disagree (the source's datatype changed), the smallest name stands.
+        # Where statements disagree (the datatype changed in the source), the smallest name is taken, for a fixed result.
         name = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
         known[number] = min(filter(None, (known.get(number), name)), default=None)
     for number, datatype in store.stream("SELECT -id, datatype FROM entity WHERE id < 0"):

@@ -20,7 +20,7 @@ from kg.model import ENTITY_ID
 
 
 class Shape(StrEnum):
-    """What a query looks like."""
+    """The shape of a query."""
 
     SINGLE = "single"
     PATH = "path"
@@ -107,7 +107,7 @@ class LogicalQuery:
         return frozenset(one for branch in self.branches for one in (branch.start, *branch.via) if one is not None)
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in files, with every field, so that columns of many have one type."""
+        """The form stored in files, with every field, so that columns of many queries have one type."""
         data: dict[str, Any] = _reader().dump_python(self, mode="json")
         return data
 

@@ -1,4 +1,4 @@
-"""What a query's answers are, and the facts that lead to each: over any source of facts, layer by layer."""
+"""The answers of a query, and the facts that lead to each: over any source of facts, layer by layer."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class Fact:
 
     @builtins.property  # `property` is a field here
     def relation(self) -> str:
-        """What tells the object's part: the qualifier where there is one, else the property."""
+        """The property that relates the object: the qualifier where there is one, else the main property."""
         return self.qualifier or self.property
 
 
 class FactSource(Protocol):
-    """Where facts are looked up, many at a time."""
+    """A source of facts, read in batches."""
 
     def fetch(self, ids: Iterable[str]) -> None:
         """Read what forward hops from these nodes need, in one round trip."""
 
     def ahead(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
-        """For each node those that a hop leads to, in a fixed order; nodes without any may be absent."""
+        """The nodes that a hop leads to from each node, in a fixed order; nodes without any may be absent."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +52,7 @@ class Grounding:
 
     @builtins.property
     def entities(self) -> frozenset[str]:
-        """Those of all facts, and those that the query names."""
+        """The entities of all facts, and those that the query names."""
         return self.query.given.union(*((fact.subject, fact.object) for fact in self.facts()))
 
     def facts(self) -> tuple[Fact, ...]:
@@ -61,7 +61,7 @@ class Grounding:
 
 
 class FactList:
-    """Facts in memory as a source: what is not among them is not true."""
+    """Facts in memory as a source; all other facts count as false."""
 
     def __init__(self, facts: Collection[Fact]) -> None:
         self._ahead: dict[tuple[str, str, str | None], list[str]] = {}
@@ -72,10 +72,10 @@ class FactList:
                 self._back.setdefault((fact.object, fact.property), []).append(fact.subject)
 
     def fetch(self, ids: Iterable[str]) -> None:
-        """As `FactSource.fetch`: all is here."""
+        """See `FactSource.fetch`; does nothing, for all facts are in memory."""
 
     def ahead(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
-        """As `FactSource.ahead`."""
+        """See `FactSource.ahead`."""
         if hop.forward:
             return {node: self._ahead.get((node, hop.property, hop.qualifier), ()) for node in nodes}
         return {node: self._back.get((node, hop.property), ()) for node in nodes}
@@ -84,7 +84,7 @@ class FactList:
 MOST = 1_000  # nodes of a layer
 _BATCH = 256  # queries grounded together
 
-Layers = list[dict[str, str]]  # of each hop: node reached -> the node before it that was found first
+Layers = list[dict[str, str]]  # for each hop: node reached -> the node before it that was found first
 
 
 def ground(query: LogicalQuery, source: FactSource) -> Grounding:
@@ -146,7 +146,7 @@ def _combined(query: LogicalQuery, layers: Sequence[Layers]) -> Grounding:
     """The answers that branches lead to, together, and one way to each."""
     ends = [branch[-1] for branch in layers]
     reached = {one for end in ends for one in end} if query.union else set(ends[0]).intersection(*ends[1:])
-    # What the query names is no answer to it.
+    # Entities named in the query are no answers to it: they would give the answer away.
     answers = tuple(sorted(reached - query.given, key=lambda one: (one[0], entity_number(one))))
     ways = {
         answer: tuple(
@@ -169,7 +169,7 @@ def _way(branch: Branch, layers: Layers, answer: str) -> tuple[Fact, ...]:
 
 
 def fact_of(before: str, hop: Hop, after: str) -> Fact:
-    """The fact that a hop from one node to the next stands for."""
+    """The fact that corresponds to a hop from one node to the next."""
     if hop.forward:
         return Fact(before, hop.property, after, hop.qualifier)
     return Fact(after, hop.property, before)

@@ -14,22 +14,22 @@ from kg.queries.store_facts import StoreFacts
 from kg.terms import best_text
 
 _READ = 2_000  # entities read together
-_DRAWN = 512  # queries drawn together, so that what they need is read in one round trip
+_DRAWN = 512  # queries drawn together, so that their entities are read in one round trip
 _BARREN, _FEW = 8, 6  # a shape is given up after so many draws in a row with fewer new queries than these
 _OTHERS = 6  # relations tried for a second subject
-_NAMESAKES = 6  # entities of a name that are looked at
+_NAMESAKES = 6  # entities of the same name that are examined
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MiningSettings:
-    """How many queries of each shape are wanted, and what is left out.
+    """The number of queries of each shape, and the facts to exclude.
 
-    A relation is drawn in proportion to its number of subjects to the power `flattening`: 1 is the frequency itself,
-    under which a handful of relations are most of the queries. `hub`: a pair of relation and value that more entities
-    of the source have asks for nothing ("male"); such values are no answers. `only`: the properties used; None: all.
-    `follows`: of a path's first property those that may be its second; `meets`: of a tree's property those that may
-    lead to the same answer; None: all.
-    `most_values`: a subject with more values of a relation is not asked for it. `kept`: subjects kept of a relation.
+    A relation is drawn in proportion to its number of subjects to the power `flattening`: with 1 a handful of
+    relations make up most of the queries. `hub`: a pair of relation and value that more entities of the source have is
+    too frequent for a query ("male"); such values are no answers. `only`: the properties used; None: all. `follows`:
+    for the first property of a path, the properties allowed as its second; `meets`: for a property of a tree, the
+    properties allowed on the other branch; None: all. `most_values`: relations of which a subject has more values are
+    not used. `kept`: number of subjects sampled per relation.
     """
 
     counts: dict[Shape, int] = field(default_factory=lambda: dict.fromkeys(Shape, 1_000))
@@ -50,7 +50,7 @@ class MinedQueries:
         self._facts = facts
         self._settings = settings
         self._random = random.Random(f"mining {settings.seed}")
-        self._subjects: dict[str, list[str]] = {}  # of each relation, a sample
+        self._subjects: dict[str, list[str]] = {}  # relation -> a sample of its subjects
         self._relations: Sequence[str] = ()
         self._weights: Sequence[float] = ()
 
@@ -202,7 +202,7 @@ def name_of(entity: Entity | None) -> str | None:
 
 
 def namesakes(facts: StoreFacts, ids: Collection[str]) -> dict[str, list[str]]:
-    """For each entity the others whose label is the same, by id."""
+    """For each entity the ids of others with the same label."""
     facts.fetch(ids)
     names = {entity_id: name for entity_id in ids if (name := name_of(facts.entity(entity_id))) is not None}
     matches_of = facts.store.find(set(names.values()), languages=("en", "mul"))

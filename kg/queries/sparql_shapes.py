@@ -1,8 +1,8 @@
-"""SPARQL over WikiData read as a logical query, by rdflib's algebra.
+"""SPARQL queries over WikiData, parsed into logical queries by rdflib's algebra.
 
-Read are SELECT queries for one variable whose triples are of `wdt:`, or of the statement form `p:`, `ps:`, `pq:`, with
-property paths of one sequence, and a UNION of such. Labels, which the query service's users ask for beside an entity,
-ask for nothing else and are left out. All else is refused with its reason: a filter, a count, an order.
+Supported are SELECT queries for one variable whose triples are of `wdt:`, or of the statement form `p:`, `ps:`, `pq:`,
+with property paths of one sequence, and a UNION of such. Triples for labels, which users of the query service often
+add, do not change the answers and are left out. All else is rejected with its reason: a filter, a count, an order.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from kg.errors import QueryShapeError
 from kg.queries.logical_query import Branch, Hop, LogicalQuery, Shape
 
 _BASE = "http://www.wikidata.org/"
-# Those that the query service knows, so that a query with any is read, and refused for what it asks.
-_LONGEST, _MARKS = 4_000, 100  # of a text that is read
+# All prefixes that the query service predefines, so that a query that uses one is parsed, and rejected only for its shape.
+_LONGEST, _MARKS = 4_000, 100  # longest query text, in characters, and most marks in it: bounds of the parser's time
 _PREFIXES = {
     "wd": f"{_BASE}entity/", "wdt": f"{_BASE}prop/direct/", "p": f"{_BASE}prop/", "ps": f"{_BASE}prop/statement/",
     "pq": f"{_BASE}prop/qualifier/", "psv": f"{_BASE}prop/statement/value/", "pqv": f"{_BASE}prop/qualifier/value/",
@@ -35,7 +35,7 @@ _LABEL_SERVICE = re.compile(
 )
 _ENTITY = re.compile(re.escape(_PREFIXES["wd"]) + r"(Q[1-9][0-9]{0,17})\Z")
 _PROPERTY = re.compile(re.escape(f"{_BASE}prop/") + r"(direct/|statement/|qualifier/|)(P[1-9][0-9]{0,17})\Z")
-_PASSED = {"SelectQuery", "Project", "Distinct", "Reduced"}  # what changes nothing of the answers
+_PASSED = {"SelectQuery", "Project", "Distinct", "Reduced"}  # nodes of the algebra that do not change the set of answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _groups(algebra: Any) -> tuple[str, list[list[Any]]]:
 
 
 def _without_labels(node: Any) -> tuple[Any, set[str]]:
-    """A node without what is there for labels alone, and the variables that stand for them."""
+    """A node without the triples that only fetch labels, and the variables of those labels."""
     labels: set[str] = set()
     if node.name == "BGP":
         for _, predicate, target in node.triples:

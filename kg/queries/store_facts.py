@@ -19,7 +19,7 @@ class StoreFacts:
         self.store = store
         self._entities: dict[str, Entity | None] = {}
         self._back: dict[tuple[str, str], tuple[str, ...]] = {}
-        self._targets: dict[tuple[str, Hop, bool], tuple[str, ...]] = {}  # of entities that are kept
+        self._targets: dict[tuple[str, Hop, bool], tuple[str, ...]] = {}  # only for entities in the cache
 
     def fetch(self, ids: Iterable[str]) -> None:
         """Read the entities that are not here yet, in one batch."""
@@ -29,7 +29,7 @@ class StoreFacts:
         if len(self._entities) + len(lacking) > _KEPT:
             self._entities.clear()
             self._targets.clear()
-        # English terms: what templates and checks speak.
+        # English terms alone: templates and checks are in English.
         entities = self.store.entities(lacking, languages=("en", "mul"))
         for entity_id in lacking:
             self._entities[entity_id] = entities.get(entity_id)
@@ -48,7 +48,7 @@ class StoreFacts:
         return self._entities[entity_id]
 
     def ahead(self, nodes: Collection[str], hop: Hop) -> Mapping[str, Sequence[str]]:
-        """As `FactSource.ahead`. A node reached against a property has at most one more than the limit."""
+        """See `FactSource.ahead`. A node reached against a property has at most one more than the limit."""
         if hop.forward:
             self.fetch(nodes)
             return {node: self.targets(node, hop) for node in nodes}
@@ -88,5 +88,5 @@ class StoreFacts:
         return tuple(target for target in targets if ENTITY_ID.match(target))
 
     def holds(self, subject: str, hop: Hop, target: str) -> bool:
-        """Whether a fact stands in the store at any rank and time."""
+        """Whether the store contains a fact, at any rank and time."""
         return target in self.targets(subject, hop, any_rank=True)

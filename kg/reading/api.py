@@ -1,7 +1,7 @@
-"""Entities from WikiData's Action API: by id (wbgetentities), fifty a call, and by name (wbsearchentities).
+"""Entities from WikiData's Action API: by id (wbgetentities), fifty per call, and by name (wbsearchentities).
 
-Answers are kept in a cache by id and parameters. The API's own kinds of answer are told apart: maxlag and
-rate limits with status 200, ids that were merged or are missing, answers cut off for their size.
+Answers are cached by id and parameters. The API's special answers are handled: maxlag and rate limits with status 200,
+ids that were merged or are missing, answers cut off for their size.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from kg.web.rate_limits import AT_ONCE, RetryDelays, TryAgain, retry_after
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 BATCH = 50  # ids a call, and entities of one search: the API's own limits
 LONGEST_NAME = 250  # characters of a label or alias, which WikiData allows
-PAGES = 4  # of one search: namesakes beyond are listed, not fetched
+PAGES = 4  # pages of one search: further namesakes are listed, not fetched
 _NAME = re.compile(r"\w")
 _PROPS = "labels|descriptions|aliases|claims|sitelinks|datatype"
 _LATER = frozenset({"maxlag", "ratelimited", "readonly", "internal_api_error_DBQueryTimeoutError"})
 
 
 class WikiDataAPI:
-    """Entity objects by id. `languages`: whose terms to ask for, None for all.
+    """Entity objects by id. `languages`: the languages of the terms to request, None for all.
 
-    `url` may be as `kg.web.addresses` tells. Raises MissingContactError where GRANOLA_CONTACT is not set, SourceError
-    where `url` is none.
+    `url` may have the forms in `kg.web.addresses`. Raises MissingContactError where GRANOLA_CONTACT is not set,
+    SourceError for a malformed `url`.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class WikiDataAPI:
             "maxlag": "5",
         }
         if languages is not None:
-            # mul is asked for always: labels that all languages share stand there alone.
+            # mul is always requested: labels that all languages share are stored only there.
             self._params["languages"] = "|".join(sorted({*languages, "mul"}))
         self.unfinished: list[str] = []  # names with more namesakes than were fetched
 
@@ -113,11 +113,11 @@ class WikiDataAPI:
         return ids
 
     def entities(self, ids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """(id as asked, entity object) for each id once, in order.
+        """(requested id, entity object) for each id once, in order.
 
-        An id that was merged gives its target's object, with `redirects`; one that does not exist an object
-        with `missing`. Raises ServiceError and its kinds where the service fails for good; what was fetched until then
-        is in the cache.
+        For a merged id the object is that of the target, with `redirects`; for one that does not exist an object with
+        `missing`. Raises ServiceError and its subclasses where the service fails for good; answers fetched until then
+        are in the cache.
         """
         unique_ids = list(dict.fromkeys(ids))
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbgetentities") as pool:
@@ -144,7 +144,7 @@ class WikiDataAPI:
         lacking = [entity_id for entity_id in ids if entity_id not in bodies]
         if lacking:
             fetched = self._fetch(lacking)
-            # What is missing today may be there tomorrow.
+            # Missing entities are not cached: they may exist tomorrow.
             self._cache.put(
                 {keys[entity_id]: body for entity_id, body in fetched.items() if body != _missing(entity_id)}
             )
@@ -170,7 +170,7 @@ class WikiDataAPI:
         lacking = [entity_id for entity_id in ids if entity_id not in bodies]
         if lacking and len(ids) == 1:
             raise BadAnswerError(f"{self.url}: the answer on {ids[0]} says nothing of it")
-        if lacking:  # cut off for its size, which the API tells only by a warning
+        if lacking:  # cut off for its size, which the API reports only by a warning
             bodies |= self._fetch(lacking) if len(lacking) < len(ids) else self._halves(lacking)
         return bodies
 
@@ -219,7 +219,7 @@ def _bears(result: Mapping[str, Any], key: str) -> bool:
 
 
 def _entity(data: Any, asked: str) -> bytes:
-    """An entity as it is kept; what is none counts as missing."""
+    """The cached form of an entity; a malformed one counts as missing."""
     if isinstance(data, dict) and "missing" not in data and ENTITY_ID.match(str(data.get("id"))):
         try:
             return orjson.dumps(data)

@@ -1,4 +1,4 @@
-"""Walking from entities along properties where each step is fetched: what a scope takes in from an online source."""
+"""Walks from entities along properties where each step is fetched: the closure of a scope at an online source."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def reached(
     scope: Scope,
     redirects: dict[str, str],
 ) -> Iterator[Mapping[str, Any]]:
-    """The seeds and what the steps reach, layer by layer, each entity once; then the properties that these use.
+    """The seeds and the entities reached, layer by layer, each once; then the properties that these use.
 
-    Ids that were merged go to `redirects`.
+    Merged ids are added to `redirects`.
     """
     asked = set(seeds)
     yielded: set[str] = set()
@@ -51,7 +51,8 @@ def reached(
 
 
 def _targets(data: Mapping[str, Any], prop: str) -> set[str]:
-    """The entities that the statements of a property lead to; what cannot be read is told when it is built from."""
+    """The entities that the statements of a property lead to; unreadable statements are reported later, by the build.
+    """
     claims = data.get("claims")
     try:
         stated = msgspec.convert(claims.get(prop) or [] if isinstance(claims, dict) else [], list[EdgeStatement])

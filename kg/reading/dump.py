@@ -44,7 +44,7 @@ class Block:
 
 
 def lines_of(block: Block) -> Iterator[tuple[int, bytes]]:
-    """(line number, text) of every line that may hold an entity, without the blanks and commas around it."""
+    """(line number, text) of every line that may contain an entity, without the blanks and commas around it."""
     data, at, number = block.data, 0, block.line
     while at < len(data):
         end = data.find(b"\n", at) if not block.single else -1
@@ -61,7 +61,7 @@ def lines_of(block: Block) -> Iterator[tuple[int, bytes]]:
 
 
 def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Reject]]:
-    """(line number, JSON object or what is none) for each object of a block, in order."""
+    """(line number, JSON object or reject) for each object of a block, in order."""
     for number, text in lines_of(block):
         try:
             values = _unwrapped(_loads(text))
@@ -127,10 +127,10 @@ _PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")  # how what goes over many lines
 class DumpReader:
     """Reads one source once. `-` is standard input.
 
-    After reading: `bytes_read` and `describe` of the file as it was, `damage` where it was cut short. With
-    `keep_partial` damage ends the reading quietly and stands in `damage`; else it raises `SourceError`.
-    An array that ends inside a line is damage. `brackets` is 1 where lines are whole but the array is never closed, as
-    in a piece of a dump, -1 in a piece that closes one, else 0. An empty source raises `SourceError`.
+    After reading, `bytes_read` and `describe` describe the file, and `damage` is set where it was cut short. With
+    `keep_partial` damage ends the reading without an error; else it raises `SourceError`. An array that ends inside a
+    line is damage. `brackets` is 1 where lines are whole but the array is never closed, as in a piece of a dump, -1 in
+    a piece that closes one, else 0. An empty source raises `SourceError`.
     """
 
     def __init__(self, path: Path | str, *, name: str | None = None, keep_partial: bool = False) -> None:
@@ -159,9 +159,9 @@ class DumpReader:
         return file_facts(self.path, self.name, self._stream.sha256() if self._stream else None)
 
     def blocks(self, after: int = 0) -> Generator[Block]:
-        """The source in blocks, in order, behind those that end by `after`. Closing the iterator closes the file.
+        """The source in blocks, in order, without those that end by `after`. Closing the iterator closes the file.
 
-        The same bytes are cut into the same blocks: those that are passed over are unpacked again.
+        The same bytes are always cut into the same blocks; skipped blocks are decompressed again.
         """
         with opened(self.path) as raw:
             self._stream = HashedReader(raw, name=self.name)
@@ -189,7 +189,7 @@ class DumpReader:
             yield chunk
 
     def _split(self, chunks: Iterator[bytes]) -> Iterator[Block]:
-        """Blocks of whole lines; what damage leaves whole before the error."""
+        """Blocks of whole lines; where the source is damaged, the whole lines before the damage, then the error."""
         line, offset = 1, 0
         pending = b""
         parts: list[bytes] = []
@@ -200,7 +200,7 @@ class DumpReader:
         while True:
             try:
                 chunk = next(chunks, None)
-            except DamagedError as error:  # what came before it counts
+            except DamagedError as error:  # lines before the damage are kept
                 damage, chunk = error, None
             if chunk is None:
                 break
@@ -239,7 +239,7 @@ class DumpReader:
 
 
 def file_facts(path: Path | str, name: str, sha256: str | None = None) -> dict[str, Any]:
-    """What a manifest says of a source: its name, size in bytes, time of last writing (UTC; None of pipes), hash."""
+    """The manifest's entry for a source: name, size in bytes, time of last writing (UTC; None for pipes), hash."""
     size = modified = None
     if str(path) != STDIN and Path(path).is_file():
         status = Path(path).stat()

@@ -1,12 +1,11 @@
-"""One entity object, as a dump line or a `wbgetentities` answer has it -> typed structures.
+"""One entity object, as in a dump line or a `wbgetentities` answer -> typed structures.
 
-They are what WikiData writes today, with `[]` for empty maps. Only the fields that are needed are made into objects:
-references are not read, for no answer rests on them, and they are most of a dump's bytes. Items and properties are
-read; lexemes, media files and other kinds are rejected with their kind as the reason.
+The structures follow today's WikiData, with `[]` for empty maps. Only the fields that are needed are made into
+objects: references are not read, for no answer depends on them, and they are most of a dump's bytes. Items and
+properties are read; lexemes, media files and other kinds are rejected with their kind as the reason.
 
-An object with something else in it is read piece by piece (`Pieces`): what cannot be read is rejected, and the rest
-kept. A statement with an unreadable qualifier is rejected whole: without its end time, say, it would state something
-else.
+An object with other content is read piece by piece (`Pieces`): unreadable parts are rejected, and the rest kept. A
+statement with an unreadable qualifier is rejected whole: without its end time, say, it would state something else.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ HEAD = re.compile(rb'\{"type":"(?:item|property)","id":"([QP][1-9][0-9]{0,17})"'
 
 _KNOWN: set[str] = set()  # language codes that were looked at
 _MOST_KNOWN = 10_000
-_OTHER = "urn:granola:other"  # what stands for any type of value that is not known
+_OTHER = "urn:granola:other"  # stands in for any type of value that is not known
 
 
 class Reject(Struct, frozen=True, kw_only=True, array_like=True):
-    """Something that was not read: where, a short code for counting, what was found, whose it was, how it begins."""
+    """A reject: place in the source, a short code for counting, the detail, the entity, the beginning of the text."""
 
     line: int | None = None
     reason: str
@@ -43,7 +42,7 @@ class Reject(Struct, frozen=True, kw_only=True, array_like=True):
     excerpt: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What is known of it."""
+        """The fields that are known."""
         return {key: value for key, value in structs.asdict(self).items() if value is not None}
 
 
@@ -205,7 +204,7 @@ def entity_decoder(languages: Collection[str] | None) -> Callable[[bytes], Any]:
 
 
 def sketch_decoder(languages: Collection[str] | None, *, named: bool) -> Callable[[bytes], Any]:
-    """As `entity_decoder`, of statements what counting and walking need; terms only with `named`."""
+    """See `entity_decoder`; only the parts of statements that counting and walking need; terms only with `named`."""
     return msgspec.json.Decoder(_entity(languages if named else (), statements=EdgeStatement)).decode
 
 
@@ -242,7 +241,7 @@ def _by_language(languages: Collection[str] | None, what: Any) -> Any:
 
 
 def by_language(terms: Any) -> list[tuple[str, Any]]:
-    """(language, term or terms) of a field of terms. Raises `Unreadable` for what is no map by language."""
+    """(language, term or terms) of a field of terms. Raises `Unreadable` where the field is no map by language."""
     if not terms:
         return []
     if type(terms) is dict:
@@ -274,7 +273,7 @@ def number_of_entity(raw_id: object, kind: object, *, missing: bool) -> int:
 
 
 def in_order(snaks: Mapping[str, Any], told: Iterable[str]) -> Iterable[str]:
-    """The properties of qualifiers, those first whose order is told."""
+    """The properties of qualifiers, first those in the recorded order."""
     return snaks if len(snaks) < 2 else dict.fromkeys(chain((prop for prop in told if prop in snaks), snaks))
 
 
@@ -293,7 +292,7 @@ class Pieces:
         self._term = msgspec.json.Decoder(TypedTerm).decode
 
     def readable(self, data: Mapping[str, Any]) -> tuple[bytes | None, list[Reject]]:
-        """(a line with what can be read of an object, what cannot): no line where there is no entity in it."""
+        """(a line with the readable parts of an object, its rejects): no line where it contains no entity."""
         given = data.get("id")
         try:
             number_of_entity(given, data.get("type", "item"), missing="missing" in data)
@@ -358,7 +357,7 @@ class Pieces:
 
 
 def _with_other_types(statement: Any) -> Any:
-    """A statement whose values of unknown types are told as JSON."""
+    """A statement whose values of unknown types are kept as JSON."""
     if not isinstance(statement, dict):
         return statement
     kept = {key: statement[key] for key in ("id", "rank", "qualifiers-order") if key in statement}

@@ -34,7 +34,7 @@ def decimal_number(text: str) -> Decimal | None:
 
 
 def finite_number(text: str) -> float | None:
-    """A number with or without an exponent that a float can hold."""
+    """A number with or without an exponent that fits a float."""
     if len(text) > MOST_DIGITS or not _FLOAT.match(text):
         return None
     number = float(text)

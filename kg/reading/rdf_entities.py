@@ -1,9 +1,9 @@
-"""What RDF says of an entity -> the entity object that a JSON dump would have.
+"""The triples of an entity -> the entity object that a JSON dump would have.
 
-Read are WikiData's own vocabulary with statement nodes, ranks, qualifiers and value nodes, and, for properties
-without statement nodes, truthy values. RDF knows no order: statements come by property and id, qualifiers by
-property and value, aliases by text, so that the same triples give the same object however they were written;
-or as triples of our own tell (`kg.rdf_vocabulary.places`).
+Supported are WikiData's own vocabulary with statement nodes, ranks, qualifiers and value nodes, and, for properties
+without statement nodes, truthy values. RDF has no order: statements come by property and id, qualifiers by property
+and value, aliases by text, so that the same triples give the same object in whatever order they were written; or in
+the order recorded in triples of our own (`kg.rdf_vocabulary.places`).
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ from kg.reading.rdf_terms import (
 )
 from kg.reading.snaks import shortened
 
-# Values as RDF tells them, simple or by a node -> the snaks of a JSON dump.
+# Values in RDF, as simple literals or as nodes -> the snaks of a JSON dump.
 #
-# What is written as no value can be is passed on as it stands, for the reader to reject the statement.
+# A malformed value is passed on unchanged, so that the reader rejects the statement.
 #
 # Truthy values are read as far as they go: times as coarse as their digits allow, amounts without unit and bounds.
 
@@ -75,14 +75,14 @@ def snaks_of(
     ]
     has_nodes = bool(snaks)
     for term in dict.fromkeys(simple):
-        # Beside nodes stand the simple forms of their values; other kinds of value have no node.
+        # Values with a node have a simple form too; other kinds of value have no node.
         if not has_nodes or term.datatype not in _OF_NODES:
             snaks.append((_key(term), snak_of(prop, term, datatype)))
     return snaks
 
 
 def _key(term: Term) -> str:
-    """What a simple value is known by in the order of qualifiers."""
+    """The sort key of a simple value among qualifiers."""
     if _is_unknown(term):
         return UNKNOWN
     return f"{term.value}@{term.language or ''}" if term.kind == "literal" else term.value
@@ -131,7 +131,7 @@ def _value(term: Term, datatype: str | None) -> dict[str, Any]:
 
 
 def _full_value(facts: Facts) -> dict[str, Any] | None:
-    """A value as its node tells it, None where the node is not there or of an unknown kind."""
+    """The value that a node describes, None where the node is missing or of an unknown kind."""
     parts = {predicate.removeprefix(ONTOLOGY): term.value for predicate, term in facts}
     if "timeValue" in parts:
         time = _time(parts["timeValue"], parts.get("timePrecision"), parts.get("timeCalendarModel", _GREGORIAN))
@@ -173,8 +173,8 @@ def _number(text: str) -> int | float | str:
 def _time(text: str, precision_text: str | None, model: str) -> dict[str, Any]:
     """A time in JSON's form.
 
-    Without a precision the coarsest is taken that the digits allow: 1 January may stand for its year, the first
-    for its month. That a decade or a century is meant cannot be seen.
+    Without a precision the coarsest that fits the digits is assumed: 1 January may mean its year, the first of a month
+    its month. Decades and centuries cannot be recognised.
     """
     precision = None if precision_text is None else whole_number(precision_text, 14)
     calendar = _CALENDARS.get(model.rpartition("/")[2])
@@ -234,12 +234,12 @@ _PLAIN_PREDICATES |= {ONTOLOGY + name for name in VALUE_PARTS}
 _MOST_SITELINKS = 10_000  # there are a thousand wikis
 
 
-_OF_ITSELF = {*TERMS, SITELINKS, ABOUT}  # what is said of none that was merged into another
+_OF_ITSELF = {*TERMS, SITELINKS, ABOUT}  # predicates that only entities have that were not merged into another
 
 
 @lru_cache(maxsize=100_000)
 def is_read(predicate: str) -> bool:
-    """Whether a predicate says anything that is read here, of whatever subject."""
+    """Whether a predicate is read here, of whatever subject."""
     return predicate in _PLAIN_PREDICATES or predicate == ABOUT or _claim(predicate) is not None
 
 
@@ -251,7 +251,7 @@ def _claim(predicate: str) -> tuple[str, str] | None:
 
 
 def property_datatype(facts: Facts) -> str | None:
-    """The datatype that a property is said to have, None where none is given or known."""
+    """The datatype that the triples state for a property, None where none is given or known."""
     for predicate, term in facts:
         if predicate == PROPERTY_TYPE:
             return DATATYPE_NAMES.get(term.value.removeprefix(ONTOLOGY))
@@ -260,9 +260,9 @@ def property_datatype(facts: Facts) -> str | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assembled:
-    """One entity's object (None: the source only names it), what it was merged into, whether any value is truthy.
+    """One entity's object (None: the source only mentions it), its target if merged, whether any value is truthy.
 
-    `rejects`: what cannot stand in the object, for its reader to reject.
+    `rejects`: facts that the object cannot represent, for its reader to reject.
     """
 
     data: dict[str, Any] | None
@@ -280,7 +280,7 @@ def assemble(
     """
     said: dict[str, list[Term]] = {}
     claims: dict[str, list[str]] = {}  # statement nodes by property
-    direct: dict[str, list[Term | None]] = {}  # truthy values, None for the one that says that there is none
+    direct: dict[str, list[Term | None]] = {}  # property -> truthy values, None for the value "no value"
     for predicate, term in facts:
         role, prop = _claim(predicate) or (None, "")
         if role == "direct/":
@@ -356,13 +356,13 @@ def _merged_into(entity_id: str, same: Iterable[Term], rejects: list[Reject]) ->
 
 
 def _absent(kind: Term) -> str | None:
-    """The property that a type says to have no value, None for other types."""
+    """The property that an rdf:type of "no value" names, None for other types."""
     role, prop = _claim(kind.value) or (None, None)
     return prop if role == "novalue/" else None
 
 
 def _sitelinks(entity_id: str, said: Mapping[str, list[Term]], rejects: list[Reject]) -> int:
-    """How many sitelinks there are, as told or else as counted; what is no number of them is rejected."""
+    """The number of sitelinks, stated or else counted; a stated value that is no such number is rejected."""
     if SITELINKS in said:
         told = min(term.value for term in said[SITELINKS])
         if (count := whole_number(told, _MOST_SITELINKS)) is not None:
@@ -384,7 +384,7 @@ def _statement(
     subject: str, prop: str, node: str, nodes: Callable[[str], Facts], datatypes: Mapping[str, str | None]
 ) -> dict[str, Any]:
     """A statement by its node. Without its main value it is left without mainsnak, which the reader rejects."""
-    by_role: dict[str, dict[str, list[Term]]] = {role: {} for role in _ROLES}  # by role, then by property
+    by_role: dict[str, dict[str, list[Term]]] = {role: {} for role in _ROLES}  # role -> property -> values
     absent: list[str] = []
     rank, order, datatype = "normal", None, datatypes.get(prop)
     for predicate, term in nodes(node):

@@ -1,7 +1,7 @@
 """RDF files -> entity objects: N-Triples, N-Quads, Turtle, RDF/XML, TriG, N3 and JSON-LD, parsed by pyoxigraph.
 
-Triples may come in any order: the facts of one entity are gathered in a database beside the output, so memory
-is bounded, however long a file is.
+Triples may come in any order: the facts of one entity are gathered in a database next to the output, so that memory is
+bounded, however long a file is.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from kg.reading.rdf_terms import DATA, ENTITY, Facts, Term, triple_of
 from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 
-ENDINGS = ("nt", "nq", "ttl", "n3", "rdf", "xml", "trig", "jsonld")  # of files, by which pyoxigraph knows the format
+ENDINGS = ("nt", "nq", "ttl", "n3", "rdf", "xml", "trig", "jsonld")  # file endings by which pyoxigraph recognises the format
 _PACKED = re.compile(r"\.(?:gz|bz2|zst)\Z", re.IGNORECASE)
 _SUBJECT = re.compile(re.escape(ENTITY) + r"([QP][1-9][0-9]{0,17})\Z")
 _NODE = (NAMESPACES["wds"], NAMESPACES["wdv"])
 _BATCH = 20_000
 _HOPELESS = 1000  # rejected lines after which a file without any triple is given up
-BASE = "http://localhost/"  # of relative addresses, which no entity of WikiData has
+BASE = "http://localhost/"  # base of relative addresses; entities of WikiData have absolute ones
 BLOCK = 1 << 20  # bytes
 LONGEST_LINE = 1 << 24  # bytes
 _PLACE = re.compile(r"\AParser error at line \d+ (?:between columns \d+ and \d+|column \d+): ")
@@ -43,9 +43,9 @@ Triple = tuple[str, str, Term]
 
 @dataclass(kw_only=True)
 class RDFReading:
-    """Files of RDF, read once by `entities`; terms of `languages` alone (None: all).
+    """Files of RDF, read once by `entities`; only terms of `languages` (None: all).
 
-    Afterwards: what the files were, rejects, redirects, and whether any statement was truthy, that is without
+    After reading: descriptions of the files, rejects, redirects, and whether any statement was truthy, that is without
     rank and qualifiers.
     """
 
@@ -58,10 +58,10 @@ class RDFReading:
     truthy: bool = False
 
     def entities(self, work: Path) -> Iterator[dict[str, Any]]:
-        """Every entity that the files speak of, by number, properties first. `work`: a folder for what is gathered.
+        """Every entity described in the files, by number, properties first.
 
-        Raises SourceError for a format that is not known, a file that is none of its format or is damaged
-        (with `keep_partial` only listed), and where no entity of WikiData is in it.
+        `work`: a folder for gathered facts. Raises SourceError for an unknown format, a file that is not in its format
+        or is damaged (with `keep_partial` only listed), and where there is no entity of WikiData.
         """
         with _Gathering(work / "triples.sqlite", self.languages) as gathering:
             for path in self.paths:
@@ -84,7 +84,7 @@ class RDFReading:
 
     def _triples(self, path: str) -> Iterator[Triple]:
         name = "stdin" if path == STDIN else Path(path).name
-        source = file_facts(path, name) | {"triples": 0}  # of those that say something of entities
+        source = file_facts(path, name) | {"triples": 0}  # number of triples that describe entities
         self.sources.append(source)
         with opened(path) as raw:
             stream = HashedReader(raw, name=name)
@@ -113,7 +113,7 @@ class RDFReading:
         for block in _blocks(chunks):
             try:
                 triples = list(_triples_of(block, RdfFormat.N_QUADS))
-            except (SyntaxError, ValueError):  # what follows an unclosed quote would be lost with it
+            except (SyntaxError, ValueError):  # triples after an unclosed quote would be lost with it
                 triples = []
                 for number, line in enumerate(block.split(b"\n"), first):
                     try:
@@ -138,7 +138,7 @@ class RDFReading:
 
 
 def rdf_format(name: str) -> Any:
-    """pyoxigraph's format that a file's ending tells, None for N-Triples and N-Quads, read by line.
+    """pyoxigraph's format for a file's ending, None for N-Triples and N-Quads, which are read by line.
 
     Raises SourceError for other endings. Standard input is N-Triples.
     """
@@ -233,7 +233,7 @@ class _Gathering:
         )
         self._connection.execute("BEGIN")
         self._subject = ""
-        self._facts: list[Any] = []  # of one subject that came in a row
+        self._facts: list[Any] = []  # consecutive facts of one subject
         self._rows: dict[str, list[tuple[int | str, bytes]]] = {"about": [], "node": []}
         self.datatypes: dict[str, str | None] = {}
         self.rejects: list[Reject] = []

@@ -16,7 +16,7 @@ XSD = NAMESPACES["xsd"]
 RDF_TYPE = NAMESPACES["rdf"] + "type"
 DATA = "https://www.wikidata.org/wiki/Special:EntityData/"  # documents about entities
 GENID = "http://www.wikidata.org/.well-known/genid/"  # unknown values on the query service
-VALUE_PARTS = (  # of the nodes that tell times, quantities and coordinates in full
+VALUE_PARTS = (  # predicates of the nodes with full times, quantities and coordinates
     *("timeValue", "timePrecision", "timeCalendarModel", "quantityAmount", "quantityUnit", "quantityUpperBound"),
     *("quantityLowerBound", "geoLatitude", "geoLongitude", "geoPrecision", "geoGlobe"),
 )
@@ -28,9 +28,9 @@ KINDS: Mapping[str, Kind] = {"NamedNode": "iri", "BlankNode": "blank", "Literal"
 
 
 class Term(NamedTuple):
-    """What stands in a triple: an IRI, a blank node's name, or a literal's text with its language or datatype IRI.
+    """A term of a triple: an IRI, a blank node's name, or a literal's text with its language or datatype IRI.
 
-    A tuple, for there are as many as triples.
+    A tuple rather than a class, for there is one for each triple.
     """
 
     kind: Kind

@@ -1,4 +1,4 @@
-"""Values as a dump writes them -> values. What cannot be read raises `Unreadable` with a reason; nothing is guessed."""
+"""Values in a dump's form -> values. Unreadable ones raise `Unreadable` with a reason; nothing is guessed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CALENDARS = {"Q1985727": "gregorian", "Q1985786": "julian"}
 
 
 class Unreadable(ValueError):  # noqa: N818 - not an error of the caller's: it becomes a reject
-    """Part of an entity that cannot be read: `reason` is a short code, the message says what was found."""
+    """Part of an entity that cannot be read: `reason` is a short code, the message describes the content found."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(shortened(detail))

@@ -1,8 +1,8 @@
-"""Any SPARQL 1.1 endpoint, its requests made by SPARQLWrapper, behind one adapter.
+"""Any SPARQL 1.1 endpoint, with requests made by SPARQLWrapper, as one adapter.
 
-Questions go by POST and answers come as JSON, under a time limit of our own; status, content type and
-completeness are checked. Servers cut long results at a limit of theirs and say nothing (status 200): a result
-counts as whole only where it is shorter than one that is known to be, or where a count agrees.
+Queries are sent by POST and answers come as JSON, under a time limit of our own; status, content type and completeness
+are checked. Servers cut long results at their own limit without a sign (status 200): a result counts as complete only
+where it is shorter than one known to be complete, or where a count agrees.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _MOST_ROWS = 10**12
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Profile:
-    """What is particular to an endpoint. `batch`: entities a question; `timeout`: seconds, a little more than the
-    server's own limit.
+    """Settings of an endpoint. `batch`: entities per query; `timeout`: seconds, a little more than the server's own
+    limit.
     """
 
     url: str
@@ -110,12 +110,12 @@ class Endpoint:
         wrapper = SPARQLWrapper(self.client.address.sent, returnFormat=JSON)
         wrapper.setMethod(POST)
         wrapper.setQuery(query)
-        body = wrapper._createRequest().data  # the one way to what it would send
+        body = wrapper._createRequest().data  # SPARQLWrapper has no public way to the body it would send
         assert isinstance(body, bytes)
         return dict(parse_qsl(body.decode()))
 
     def _rows(self, answer: Answer) -> list[Row]:
-        """The rows of an answer. Raises TryAgain for what may pass, errors for what will not."""
+        """The rows of an answer. Raises TryAgain for errors that may pass, other errors for lasting ones."""
         client, url, body = self.client, self.url, answer.body
         status, headers = answer.status, answer.headers
         text = (body[:400] + body[-200:]).lower()  # servers repeat the query after the reason

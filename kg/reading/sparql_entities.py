@@ -1,7 +1,7 @@
-"""What a SPARQL endpoint says of entities -> entity objects, as of a JSON dump.
+"""The content of a SPARQL endpoint -> entity objects, as of a JSON dump.
 
-Plain SPARQL 1.1: full statements (p:, ps:, psv:, pq:, pqv:, wikibase:rank) where the endpoint has them, else
-truthy ones; labels by rdfs:label with language filters, never by the label service.
+Plain SPARQL 1.1: full statements (p:, ps:, psv:, pq:, pqv:, wikibase:rank) where the endpoint has them, else truthy
+ones; labels by rdfs:label with language filters, never by the label service.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from kg.terms import normalise
 
 _TERMS = "rdfs:label, skos:altLabel, schema:description"
 _ABOUT_VALUES = ", ".join((*(f"wikibase:{name}" for name in VALUE_PARTS), "granola:time"))
-_ORDERS = "granola:aliasOrder, granola:statementOrder, granola:qualifierOrder"  # at endpoints that hold an export
-_NODES = 200  # value nodes a question
+_ORDERS = "granola:aliasOrder, granola:statementOrder, granola:qualifierOrder"  # present at endpoints loaded from an export
+_NODES = 200  # value nodes per query
 _PROP = NAMESPACES["p"]
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
-_IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # as may stand in a query
+_IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # characters allowed in an IRI of a query
 
 T = TypeVar("T")
 _Grouped = dict[str, list[tuple[str, Term]]]  # (predicate, object) by subject
 
 
 class SPARQLEntities:
-    """Entity objects by id. `languages`: whose terms to ask for, None for all.
+    """Entity objects by id. `languages`: the languages of the terms to request, None for all.
 
-    After reading: `truthy`, whether any statement came without rank and qualifiers, `rejects`, facts of entities that
-    their objects cannot hold, and `not_found`, names that were asked for and that nothing there bears.
+    After reading: `truthy`, whether any statement came without rank and qualifiers; `rejects`, facts that entity
+    objects cannot represent; and `not_found`, requested names that no entity there has.
     """
 
     def __init__(self, endpoint: Endpoint, *, languages: Iterable[str] | None = None) -> None:
@@ -63,10 +63,10 @@ class SPARQLEntities:
         return self._has_statements
 
     def entities(self, ids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """(id as asked, entity object) for each id once, in order.
+        """(requested id, entity object) for each id once, in order.
 
-        An id that was merged gives its target's object, with `redirects`; one of which the endpoint says
-        nothing an object with `missing`. Raises ServiceError and its kinds.
+        For a merged id the object is that of the target, with `redirects`; for one without triples at the endpoint an
+        object with `missing`. Raises ServiceError and its subclasses.
         """
         unique_ids = list(dict.fromkeys(ids))
         size = self._endpoint.profile.batch
@@ -84,7 +84,7 @@ class SPARQLEntities:
                     yield entity_id, {**target.data, "redirects": {"from": entity_id, "to": merged[entity_id]}}
 
     def _assembled(self, ids: Sequence[str]) -> dict[str, Assembled]:
-        """What the endpoint says of some entities; they are asked for in halves where they are too much for it."""
+        """The entities assembled from the endpoint's triples; a batch that is too large for it is halved."""
         found: dict[str, Assembled] = {}
         for some, (facts, nodes) in _in_pieces(self._read_facts, ids):
             for entity_id in some:

@@ -1,4 +1,6 @@
-"""Compressed bytes in, plain bytes out: told by content, of several members, never cut short silently."""
+"""Compressed bytes in, plain bytes out: the format is recognised by content, several members are read, and truncation
+is an error.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from typing import Any, BinaryIO, Protocol
 from kg.errors import SourceError
 
 BLOCK = 1 << 18  # compressed bytes at a time; JSON unpacks to about ten times that
-_SMALL_BLOCK = 1 << 14  # what gzip gives then stays in the processor's cache, which makes it a third faster
-# Bytes unpacked at once: gzip gives up to 1,000 times that, zstd 32,000. What is unpacked together with damage is lost.
+_SMALL_BLOCK = 1 << 14  # gzip's output then stays in the processor's cache, which makes it a third faster
+# Bytes decompressed at once: gzip expands up to 1,000 times, zstd 32,000. A step that meets damage is lost whole.
 _STEPS = {"gzip": 1 << 20, "bzip2": 1 << 11, "zstd": 1 << 11}
 
 
@@ -66,7 +68,7 @@ def _gzip() -> _Decompressor:
 def _zstd() -> _Decompressor:
     import zstandard
 
-    # Window sizes up to what `zstd --long=31` writes.
+    # Window sizes up to those of `zstd --long=31`.
     decompressor: Any = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
     return decompressor  # type: ignore[no-any-return]
 
@@ -88,10 +90,10 @@ _FOREIGN = (
 
 
 def plain_chunks(stream: HashedReader, name: str) -> Iterator[bytes]:
-    """The stream's content, decompressed by what its first bytes say; the name's ending is not asked.
+    """The stream's content, decompressed in the format of its first bytes, whatever the name's ending.
 
-    Raises `DamagedError` where a compressed stream is truncated, corrupt, or followed by other bytes, after
-    yielding everything before that place, and `SourceError` for formats that are not read.
+    Raises `DamagedError` where a compressed stream is truncated, corrupt, or followed by other bytes, after yielding
+    everything before that place, and `SourceError` for unsupported formats.
     """
     head = b""
     while len(head) < 16 and (more := stream.read(BLOCK)):

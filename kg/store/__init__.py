@@ -1,4 +1,4 @@
-"""Where a snapshot lives: in a file, or in a Neo4j database."""
+"""Stores of snapshots: a file, or a Neo4j database."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _encode(kind: SnakKind, value: Value | None) -> tuple[int, Any]:
 
 
 def encode_value(value: Value) -> tuple[int, Any]:
-    """The columns type and value of a value; a list stands for its JSON."""
+    """The columns type and value of a value; a list is to be stored as JSON."""
     return _ENCODERS[type(value)](value)
 
 
@@ -189,7 +189,7 @@ class Decoder:
         name: bytes | str,
         datatype: int | str | None,
     ) -> Statement:
-        """One statement from its row; `subject` is the id that the row's number stands for."""
+        """One statement from its row; `subject` is the id of the row's number."""
         if kind > schema.OTHER_ENTITY and kind != schema.STRING:
             value = orjson.loads(value)
         return Statement(

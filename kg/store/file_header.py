@@ -11,7 +11,7 @@ from kg.errors import DamagedSnapshotError, SnapshotError
 from kg.store import schema
 
 _SIZE = 100  # sqlite.org/fileformat2.html, section 1.3
-_ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?:/")  # of one slash, as a path has it
+_ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?:/")  # with one slash, which remains when `Path` has read an address
 
 
 def check_kind(path: Path) -> None:
@@ -35,7 +35,7 @@ def check_kind(path: Path) -> None:
 
 
 def check_complete(path: Path) -> None:
-    """Raises DamagedSnapshotError where the file is shorter than its header says."""
+    """Raises DamagedSnapshotError where the file is shorter than the size in its header."""
     page_size, pages = struct.unpack(">H10xI", _header(path)[16:32])
     expected = pages * (65536 if page_size == 1 else page_size)
     size = path.stat().st_size

@@ -1,4 +1,4 @@
-"""Writing a snapshot file: tables, rows, what is derived from the rows, and the hash of what it says."""
+"""Writing a snapshot file: tables, rows, data derived from the rows, and the hash of its content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kg.store import schema
 from kg.store.entity_rows import Record, RowGroups, record_of
 from kg.terms import normalise_anew
 
-# What a snapshot says as one hash, whatever file, machine or time it comes from.
+# The content of a snapshot as one hash, independent of file, machine and time.
 #
 # Each entity is hashed by itself and the hashes are added up, so that the sum can be made in any order, by several
 # processes, while entities come and go.
@@ -92,7 +92,7 @@ def _records(connection: sqlite3.Connection, number: int | None) -> Iterator[tup
 _BATCH = 500  # entities at a time
 _ROWS = 50  # rows an INSERT
 
-_COUNTS: Mapping[str, Mapping[str, str]] = {  # by table: each is read once
+_COUNTS: Mapping[str, Mapping[str, str]] = {  # grouped by table, so that each is read once
     "entity": {"entities": "count(*)", "items": "sum(id > 0)", "properties": "sum(id < 0)"},
     "statement": {
         "statements": "count(*)",
@@ -125,16 +125,16 @@ def prepare(connection: sqlite3.Connection, *, journal: str = "OFF") -> None:
 
 
 def layout() -> str:
-    """What tells files of one layout from those of another: the schema's version and its text."""
+    """The fingerprint of the file layout: the schema's version and its text."""
     text = f"{schema.SCHEMA_VERSION} {schema.TABLES} {schema.INDEX}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def hasten(connection: sqlite3.Connection, *, journal: str, database: str = "main") -> None:
-    """Settings for writing much at a time; without a journal also without waits for the disk.
+    """Settings for large writes; without a journal also without waits for the disk.
 
-    Names and indexes are sorted beside the file, not in /var/tmp, which may be small. (This setting is of the whole
-    process; SQLite passes over a folder that is gone.)
+    Names and indexes are sorted next to the file, not in /var/tmp, which may be small. (This setting is for the whole
+    process; SQLite ignores a folder that no longer exists.)
     """
     for _, name, path in connection.execute("PRAGMA database_list").fetchall():
         if name == database and path:
@@ -274,7 +274,7 @@ def manifest(connection: sqlite3.Connection) -> dict[str, Any]:
 
 
 def counts(connection: sqlite3.Connection) -> dict[str, int]:
-    """What is in the file now: entities, statements by rank, qualifiers, terms, redirects."""
+    """Counts of the file's current content: entities, statements by rank, qualifiers, terms, redirects."""
     count_of: dict[str, int] = {}
     for table, columns in _COUNTS.items():
         (row,) = connection.execute(f"SELECT {', '.join(columns.values())} FROM {table}")

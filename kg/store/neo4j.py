@@ -48,7 +48,7 @@ from kg.store.neo4j_rows import RANKS, VALUES_A_BLOCK, default_datatype, stored_
 from kg.store.protocol import NameMatch, matches_in_order
 from kg.terms import normalise
 
-# What a mirror answers, as entities and matches: the inverse of `kg.store.neo4j_rows`.
+# Results of a mirror -> entities and matches: the inverse of `kg.store.neo4j_rows`.
 
 TERMS = ("label", "description", "aliases")  # properties of a node are these, "_" and a language
 
@@ -67,9 +67,9 @@ def read_entity(
 ) -> Entity:
     """An entity from its node and relationships.
 
-    `literals` is the node's `statements`; `related` has [type, ordinal, rank, target, qualifiers, id, datatype] a
-    relationship; of `terms` everything is passed over that is no term. Statements of `properties` (None: all).
-    Raises ValueError, TypeError, LookupError or ArithmeticError for what no push has written.
+    `literals` is the node's `statements`; `related` has [type, ordinal, rank, target, qualifiers, id, datatype] per
+    relationship; entries of `terms` that are no terms are ignored. Statements of `properties` (None: all). Raises
+    ValueError, TypeError, LookupError or ArithmeticError for content that no push has written.
     """
     subject = id_of(number)
     decode = decoder.statement
@@ -304,7 +304,7 @@ class Neo4jStore:
         self.close()
 
     def _read(self, query: str, **parameters: Any) -> list[Any]:
-        """What `query` returns, one value a row, from the very load that was opened."""
+        """The result of `query`, one value per row, from the same load that was opened."""
         answer = self._client.run(f"{_HEAD}{query} }}", parameters)
         if len(answer) != 1 or answer[0][0] != self._load:
             raise MirrorError(f"{self.address} was replaced or emptied while it was open; open it again")
@@ -334,7 +334,7 @@ class Neo4jStore:
 
 
 def read_marker(client: Neo4jClient) -> dict[str, Any] | None:
-    """The node that says what a database holds, or None. Raises MirrorError where its model is another one."""
+    """The node that describes a database's content, or None. Raises MirrorError where its model is another one."""
     rows = client.run("MATCH (m:Snapshot {slot: 1}) RETURN properties(m)")
     if not rows:
         return None

@@ -1,4 +1,4 @@
-"""Talking to a Neo4j server: addresses, credentials, time-outs, and errors that say what to do."""
+"""Access to a Neo4j server: addresses, credentials, time-outs, and errors that name a remedy."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _EXPECTED = "expected one as bolt://localhost:7687 or bolt://localhost:7687/neo4
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Address:
-    """Where a server listens, without credentials, and which of its databases is meant."""
+    """The address of a server, without credentials, and the name of its database."""
 
     uri: str
     database: str
@@ -52,9 +52,9 @@ class Address:
         try:
             parts = urlsplit(text)
             port = f":{parts.port}" if parts.port is not None else ""
-        except ValueError:  # it repeats a password that stands where a port does
+        except ValueError:  # its message repeats a password written in place of a port
             raise MirrorError(f"no address of a Neo4j server: {_EXPECTED}") from None
-        # The text is not repeated before this: it may hold a password.
+        # Messages above this line do not repeat the text, which may contain a password.
         if "@" in parts.netloc:
             raise MirrorError(
                 f"credentials do not belong into the address of {parts.hostname}; set {USER} and {PASSWORD} instead"
@@ -178,7 +178,7 @@ class Neo4jClient:
 
 
 def property_id(text: str) -> str:
-    """A property id as it may stand in Cypher as a relationship type. Raises MirrorError for anything else."""
+    """A property id as a relationship type in Cypher. Raises MirrorError for anything else."""
     if not re.fullmatch(r"P[1-9][0-9]{0,17}", text):
         raise MirrorError(f"{text!r} is no property id")
     return text

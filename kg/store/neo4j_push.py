@@ -1,11 +1,10 @@
-"""Putting a snapshot file into a Neo4j database, in the model that `kg.store.neo4j` tells.
+"""Putting a snapshot file into a Neo4j database, in the model described in `kg.store.neo4j`.
 
-Each batch is one statement that also moves the place marker in the node `:Snapshot`, and does so only from where it
-stood. So a batch goes in exactly once however often it is sent, and a push that was killed goes on
-where the server stands. One writer: concurrent writers of relationships would wait for each other at hubs.
-
-Batches of relationships go by subject, and the type is a parameter (`$(row[1])`, Neo4j 5.26): one plan for all, no
-sorting of the statements, each subject looked up once. Batches by property need a plan each, and most are tiny.
+Each batch is one statement that also moves the progress marker in the node `:Snapshot`, and only if the marker has its
+expected value. So each batch is applied exactly once however often it is sent, and a killed push continues from the
+server's marker. One writer: concurrent writers of relationships would wait for each other at hubs. Batches of
+relationships go by subject, and the type is a parameter (`$(row[1])`, Neo4j 5.26): one plan for all, no sorting of the
+statements, each subject looked up once. Batches by property need a plan each, and most are tiny.
 """
 
 from __future__ import annotations
@@ -126,7 +125,9 @@ class PushProgress:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pushed:
-    """What a push did: things written by phase, none where everything was there, and whether it went on with one."""
+    """The result of a push: objects written by phase, none where all were present, and whether it continued an earlier
+    push.
+    """
 
     address: str
     snapshot_id: str
@@ -143,15 +144,13 @@ def push(
     patience: float = PATIENCE_SECONDS,
     progress: Callable[[PushProgress], None] | None = None,
 ) -> Pushed:
-    """Put a snapshot file into the database at `bolt://HOST:PORT[/DATABASE]`, or go on with that.
+    """Put a snapshot file into the database at `bolt://HOST:PORT[/DATABASE]`, or continue an earlier push.
 
-    Where the database holds it already, only constraints and indexes that are missing are made. `replace` deletes
-    what the mirror's labels hold first, whatever it is; nodes of other labels are never touched. `batch` is how many
-    nodes or relationships go into one statement.
-
-    Raises MirrorError where the database holds something else, was changed behind the mirror's back, or another
-    push writes to it; MirrorUnreachableError where the server stays away for `patience` seconds; the errors of
-    `SQLiteStore.open`.
+    Where the database contains it already, only missing constraints and indexes are made. `replace` first deletes all
+    nodes with the mirror's labels; nodes of other labels are never touched. `batch` is the number of nodes or
+    relationships per statement. Raises MirrorError where the database has other content, was changed by others since,
+    or another push writes to it; MirrorUnreachableError where the server is unreachable for `patience` seconds; the
+    errors of `SQLiteStore.open`.
     """
     with SQLiteStore.open(snapshot) as store:
         manifest = dict(store.manifest())
@@ -231,7 +230,7 @@ class _Push:
         return marker
 
     def _empty(self, load: str) -> None:
-        """Delete what was there before, as long as the marker says that nothing new was written."""
+        """Delete earlier content, as long as the marker shows that nothing new was written."""
         relationships = "MATCH (:Entity)-[r]->() WITH r LIMIT $n DELETE r"
         nodes = [f"MATCH (n:{label}) WITH n LIMIT $n DETACH DELETE n" for label in LABELS]
         deleted = 0
@@ -265,7 +264,7 @@ class _Push:
     def _write(
         self, load: str, old: tuple[int, int | str | None], new: tuple[int, int | str], write: str, rows: list[Any]
     ) -> None:
-        """Write rows and move the marker over them, both or neither; only from where the marker stood."""
+        """Write rows and advance the marker in one transaction; only if the marker has its expected value."""
         parameters = {"load": load, "old_phase": old[0], "old": old[1], "phase": new[0], "after": new[1], "rows": rows}
         if not self._client.run(f"{_MOVE} WITH m UNWIND $rows AS row {write} RETURN count(*)", parameters)[0][0]:
             # Sent twice, because the connection was lost after the server had done it; or not ours any more.
@@ -288,7 +287,7 @@ def _ahead(pieces: Iterator[RowPiece]) -> Generator[RowPiece]:
 
 
 def wrong_counts(client: Neo4jClient, connection: sqlite3.Connection) -> list[str]:
-    """What a database holds another number of than the snapshot file says, in words; empty where all is well."""
+    """The counts in which a database differs from the snapshot file, in words; empty where all agree."""
     wrong = []
     for phase in _PHASES:
         (expected,) = connection.execute(phase.count).fetchone()

@@ -1,6 +1,7 @@
-"""The rows of a snapshot file as nodes and relationships. The model is described in `kg.store.neo4j`.
+"""The rows of a snapshot file as nodes and relationships.
 
-Every function streams in key order, so that it can go on behind a key: all of WikiData never stands in memory.
+The model is described in `kg.store.neo4j`. Every function streams in key order, so that it can continue after a key
+and memory does not grow with the snapshot.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kg.store.entity_rows import RowGroups, whole_id
 
 RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
 VALUES_A_BLOCK = 5_000
-LONGEST_KEY = 1_000  # bytes of a name in an index; longer ones stand there by their hash
+LONGEST_KEY = 1_000  # longest name in an index, in bytes; longer ones are stored there as hashes
 
 _BEGIN = -(1 << 62)
 _START, _END = 580, 582
@@ -30,7 +31,7 @@ _FARTHEST_YEAR = 10**14  # whose days are integers of 64 bits
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowPiece:
-    """What goes in whole or not at all: `key` is where to go on after it."""
+    """Rows that are written together or not at all: `key` is the position to continue after."""
 
     key: int | str
     rows: list[Any]
@@ -75,7 +76,7 @@ def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterat
 
 
 def missing(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
-    """Nodes of what is stated as a value and not in the snapshot: [id, number], by number."""
+    """Nodes of entities that occur as values but are not in the snapshot: [id, number], by number."""
     for (number,) in connection.execute(
         f"SELECT DISTINCT value FROM statement WHERE type = {schema.ENTITY} AND value > ?"
         " AND value NOT IN (SELECT id FROM entity) ORDER BY value",
@@ -163,7 +164,7 @@ def batches(pieces: Iterable[RowPiece], *, rows: int, size: int) -> Iterator[Row
 
 
 def stored_key(name: str) -> str:
-    """A normalised name as it stands in the index: itself, or its hash where it is very long."""
+    """The form of a normalised name in the index: itself, or its hash where it is very long."""
     data = name.encode()
     # A normalised name has no control character, so no name looks like a hash.
     return name if len(data) <= LONGEST_KEY else "\x01" + hashlib.sha256(data).hexdigest()

@@ -50,7 +50,7 @@ def name_match(number: int, kind: int, language: str, text: str) -> NameMatch:
 
 
 class Store(Protocol):
-    """Read access to a snapshot. See the module's contract."""
+    """Read access to a snapshot. See the contract in the module's docstring."""
 
     def entities(
         self,
@@ -99,7 +99,7 @@ class Store(Protocol):
         ...
 
     def ids(self, *, after: str | None = None) -> Iterator[str]:
-        """All ids: items by number, then properties by number; `after` continues behind an id."""
+        """All ids: items by number, then properties by number; `after`: only ids after this one."""
         ...
 
     def descriptions(self, languages: Sequence[str]) -> Iterator[str]:
@@ -107,9 +107,9 @@ class Store(Protocol):
         ...
 
     def manifest(self) -> Mapping[str, Any]:
-        """What the snapshot was made from and how; `snapshot_id` and `counts` are always there."""
+        """The source and settings of the snapshot; `snapshot_id` and `counts` are always present."""
         ...
 
     def close(self) -> None:
-        """Release what the store holds. Reading afterwards is an error; closing twice is not."""
+        """Release the store's resources. Reading afterwards is an error; closing twice is not."""
         ...

@@ -26,7 +26,7 @@ _CHUNK = 20_000  # ids, names or pairs asked at a time
 _SEEK = 8  # up to this many properties are looked up one by one, more are filtered while scanning
 
 
-MOST_BEGINNING = 2_000  # names: a hundredth of a second
+MOST_BEGINNING = 2_000  # names read at most, which takes a hundredth of a second
 
 
 class SQLiteStore:
@@ -355,7 +355,7 @@ class SQLiteStore:
     def stream(self, sql: str) -> Iterator[Any]:
         """The rows of a query over the tables of `kg.store.schema`, one after the other."""
         try:
-            # Not the cursor itself: a generator that is left would close it, and so raise, behind the connection.
+            # Not the cursor itself: an abandoned generator would close it after the connection, which raises.
             yield from chain(self._connection.execute(sql))
         except sqlite3.DatabaseError as error:
             raise DamagedSnapshotError(f"cannot read snapshot {self.path}: {error}") from error

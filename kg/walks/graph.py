@@ -1,7 +1,7 @@
-"""A read-through view of a store for walks: entities are kept, and fetched in batches.
+"""A read-through view of a store for walks: entities are cached, and fetched in batches.
 
-`Graph` is what ladder and linking code asks. One question touches a few dozen entities, most of them
-(countries, classes) shared with the questions before it.
+Ladder and linking code reads through `Graph`. One question needs a few dozen entities, most of them (countries,
+classes) shared with earlier questions.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country,
 SETTLEMENT = "Q486972"
 DISSOLVED = "P576"
 CLASS_DEPTH = 12
-FOUND, EACH = 25_000_000, 200  # characters of names that are kept; what a carrier of a name counts as
+FOUND, EACH = 25_000_000, 200  # characters of cached names; characters that each entity with a name adds
 STATEMENTS, TEXT = 40, 4_000  # statements, and characters of names and descriptions, that count as one more entity
 CONCLUDED = 500_000  # pairs of an entity and a property whose current statements are kept: 100 MB at most
 _NOTHING: list[Statement] = []
 
-# Where things lie, what they are of and what they do: what is looked at next of an entity.
+# Place, part and occupation: the properties that ladders follow next from an entity.
 AHEAD = frozenset({
     "P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "P276", "P279", "P361", "P495", "P749",
 })  # fmt: skip
@@ -33,8 +33,8 @@ AHEAD = frozenset({
 class Graph:
     """Cached, language-aware reading of a store. Not thread-safe; results depend on the store alone.
 
-    What is no entity's id is in no store and is not remembered; nothing is concluded of what the store lacks. So what
-    is asked from outside fills no cache beyond `capacity` ids.
+    Malformed ids are in no store and are not cached; absence from the store is not evidence of anything. So requests
+    from outside fill no cache beyond `capacity` ids.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class Graph:
         properties: Collection[str] | None = None,
         capacity: int = 500_000,
     ) -> None:
-        """Labels, names and descriptions are read in `language`; `shown_in` adds a second one for what users see.
+        """Labels, names and descriptions are read in `language`; `shown_in` adds a second language for display.
 
-        `further_labels` are labels in `shown_in`, by id, of entities that the store has no label of there.
+        `further_labels` are labels in `shown_in`, by id, for entities that have none in the store.
         """
         self.store = store
         self.language = language
@@ -69,12 +69,12 @@ class Graph:
         )
         self._sizes: dict[str, int] = {}
         self._current: dict[tuple[str, str], list[Statement]] = {}
-        self._targets: dict[tuple[str, str], tuple[str, ...]] = {}  # of what is in `_current`
+        self._targets: dict[tuple[str, str], tuple[str, ...]] = {}  # for the statements in `_current`
         self._historical: dict[str, bool] = {}
         self._names: dict[str, tuple[str, ...]] = {}
 
     def fetch(self, ids: Iterable[str]) -> None:
-        """Read the entities that are not here yet, in one batch; what is no id is passed over."""
+        """Read the entities that are not cached yet, in one batch; malformed ids are ignored."""
         lacking = [i for i in dict.fromkeys(ids) if i not in self._entities and ENTITY_ID.match(i)]
         if not lacking:
             return
@@ -89,7 +89,9 @@ class Graph:
             self._held += _size(entity) if entity else 1
 
     def fetch_along(self, ids: Iterable[str], *, steps: int = 2) -> None:
-        """Read the entities, what their statements with the properties `AHEAD` lead to, and so on, one batch a step."""
+        """Read the entities, the values of their statements with the properties `AHEAD`, and so on, one batch per
+        step.
+        """
         self.fetch(ids := list(dict.fromkeys(ids)))
         for _ in range(steps):
             known = [entity for i in ids if (entity := self.entity(i))]
@@ -192,7 +194,7 @@ class Graph:
         return entity.values(prop) if entity else ()
 
     def current(self, entity_id: str, prop: str) -> list[Statement]:
-        """The statements that hold today; see `kg.walks.ranks.current`. The list is shared: leave it."""
+        """The statements that are valid today; see `kg.walks.ranks.current`. The list is shared: do not change it."""
         key = (entity_id, prop)
         known = self._current.get(key)
         if known is None:
@@ -326,6 +328,6 @@ class _Overlaid(Graph):
 
 
 def _size(entity: Entity) -> int:
-    """As how many entities of usual size one counts."""
+    """The size of an entity in the cache, in entities of usual size."""
     texts = (*entity.labels.values(), *entity.descriptions.values(), *(a for of in entity.aliases.values() for a in of))
     return 1 + len(entity.statements) // STATEMENTS + sum(map(len, texts)) // TEXT

@@ -70,13 +70,13 @@ def has_ended(statement: Statement) -> bool:
 
 
 def has_begun(statement: Statement) -> bool:
-    """Whether the statement's start, where it tells one, is not yet to come."""
+    """Whether the statement has begun: it has no start, or its start is not in the future."""
     starts = _times(statement, START)
     return not starts or not all(map(is_to_come, starts))
 
 
 def valid_at(statement: Statement, at: TimeValue) -> bool | None:
-    """Whether the statement held at `at`; None where it says nothing about time."""
+    """Whether the statement was valid at `at`; None where it has no times."""
     starts, ends = _times(statement, START), _times(statement, END)
     if not starts and not ends:
         points = _times(statement, POINT)
@@ -89,7 +89,7 @@ def valid_at(statement: Statement, at: TimeValue) -> bool | None:
 
 
 def stated(statements: Iterable[Statement]) -> list[Statement]:
-    """Those with a value, not deprecated, and not hedged by a sourcing circumstance."""
+    """The statements with a value, not deprecated, and not hedged by a sourcing circumstance."""
     return [
         s
         for s in statements
@@ -105,19 +105,19 @@ def current(
     *,
     historical: Callable[[str], bool] | None = None,
 ) -> list[Statement]:
-    """The statements that hold today, in source order.
+    """The statements that are valid today, in source order.
 
-    Deprecated, unknown and hedged values never count. Preferred rank, where there is any, decides; statements that
-    have ended or are yet to begin fall out; then those that apply to a part only, disputed ones, and those whose
-    target `historical` says no longer exists, each only as long as another value remains. Returns an empty list where
-    every value has ended.
+    Deprecated, unknown and hedged values never count. If there are statements of preferred rank, only they count. Then
+    are dropped: statements that have ended or are yet to begin; those that apply to a part only; disputed ones; and
+    those whose target is `historical`, that is, no longer exists. Each of these steps is taken only as long as another
+    value remains. Returns an empty list where every value has ended.
     """
     chosen = stated(statements)
     preferred = [s for s in chosen if s.rank is Rank.PREFERRED and has_begun(s)]
     chosen = preferred or chosen
     chosen = [s for s in chosen if not has_ended(s) and has_begun(s)]
     doubts: tuple[Callable[[Statement], bool], ...] = (
-        # Of a country on two continents each holds of a part.
+        # A country on two continents has both: each is valid for a part.
         lambda s: s.property != CONTINENT and bool(s.qualifier(APPLIES_TO_PART)),
         lambda s: bool(s.qualifier(DISPUTED_BY)),
         lambda s: historical is not None and s.target is not None and historical(s.target),

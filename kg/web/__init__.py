@@ -1,1 +1,1 @@
-"""What every online source shares: addresses, rate limits and retries, answers kept on disk."""
+"""The parts shared by all online sources: addresses, rate limits and retries, answers cached on disk."""

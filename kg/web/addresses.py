@@ -1,7 +1,8 @@
-"""Addresses of services: what of them may be shown, and whose name and password are sent.
+"""Addresses of services: the parts that may be shown, and whose name and password are sent.
 
-A name and a password do not stand in an address; they are taken from GRANOLA_SOURCE_USER and GRANOLA_SOURCE_PASSWORD.
-A key in its query is sent, but never shown, nor kept in a manifest: ?key=abc becomes ?key=***.
+A name and a password may not be part of an address; they are read from GRANOLA_SOURCE_USER and
+GRANOLA_SOURCE_PASSWORD. A key in its query is sent, but never shown, nor stored in a manifest: ?key=abc becomes
+?key=***.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]*\]?|[^:\[\]]*)(?::[0-9]+)?")
 _BARE = re.compile(r"\A[^/?#\s:]+:[^/?#\s]*@")
 _LONGEST = 40  # characters of a scheme in running text; without a bound any long word would be read again and again
 _ADDRESS = re.compile(_BEGIN.replace("]+:", f"]{{1,{_LONGEST}}}+:") + r"/?[^\s'\"<>]+")
-_SHORTEST = 4  # characters of a secret that is looked for in what a server says
+_SHORTEST = 4  # shortest secret, in characters, that is searched for in a server's messages
 _HIDDEN = "***"
 
 
 def without_secrets(address: str) -> str:
     """An address as it may be shown: no name and password, no fragment, no values in its query.
 
-    Nor what stands where a port does and is no number, which may be a password.
+    A port that is no number is removed too, for it may be a password.
     """
     main_part, _, query = address.partition("#")[0].partition("?")
     match = _PLACE.match(main_part)
@@ -60,10 +61,10 @@ class ServiceAddress:
 
     @classmethod
     def parse(cls, address: str, *, known: bool = False) -> ServiceAddress:
-        """`known`: an address of ours, which gets nobody's name and password.
+        """`known`: a built-in address, to which the user's name and password are not sent.
 
-        Raises SourceError for what is no http or https address, and one with a name and password in it; no message
-        repeats a secret.
+        Raises SourceError for other than http and https addresses, and for one with a name and password in it; no
+        message repeats a secret.
         """
         shown = without_secrets(address)
         try:

@@ -1,4 +1,4 @@
-"""Answers kept on disk, so that a run that was cut short, or is repeated, asks only for what is lacking."""
+"""Answers cached on disk, so that an interrupted or repeated run requests only missing ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Cache:
             )
         except (sqlite3.Error, OSError) as error:
             raise SourceError(f"{path} cannot be used as a cache: {error}; name another file or remove it") from error
-        self.first: float | None = None  # fetch times of what was read or written
+        self.first: float | None = None  # earliest and latest fetch time of the answers read or written
         self.last: float | None = None
 
     def _check(self) -> None:
@@ -45,7 +45,7 @@ class Cache:
             raise SourceError(f"{self.path} is a database but no cache of answers; name another file")
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """What is there of some keys; an entry that is damaged counts as lacking."""
+        """The cached answers for some keys; a damaged entry counts as missing."""
         listed = list(keys)
         bodies: dict[str, bytes] = {}
         for at in range(0, len(listed), _CHUNK):
@@ -91,5 +91,5 @@ class Cache:
 
 
 def cache_key(*parts: str) -> str:
-    """A key of fixed length for what was asked: service, parameters, id."""
+    """A key of fixed length for a request: service, parameters, id."""
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()

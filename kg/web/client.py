@@ -1,4 +1,4 @@
-"""One request to a service of the web: a whole answer of bounded size and time, or an error that says what to do."""
+"""One request to a web service: a whole answer of bounded size and time, or an error that names a remedy."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kg.web.addresses import ServiceAddress, without_secrets
 from kg.web.rate_limits import RetryDelays, TryAgain, excerpt, retry_after, user_agent
 
 LARGEST = 256 << 20  # bytes of an answer
-CONNECTING = 10.0  # seconds at most until a connection stands
+CONNECTING = 10.0  # longest time in seconds to open a connection
 _TOLD = 1 << 16  # bytes of an answer that a message is taken from
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What a service answered. `cut`: why the body is only the beginning, None where it is whole."""
+    """A service's answer. `cut`: the reason why the body is incomplete, None where it is whole."""
 
     status: int
     headers: Mapping[str, str]  # whatever the letters' case
@@ -42,7 +42,8 @@ class ServiceClient:
         """One answer, whatever its status; `parts` are `params` or `data` of the request.
 
         Raises TimeLimitError where it does not come in `patience.timeout`, TryAgain where the connection fails;
-        ServiceError where none could be made and the service has never answered: a mistyped address is told at once.
+        ServiceError where no connection could be made and the service has never answered: a mistyped address is
+        reported at once.
         """
         import requests
         from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, ReadTimeoutError
@@ -88,7 +89,7 @@ class ServiceClient:
     def check(self, answer: Answer) -> None:
         """Raises TryAgain for a status that may pass, and QueryError for one that will not."""
         url, status, after = self.address.shown, answer.status, retry_after(answer.headers)
-        if 300 <= status < 400:  # where it leads, nobody is told who asks, nor is an answer believed
+        if 300 <= status < 400:  # redirects are not followed: they would send the contact and credentials to another host
             target = without_secrets(self.address.clean(answer.headers.get("Location", "another address")))
             raise QueryError(f"{url} leads elsewhere ({status}): to {target}; give that address if it is right")
         said = self.excerpt(answer.body)

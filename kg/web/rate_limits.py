@@ -51,7 +51,7 @@ def user_agent() -> str:
 
 
 class HostLimit:
-    """What one host is asked at a time: a few requests, and none before it wants to be asked again."""
+    """The requests to one host: a few at a time, and none before it accepts requests again."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
         self._places = threading.BoundedSemaphore(at_once)
@@ -60,7 +60,7 @@ class HostLimit:
 
     @contextmanager
     def passing(self, sleep: Callable[[float], None]) -> Iterator[None]:
-        """Wait for a place and for the time, hold the place for the block."""
+        """Wait for a free place and for the host to accept requests; occupy the place during the block."""
         with self._places:
             while (wait := self._not_before - time.monotonic()) > 0:
                 sleep(wait)
@@ -83,7 +83,9 @@ def gate_of(url: str) -> HostLimit:
 
 
 class TryAgain(Exception):  # noqa: N818 - no error yet: it becomes one when the tries are spent
-    """This try failed, another may not. `after`: seconds that the service asks to wait. `error`: what it comes to."""
+    """A failed try that may succeed later. `after`: seconds that the service asks to wait. `error`: raised if tries
+    run out.
+    """
 
     def __init__(self, error: ServiceError, after: float | None = None) -> None:
         super().__init__(str(error))
@@ -93,12 +95,12 @@ class TryAgain(Exception):  # noqa: N818 - no error yet: it becomes one when the
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RetryDelays:
-    """How often and how long to wait: `base` seconds doubled each time up to `cap`, a random half of it taken off.
+    """Number of retries and waiting times: `base` seconds doubled each time up to `cap`, minus a random part of up to
+    half.
 
-    Retry libraries, urllib3's among them, wait for one request: they cannot hold back the other threads that ask the
-    same host, which Wikimedia wants of a client that is told to wait.
-
-    `longest`: a Retry-After beyond it is not waited for. `timeout`: seconds for one request, whole.
+    Retry libraries, urllib3's among them, wait for one request: they cannot hold back the other threads that request
+    from the same host, which Wikimedia requires of a client that is asked to wait. `longest`: a Retry-After beyond it
+    is not waited for. `timeout`: seconds for one request, whole.
     """
 
     tries: int = 6
@@ -114,7 +116,9 @@ class RetryDelays:
         return max(backoff, after or 0.0)
 
     def repeat(self, url: str, ask: Callable[[], T]) -> T:
-        """Ask until it succeeds; `ask` raises `TryAgain` for what may pass. Raises the last error otherwise."""
+        """Call `ask` until it succeeds; it raises `TryAgain` for errors that may pass. Raises the last error
+        otherwise.
+        """
         gate = gate_of(url)
         attempt = 0
         while True:
@@ -130,7 +134,7 @@ class RetryDelays:
                         f"{failure.error}; it asks to wait {failure.after:.0f} s: try again later"
                     ) from failure
                 wait = self.delay(attempt - 1, failure.after)
-                # Who is told to wait keeps the others of this process waiting too; a lost line is one's own.
+                # A wait requested by the host applies to all threads of this process; a lost connection only to this one.
                 if failure.after is not None or isinstance(failure.error, RateLimitedError):
                     gate.close_for(wait)
                 else:
