@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kg.store import open_store
     from kg.walks.graph import Graph
 
-__version__ = "0.2.0"  # of all three packages
+__version__ = "0.2.0"  # the version of all three packages
 
 __all__ = [
     "Entity",

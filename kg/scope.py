@@ -77,7 +77,7 @@ class Scope:
         out: dict[str, Any] = {"everything": self.everything}
         for key, values in (("ids", self.ids), ("also", self.also), ("names", self.names)):
             if values:
-                out[key] = _listed(values)
+                out[key] = _summarise_values(values)
         if self.classes:
             out["classes"] = sorted(self.classes)
         if self.hops:
@@ -98,7 +98,7 @@ def _check(ids: Iterable[str], form: re.Pattern[str], expected: str) -> None:
             raise SelectionError(f"{entity_id!r} cannot be selected: {expected}")
 
 
-def _listed(values: Collection[str]) -> dict[str, Any]:
+def _summarise_values(values: Collection[str]) -> dict[str, Any]:
     ordered = sorted(values)
     listed: dict[str, Any] = {
         "count": len(ordered),

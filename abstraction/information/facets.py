@@ -24,7 +24,7 @@ from kg.bounded_cache import SizedDict
 from kg.model import entity_number
 from kg.terms import fallback_chain, normalise
 from kg.walks.graph import Graph
-from kg.walks.ranks import stated
+from kg.walks.ranks import valid_values
 
 # Joint counts of conditions, where the snapshot contains every carrier of one of them.
 
@@ -58,7 +58,7 @@ class Joint:
         key = (base, prop)
         if key not in self._value_sets:
             read = self._counts.store.entities(carriers, languages=(), properties=(prop,))
-            sets = (frozenset(s.target for s in stated(entity.values(prop)) if s.target) for entity in read.values())
+            sets = (frozenset(s.target for s in valid_values(entity.values(prop)) if s.target) for entity in read.values())
             counted = Counter(held for held in sets if held)
             self._value_sets[key] = counted.total(), counted
         total, sets_counted = self._value_sets[key]

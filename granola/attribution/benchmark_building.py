@@ -207,7 +207,7 @@ class SampleMaker:
             if len({words.name(start) for start in starts}) == 1:
                 called = words.distinct_names(starts)
         # Templates of questions expect proper names.
-        if sourced.question is None and any(words.name(start)[:1].islower() for start in query.given):
+        if sourced.question is None and any(words.name(start)[:1].islower() for start in query.named_entities):
             raise WordingError("a common noun in the place of a name")
         for branch in query.branches:
             kinds = self._facts.targets(branch.start, Hop(property=CLASS)) if len(branch.hops) == 1 else ()

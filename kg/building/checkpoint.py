@@ -1,8 +1,8 @@
-"""The work of a build on disk, so that a build that was killed goes on with the same command.
+"""The work of a build on disk, so that the same command continues a killed build.
 
-A folder beside the output holds the snapshot as far as it is and, in a second database, everything else: what was
-asked for, how far reading has come, the ids seen, counts, rejects and names. Both change together, in one
-transaction a checkpoint: a process may be killed at any moment. (A machine that loses its power may leave them
+A folder next to the output contains the unfinished snapshot and, in a second database, all other state: the
+request, the position in the sources, the ids seen, counts, rejects and names. Both change together, in one
+transaction per checkpoint: a process may be killed at any moment. (A machine that loses its power may leave them
 broken; then the build begins anew with --restart.)
 """
 
@@ -94,8 +94,8 @@ class BuildFolder:
             self.state = {key: orjson.loads(value) for key, value in rows}
 
     @property
-    def left(self) -> bool:
-        """Whether a later call finds something to go on from; a checkpoint that found the disk full is none."""
+    def can_continue(self) -> bool:
+        """Whether a later call can continue from a checkpoint; one that found the disk full does not count."""
         try:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
@@ -145,8 +145,8 @@ class BuildFolder:
         """Keep the rows of `name`, which are sorted in at the end."""
         self.connection.executemany("INSERT INTO notes.name VALUES (?, ?, ?, ?, ?)", names)
 
-    def replaced(self, number: int) -> None:
-        """Names of an entity that were staged before do not count."""
+    def discard_names(self, number: int) -> None:
+        """Discard the names staged so far for an entity that occurs again."""
         self.connection.execute(
             "INSERT OR REPLACE INTO notes.replaced SELECT ?, ifnull(max(rowid), 0) FROM notes.name", (number,)
         )

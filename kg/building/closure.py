@@ -15,7 +15,7 @@ from kg.scope import Scope
 INSTANCE_OF, SUBCLASS_OF = 31, 279
 
 
-def edges_needed(scope: Scope) -> frozenset[int]:
+def survey_properties(scope: Scope) -> frozenset[int]:
     """The properties whose edges a survey for the scope collects."""
     needed = {int(prop[1:]) for prop in scope.along} if scope.hops else set()
     if scope.classes or scope.excluded:
@@ -60,7 +60,7 @@ class EdgeTable:
                     chosen.add(number)
         if scope.hops:
             along = sorted(int(prop[1:]) for prop in scope.along)
-            chosen = self._reached(chosen, along, scope.hops, scope.hub_limit, excluded)
+            chosen = self._entities_within(chosen, along, scope.hops, scope.hub_limit, excluded)
         return chosen, excluded
 
     def idle(self, classes: Iterable[str]) -> list[str]:
@@ -90,7 +90,7 @@ class EdgeTable:
         for (number,) in rows:
             yield number
 
-    def _reached(self, start: IdSet, along: list[int], hops: int, hub_limit: int | None, excluded: IdSet) -> IdSet:
+    def _entities_within(self, start: IdSet, along: list[int], hops: int, hub_limit: int | None, excluded: IdSet) -> IdSet:
         """The entities within `hops` steps of `start`, including `start`."""
         run = self._connection.execute
         reached = IdSet(start)

@@ -24,7 +24,7 @@ from kg.reading.entity_json import (
     sketch_decoder,
 )
 from kg.reading.snaks import Unreadable
-from kg.store.filling import digest_of, summed
+from kg.store.filling import digest_of, digest_bytes
 from kg.terms import normalise
 
 
@@ -112,7 +112,7 @@ class Extractor:
                         break
                     digests += self._in_pieces(at, parsed, batch, heard)
         batch.heard = sorted(heard)
-        batch.digest = summed(digests)
+        batch.digest = digest_bytes(digests)
         return batch
 
     def _line(self, text: bytes, batch: BlockRows, heard: set[str]) -> int:
@@ -148,7 +148,7 @@ class Extractor:
         batch.entities += 1
         text, rejects = self._pieces.readable(parsed)
         digest = self._line(text, batch, heard) if text is not None else 0
-        if text is None or (batch.kept and batch.kept[-1]):  # rejects are reported only for entities that are selected
+        if text is None or (batch.kept and batch.kept[-1]):  # rejects only of selected entities
             batch.rejects += [replace(reject, line=line) for reject in rejects]
         return digest
 

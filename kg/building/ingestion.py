@@ -18,7 +18,7 @@ from kg.building.pair_counts import PairCounts
 from kg.ids import IdSet, id_of
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
-from kg.store.filling import digest_of, entities_digest, summed
+from kg.store.filling import digest_of, entities_digest, digest_bytes
 
 _TOLD = 5  # ids in a warning
 
@@ -139,7 +139,7 @@ class Ingester:
         """Take entities out again."""
         for number in numbers:
             self._digest -= entities_digest(self._connection, number)
-            self._work.replaced(number)
+            self._work.discard_names(number)
             filling.remove(self._connection, [number])
 
     def redirect(self, merged: int, target: int) -> None:
@@ -201,4 +201,4 @@ class Ingester:
     @property
     def digest(self) -> int:
         """The sum of the digests of the entities in the snapshot."""
-        return int.from_bytes(summed(self._digest), "big")
+        return int.from_bytes(digest_bytes(self._digest), "big")

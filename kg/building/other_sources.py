@@ -19,7 +19,7 @@ from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.files import atomic_path
 from kg.ids import number_of
 from kg.model import Entity
-from kg.reading.crawl import Fetch, reached
+from kg.reading.crawl import Fetch, crawl
 from kg.scope import Scope
 from kg.store.sqlite import SQLiteStore
 from kg.terms import with_fallbacks
@@ -231,7 +231,7 @@ def _build_online(
     limit = options.get("limit")
 
     def entities(_: Path) -> Iterator[Mapping[str, Any]]:
-        found = reached(fetch, seeds, scope, redirects)
+        found = crawl(fetch, seeds, scope, redirects)
         there = (data for data in found if "missing" not in data or data.get("id") not in scope.also - scope.ids)
         return islice(there, limit)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kg.building.checkpoint import NAMES, BuildFolder
-from kg.building.closure import EdgeTable, edges_needed, numbers_of
+from kg.building.closure import EdgeTable, survey_properties, numbers_of
 from kg.building.extraction import BlockRows, ExtractionPlan, reader
 from kg.building.ingestion import Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
@@ -130,7 +130,7 @@ def build(
         )
         if not work.sealed:
             asked = {"command": command, "software": software, "languages": request["languages"], "limit": limit}
-            job.fill(_spooled(sources, scope, work), origin, asked, heard=languages or ())
+            job.fill(_copy_pipes(sources, scope, work), origin, asked, heard=languages or ())
         sealed = filling.manifest(work.connection)
         rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
         if sealed["rejects"]:
@@ -193,7 +193,7 @@ class _BuildJob:
     languages: frozenset[str] | None
     rejects: Rejects
     frequent_of: Collection[str]
-    options: Mapping[str, Any]  # of `SourcePass`
+    options: Mapping[str, Any]  # keyword arguments of `SourcePass`
     frequent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def fill(
@@ -249,7 +249,7 @@ class _BuildJob:
         work, scope = self.work, self.scope
         if work.state.get("phase", "surveying") != "surveying":
             return
-        plan = ExtractionPlan(languages=self.languages, keys=scope.keys(), along=edges_needed(scope))
+        plan = ExtractionPlan(languages=self.languages, keys=scope.keys(), along=survey_properties(scope))
         self.crew.setup(reader, plan)
         named = work.ids("named")
         edges = EdgeTable(work.connection, "notes.edge")
@@ -302,7 +302,7 @@ class _BuildJob:
 
 def _leave(work: BuildFolder, error: BaseException | None, *, keep: bool) -> None:
     """Keep the work where it is worth something to a later call, else remove it."""
-    if keep and error is not None and not isinstance(error, SelectionError) and work.left:
+    if keep and error is not None and not isinstance(error, SelectionError) and work.can_continue:
         work.close()
     else:
         work.discard()
@@ -313,7 +313,7 @@ def writing(out: Path) -> Iterator[None]:
     """Turn a full disk, or a folder that is not ours, into a SnapshotError."""
     try:
         yield
-    except ConnectionError:  # of the services: ServiceError is one
+    except ConnectionError:  # raised by services: ServiceError is a ConnectionError
         raise
     except (OSError, sqlite3.Error) as error:
         kept = folder_of(out).is_dir()
@@ -331,7 +331,7 @@ def _check_result(collector: Ingester, sources: Sequence[str], work: BuildFolder
         raise SelectionError(f"none of the {seen} entities read is selected; widen the selection or the source")
 
 
-def _spooled(sources: Sequence[Path | str], scope: Scope, work: BuildFolder) -> list[tuple[Path | str, str]]:
+def _copy_pipes(sources: Sequence[Path | str], scope: Scope, work: BuildFolder) -> list[tuple[Path | str, str]]:
     """(path, name) of each source; of pipes a copy on disk where they must be read twice."""
     readable: list[tuple[Path | str, str]] = []
     for number, source in enumerate(sources):

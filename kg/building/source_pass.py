@@ -51,7 +51,7 @@ class SourcePass:
         self._readers = [DumpReader(path, name=name, keep_partial=keep_partial) for path, name in sources]
         state = work.state.get("reading") or {}
         self._at: int = state.get("source", 0)
-        self._end: int = state.get("end", 0)  # of the last block that was taken
+        self._end: int = state.get("end", 0)  # byte position after the last block taken
         self._finished: list[dict[str, Any]] = state.get("finished", [])
         self.entities: int = state.get("entities", 0)
         self.damage: list[tuple[str, str]] = [(name, what) for name, what in state.get("damage", ())]

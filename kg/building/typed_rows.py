@@ -107,7 +107,7 @@ class TypedRowMaker:
                     if type(value) is list:
                         value = orjson.dumps(value).decode()
                 else:
-                    kind, value = _unknown(snak.snaktype), None
+                    kind, value = _valueless_kind(snak.snaktype), None
                 name = statement.id or _name(f"{prefix}{prop}", snak.snaktype, kind, value, unnamed)
                 if len(name) == length and name.startswith(prefix) and _is_uuid(name, start):
                     name = _from_hex(name[start:].replace("-", ""))  # as `stored_name`, which takes a while
@@ -150,7 +150,7 @@ class TypedRowMaker:
                 if snak.snaktype == "value":
                     qualifiers.append([number, *self._value(snak.datavalue)])
                 else:
-                    qualifiers.append([number, _unknown(snak.snaktype), None])
+                    qualifiers.append([number, _valueless_kind(snak.snaktype), None])
         return orjson.dumps(qualifiers).decode() if qualifiers else None
 
     def _value(self, data: Any) -> tuple[int, Any]:
@@ -227,7 +227,7 @@ class TypedRowMaker:
                         yield prop, None
 
 
-def _unknown(snaktype: str) -> int:
+def _valueless_kind(snaktype: str) -> int:
     kind = _UNKNOWN.get(snaktype)
     if kind is None:
         raise Unreadable("unknown-snaktype", f"snaktype {snaktype:.40} is none of value, {', '.join(_UNKNOWN)}")

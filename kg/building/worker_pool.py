@@ -26,7 +26,7 @@ _ALONE = 2  # tasks that are done in this process: a small source is done before
 Handler = Callable[..., bytes]  # a task's own part -> its result
 Task = Callable[[], bytes]  # waits for the result; raises what the handler raised, or WorkerError
 
-_made: tuple[Path, Handler] | None = None  # state of a worker process: its function, and the factory and arguments that made it
+_made: tuple[Path, Handler] | None = None  # in a worker process: the file of its function, and the function
 
 
 def cores() -> int:
@@ -65,7 +65,7 @@ class WorkerPool:
         self.workers = workers or cores()
         self.executor: ProcessPoolExecutor | None = None
         self._made: tuple[Any, ...] = ()
-        self._file: Path | None = None  # the factory and arguments of the workers' function; other work has another file
+        self._file: Path | None = None  # factory and arguments of the function, for the workers; other work has another file
         self._folder = tempfile.TemporaryDirectory(prefix="granola-workers-")
         self._given = self._setups = 0
         self._local: Handler | None = None
@@ -102,7 +102,7 @@ class WorkerPool:
         return result
 
     def here(self, *given: Any) -> bytes:
-        """The result of a task that was run in this process at once."""
+        """Run a task in this process at once and return its result."""
         if self._local is None:
             factory, *arguments = self._made
             self._local = factory(*arguments)
@@ -136,7 +136,7 @@ def _begin() -> None:
     """The beginning of a worker's life."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is for the caller alone
     os.dup2(2, 1)  # whatever prints must not print into the output of the build
-    gc.disable()  # objects of a block have no reference cycles, so reference counts free them; no collection saves time
+    gc.disable()  # saves time; blocks have no reference cycles, so reference counts free them
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""Entities as flat tables: which columns, and entities <-> rows. Pure; nothing here needs pyarrow.
+"""Entities as flat tables: the columns, and conversion of entities <-> rows. Pure; nothing here needs pyarrow.
 
     entities        id, sitelinks, datatype
     terms           entity, kind (label, alias, description), language, ordinal (of aliases, from 0), text
@@ -14,7 +14,7 @@ A value is: kind (value, somevalue, novalue); type, WikiData's name of the kind 
 wikibase-entityid points to; `text`, of string and monolingualtext, the JSON of any other type; `language`;
 year (-1 is 1 BCE), month, day, precision, calendar; amount, unit, lower, upper as exact decimals in text.
 
-Rows stand in the order of the entities (items by number, then properties by number), then by property number,
+Rows are sorted in the order of the entities (items by number, then properties by number), then by property number,
 ordinal and position.
 """
 

@@ -1,20 +1,20 @@
 """A snapshot in RDF, as N-Triples or Turtle, in the vocabulary of WikiData's own dumps and query service.
 
-What stands where
+Order and forms
     First the declarations of properties that statements use and that are no entities of the snapshot:
-    wikibase:propertyType, wikibase:directClaim and so on, but no rdf:type, which is what tells them from
-    entities. Then properties by number, then items, then redirects (owl:sameAs).
-    The number of sitelinks stands at the entity itself (wikibase:sitelinks), as in the query service.
+    wikibase:propertyType, wikibase:directClaim and so on, but no rdf:type, which only
+    entities have. Then properties by number, then items, then redirects (owl:sameAs).
+    The number of sitelinks is a property of the entity itself (wikibase:sitelinks), as in the query service.
     A value without an RDF form in WikiData is an rdf:JSON literal, {"type", "value"}; a URL that is no IRI an
-    xsd:anyURI literal. The order of aliases, statements and qualifiers, which triples do not have, stands in
-    triples of our own (`kg.rdf_vocabulary.places`), and so do days that do not exist (31 June).
-What RDF cannot carry
+    xsd:anyURI literal. The order of aliases, statements and qualifiers, which triples do not have, is stored
+    in triples of our own (`kg.rdf_vocabulary.places`), and so do days that do not exist (31 June).
+Omitted, for RDF has no form for it
     Counts over the whole source; altitudes of coordinates. Terms in a language whose code is no language tag are
     left out and counted.
 
 pyoxigraph checks every IRI and language tag and writes. The same content gives the same bytes. Memory is bounded:
 entities are written one by one, and value nodes that were written before are remembered only up to a limit (a
-repeated triple says nothing new).
+repeated triple does no harm).
 """
 
 from __future__ import annotations
@@ -164,8 +164,8 @@ class _Writer:
             (name["schema:identifier"], rdf.Literal(self._store.manifest()["snapshot_id"])),
         ]
         yield from self._block(name["wikibase:Dump"], about)
-        for prop in whole_tables.undescribed(self._store):
-            yield from self._block(name[f"wd:{prop}"], self._declared(prop))
+        for prop in whole_tables.undeclared_properties(self._store):
+            yield from self._block(name[f"wd:{prop}"], self._property_declaration(prop))
         for entity in whole_tables.entities(self._store, properties_first=True):
             yield from self._entity(entity)
             self.entities += 1
@@ -180,7 +180,7 @@ class _Writer:
         self.triples += len(triples)
         return triples
 
-    def _declared(self, prop: str) -> Pairs:
+    def _property_declaration(self, prop: str) -> Pairs:
         name = self._name
         datatype = self._datatypes.get(prop)
         pairs: Pairs = []
@@ -193,10 +193,10 @@ class _Writer:
         name = self._name
         head: Pairs = []
         if entity.id[0] == "P":
-            head += [(name["rdf:type"], name["wikibase:Property"]), *self._declared(entity.id)]
+            head += [(name["rdf:type"], name["wikibase:Property"]), *self._property_declaration(entity.id)]
         else:
             head.append((name["rdf:type"], name["wikibase:Item"]))
-            head.append((name["wikibase:sitelinks"], self._typed(str(entity.sitelinks), "xsd:integer")))
+            head.append((name["wikibase:sitelinks"], self._typed_literal(str(entity.sitelinks), "xsd:integer")))
         for language, text in entity.labels.items():
             head += self._term("rdfs:label", language, text)
         for language, texts in entity.aliases.items():
@@ -225,7 +225,7 @@ class _Writer:
             return []
         return [(self._name[predicate], rdf.Literal(text, language=tag))]
 
-    def _typed(self, text: str, datatype: str) -> rdf.Literal:
+    def _typed_literal(self, text: str, datatype: str) -> rdf.Literal:
         return rdf.Literal(text, datatype=self._name[datatype])
 
     def _statement(self, statement: Statement, best: bool, head: Pairs, blocks: list[rdf.Triple]) -> None:
@@ -238,7 +238,7 @@ class _Writer:
             pairs.append((name["rdf:type"], name["wikibase:BestRank"]))
         pairs.append((name["wikibase:rank"], name[f"wikibase:{RANKS[statement.rank]}"]))
         datatype = self._datatypes.get(prop)
-        if statement.datatype is not None and statement.datatype != datatype:  # of before the property's was changed
+        if statement.datatype is not None and statement.datatype != datatype:  # from before the property's datatype changed
             datatype = statement.datatype
             pairs.append((name["wikibase:propertyType"], name[f"wikibase:{datatype_name(datatype)}"]))
         values: list[rdf.Triple] = []
@@ -310,7 +310,7 @@ class _Writer:
         return simple, node
 
     def _time(self, value: TimeValue) -> tuple[Term, Pairs]:
-        name, typed = self._name, self._typed
+        name, typed = self._name, self._typed_literal
         text = time_text(value)
         parts: Pairs = [
             (name["rdf:type"], name["wikibase:TimeValue"]),
@@ -339,7 +339,7 @@ class _Writer:
     def _coordinate(
         self, latitude: float, longitude: float, precision: float | None, globe: rdf.NamedNode
     ) -> tuple[Term, Pairs]:
-        name, typed = self._name, self._typed
+        name, typed = self._name, self._typed_literal
         parts: Pairs = [
             (name["rdf:type"], name["wikibase:GlobecoordinateValue"]),
             (name["wikibase:geoLatitude"], typed(str(latitude), "xsd:double")),
@@ -361,7 +361,7 @@ class _Writer:
             try:
                 return rdf.NamedNode(text)
             except ValueError:
-                return self._typed(text, "xsd:anyURI")
+                return self._typed_literal(text, "xsd:anyURI")
         if datatype == "commonsMedia":
             return rdf.NamedNode(FILE_PATH + quote(text, safe=""))
         if datatype in ("geo-shape", "tabular-data"):
@@ -369,12 +369,12 @@ class _Writer:
         return rdf.Literal(text)
 
     def _json(self, kind: str, json: str) -> rdf.Literal:
-        return self._typed(f'{{"type":{orjson.dumps(kind).decode()},"value":{json}}}', "rdf:JSON")
+        return self._typed_literal(f'{{"type":{orjson.dumps(kind).decode()},"value":{json}}}', "rdf:JSON")
 
     def _decimal(self, amount: Decimal) -> rdf.Literal:
         if abs(amount.adjusted()) > _MOST_PLACES:
-            return self._typed(str(amount), "xsd:double")
-        return self._typed(f"{amount:+f}", "xsd:decimal")
+            return self._typed_literal(str(amount), "xsd:double")
+        return self._typed_literal(f"{amount:+f}", "xsd:decimal")
 
 
 def _globe_coordinate(value: OtherValue) -> tuple[float, float, float | None, rdf.NamedNode] | None:

@@ -27,7 +27,7 @@ _TERMS = {schema.LABEL: "label", schema.ALIAS: "alias", schema.DESCRIPTION: "des
 _RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
 _KINDS = ("added", "removed", "changed")
 
-# Ids of statements repeat only in damaged sources; then the place among the repeats tells them apart. An alias is
+# Ids of statements repeat only in damaged sources; then the place among the repeats is the key. An alias is
 # known by its text: it is added or removed, never changed.
 _SIDE = f"""
 CREATE TEMP VIEW {{0}}_statement AS SELECT *, (
@@ -120,7 +120,7 @@ def diff(
     aspects: Counter[str] = Counter()
     merged = 0
     with closing(sqlite3.connect("", uri=True)) as connection:  # differences are kept in a temporary file
-        connection.create_function("unordered", 1, _unordered, deterministic=True)
+        connection.create_function("unordered", 1, _sorted_qualifiers, deterministic=True)
         for side, path in (("old", old), ("new", new)):
             with SQLiteStore.open(path) as store:
                 ids.append(str(store.manifest()["snapshot_id"]))
@@ -160,7 +160,7 @@ def _changes(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         for _, prop, _, stored, *columns in connection.execute(stated, (number,)):
             old, new = columns[:4], columns[4:]
             statement = {"property": f"P{prop}", "statement": whole_id(entity, stored)}
-            yield _change("statement", entity, _stated(*old), _stated(*new), statement | _aspects(old, new))
+            yield _change("statement", entity, _statement_as_json(*old), _statement_as_json(*new), statement | _aspects(old, new))
         worded = "SELECT * FROM terms WHERE entity = ? ORDER BY language, kind, old IS NULL, ordinal"
         for _, language, what, _, before, after in connection.execute(worded, (number,)):
             yield _change(_TERMS[what], entity, before, after, {"language": language})
@@ -181,16 +181,16 @@ def _aspects(old: list[Any], new: list[Any]) -> dict[str, list[str]]:
     differs = {
         "rank": old[0] != new[0],
         "value": old[1:3] != new[1:3],
-        "qualifiers": _unordered(old[3]) != _unordered(new[3]),
+        "qualifiers": _sorted_qualifiers(old[3]) != _sorted_qualifiers(new[3]),
     }
     return {"aspects": [name for name, is_so in differs.items() if is_so]}
 
 
-def _unordered(qualifiers: str | None) -> str:
+def _sorted_qualifiers(qualifiers: str | None) -> str:
     return repr(sorted(map(orjson.dumps, orjson.loads(qualifiers or "[]"))))
 
 
-def _stated(rank: int | None, kind: int, value: Any, qualifiers: str | None) -> dict[str, Any] | None:
+def _statement_as_json(rank: int | None, kind: int, value: Any, qualifiers: str | None) -> dict[str, Any] | None:
     if rank is None:
         return None
     statement: dict[str, Any] = {"rank": _RANKS[rank], "value": _plain(kind, value)}

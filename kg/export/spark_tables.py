@@ -86,7 +86,7 @@ def decode_dump(
         folder_out(Path(out), source=paths[0], force=force) as folder,
         explaining_spark_errors("decoding the dump"),
     ):
-        decoded = _decoded(spark, paths, term_languages)
+        decoded = _decode_lines(spark, paths, term_languages)
         total = decoded.filter(f"side < {_REJECT}").count()
         if not total:
             raise SourceError(f"{', '.join(map(str, paths))}: no item or property in it")
@@ -119,7 +119,7 @@ def decode_dump(
     )
 
 
-def _decoded(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None) -> Any:
+def _decode_lines(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None) -> Any:
     """A row for each entity and reject; decoded once, kept on the executors' disks."""
     from pyspark import StorageLevel
     from pyspark.sql import functions

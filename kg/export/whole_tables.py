@@ -29,7 +29,7 @@ def datatypes(store: SQLiteStore) -> dict[str, str | None]:
     """Every property that is an entity here or has a statement here, by number, with its datatype or None."""
     known: dict[int, str | None] = {}
     for number, datatype in store.stream("SELECT DISTINCT property, datatype FROM statement"):
-        # Where statements disagree (the datatype changed in the source), the smallest name is taken, for a fixed result.
+        # Where statements disagree (the datatype changed in the source), the smallest name is taken: a fixed choice.
         name = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
         known[number] = min(filter(None, (known.get(number), name)), default=None)
     for number, datatype in store.stream("SELECT -id, datatype FROM entity WHERE id < 0"):
@@ -37,7 +37,7 @@ def datatypes(store: SQLiteStore) -> dict[str, str | None]:
     return {f"P{number}": known[number] for number in sorted(known)}
 
 
-def undescribed(store: SQLiteStore) -> Iterator[str]:
+def undeclared_properties(store: SQLiteStore) -> Iterator[str]:
     """The properties of statements that are no entities here, by number."""
     query = "SELECT DISTINCT property FROM statement WHERE -property NOT IN (SELECT id FROM entity)"
     for number in sorted(number for (number,) in store.stream(query)):

@@ -102,7 +102,7 @@ class LogicalQuery:
         return frozenset().union(*(branch.properties for branch in self.branches))
 
     @property
-    def given(self) -> frozenset[str]:
+    def named_entities(self) -> frozenset[str]:
         """Every entity that the query names."""
         return frozenset(one for branch in self.branches for one in (branch.start, *branch.via) if one is not None)
 

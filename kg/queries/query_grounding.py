@@ -53,7 +53,7 @@ class Grounding:
     @builtins.property
     def entities(self) -> frozenset[str]:
         """The entities of all facts, and those that the query names."""
-        return self.query.given.union(*((fact.subject, fact.object) for fact in self.facts()))
+        return self.query.named_entities.union(*((fact.subject, fact.object) for fact in self.facts()))
 
     def facts(self) -> tuple[Fact, ...]:
         """All facts of all ways, without repeats, in order."""
@@ -124,7 +124,7 @@ def _ground_batch(queries: Sequence[LogicalQuery], source: FactSource) -> list[G
                 layers.append(_next_layer(branch, place, nodes, ahead[branch.hops[place]]))
             except GroundingError as error:
                 failed[number] = error
-    return [failed.get(number) or _combined(query, layers_of[number]) for number, query in enumerate(queries)]
+    return [failed.get(number) or _join_branches(query, layers_of[number]) for number, query in enumerate(queries)]
 
 
 def _next_layer(
@@ -142,12 +142,12 @@ def _next_layer(
     return layer
 
 
-def _combined(query: LogicalQuery, layers: Sequence[Layers]) -> Grounding:
+def _join_branches(query: LogicalQuery, layers: Sequence[Layers]) -> Grounding:
     """The answers that branches lead to, together, and one way to each."""
     ends = [branch[-1] for branch in layers]
     reached = {one for end in ends for one in end} if query.union else set(ends[0]).intersection(*ends[1:])
     # Entities named in the query are no answers to it: they would give the answer away.
-    answers = tuple(sorted(reached - query.given, key=lambda one: (one[0], entity_number(one))))
+    answers = tuple(sorted(reached - query.named_entities, key=lambda one: (one[0], entity_number(one))))
     ways = {
         answer: tuple(
             _way(branch, found, answer) if answer in found[-1] else ()

@@ -82,7 +82,7 @@ class MinedQueries:
         drawn = random.Random(f"subjects {settings.seed}")
         ids = (entity_id for entity_id in self._facts.store.ids() if entity_id.startswith("Q"))
         while batch := list(islice(ids, _READ)):
-            for entity in self._facts.passing(batch):
+            for entity in self._facts.scan(batch):
                 if name_of(entity) is None:
                     continue
                 for relation in self._relations_of(entity):

@@ -17,8 +17,8 @@ from kg.errors import QueryShapeError
 from kg.queries.logical_query import Branch, Hop, LogicalQuery, Shape
 
 _BASE = "http://www.wikidata.org/"
-# All prefixes that the query service predefines, so that a query that uses one is parsed, and rejected only for its shape.
-_LONGEST, _MARKS = 4_000, 100  # longest query text, in characters, and most marks in it: bounds of the parser's time
+# The prefixes that the query service predefines, so that queries that use them can be parsed.
+_LONGEST, _MARKS = 4_000, 100  # characters of a query, and commas and semicolons: bounds of the parsing time
 _PREFIXES = {
     "wd": f"{_BASE}entity/", "wdt": f"{_BASE}prop/direct/", "p": f"{_BASE}prop/", "ps": f"{_BASE}prop/statement/",
     "pq": f"{_BASE}prop/qualifier/", "psv": f"{_BASE}prop/statement/value/", "pqv": f"{_BASE}prop/qualifier/value/",
@@ -35,7 +35,7 @@ _LABEL_SERVICE = re.compile(
 )
 _ENTITY = re.compile(re.escape(_PREFIXES["wd"]) + r"(Q[1-9][0-9]{0,17})\Z")
 _PROPERTY = re.compile(re.escape(f"{_BASE}prop/") + r"(direct/|statement/|qualifier/|)(P[1-9][0-9]{0,17})\Z")
-_PASSED = {"SelectQuery", "Project", "Distinct", "Reduced"}  # nodes of the algebra that do not change the set of answers
+_PASSED = {"SelectQuery", "Project", "Distinct", "Reduced"}  # nodes that do not change the set of answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class StoreFacts:
         for entity_id in lacking:
             self._entities[entity_id] = entities.get(entity_id)
 
-    def passing(self, ids: Sequence[str]) -> list[Entity]:
+    def scan(self, ids: Sequence[str]) -> list[Entity]:
         """Entities that are read in passing: kept while there is room, so that they are not read again."""
         if len(self._entities) + len(ids) <= _KEPT:
             self.fetch(ids)

@@ -146,7 +146,7 @@ class WikiDataAPI:
             fetched = self._fetch(lacking)
             # Missing entities are not cached: they may exist tomorrow.
             self._cache.put(
-                {keys[entity_id]: body for entity_id, body in fetched.items() if body != _missing(entity_id)}
+                {keys[entity_id]: body for entity_id, body in fetched.items() if body != _missing_object(entity_id)}
             )
             bodies |= fetched
         return bodies
@@ -163,7 +163,7 @@ class WikiDataAPI:
             if len(ids) > 1 and (isinstance(error, TimeLimitError) or "no-such-entity" in str(error)):
                 return self._halves(ids)
             if isinstance(error, QueryError) and "no-such-entity" in str(error):
-                return {ids[0]: _missing(ids[0])}
+                return {ids[0]: _missing_object(ids[0])}
             raise
         entities = answer["entities"] if isinstance(answer["entities"], dict) else {}
         bodies = {entity_id: _entity(entities[entity_id], entity_id) for entity_id in ids if entity_id in entities}
@@ -225,8 +225,8 @@ def _entity(data: Any, asked: str) -> bytes:
             return orjson.dumps(data)
         except TypeError:  # nested too deeply to be written
             pass
-    return _missing(asked)
+    return _missing_object(asked)
 
 
-def _missing(entity_id: str) -> bytes:
+def _missing_object(entity_id: str) -> bytes:
     return orjson.dumps({"id": entity_id, "missing": ""})

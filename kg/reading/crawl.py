@@ -15,7 +15,7 @@ from kg.scope import Scope
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]  # ids -> (id as asked, entity object)
 
 
-def reached(
+def crawl(
     fetch: Fetch,
     seeds: Sequence[str],
     scope: Scope,

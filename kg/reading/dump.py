@@ -64,15 +64,15 @@ def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Reject]]:
     """(line number, JSON object or reject) for each object of a block, in order."""
     for number, text in lines_of(block):
         try:
-            values = _unwrapped(_loads(text))
+            values = _objects_in(_loads(text))
         except orjson.JSONDecodeError as error:
-            yield number, _damaged(NOT_JSON, str(error), text)
+            yield number, _reject_text(NOT_JSON, str(error), text)
             continue
         for value in values:
             if isinstance(value, dict):
                 yield number, value
             else:
-                yield number, _damaged("not-an-object", f"expected an object, found {type(value).__name__}", text)
+                yield number, _reject_text("not-an-object", f"expected an object, found {type(value).__name__}", text)
 
 
 def unclosed(name: str) -> str:
@@ -100,7 +100,7 @@ def _loads(text: bytes) -> Any:
         raise
 
 
-def _unwrapped(value: Any) -> list[Any]:
+def _objects_in(value: Any) -> list[Any]:
     if isinstance(value, list):
         return value
     if isinstance(value, dict) and "id" not in value and "entities" in value:  # an API answer
@@ -109,7 +109,7 @@ def _unwrapped(value: Any) -> list[Any]:
     return [value]
 
 
-def _damaged(reason: str, detail: str, text: bytes) -> Reject:
+def _reject_text(reason: str, detail: str, text: bytes) -> Reject:
     return Reject(reason=reason, detail=detail, excerpt=text[:EXCERPT].decode("utf-8", "replace"))
 
 
@@ -165,7 +165,7 @@ class DumpReader:
         """
         with opened(self.path) as raw:
             self._stream = HashedReader(raw, name=self.name)
-            chunks = self._watched(plain_chunks(self._stream, self.name))
+            chunks = self._note_brackets(plain_chunks(self._stream, self.name))
             try:
                 for block in self._split(chunks):
                     if block.end > after:
@@ -180,7 +180,7 @@ class DumpReader:
                     pass
                 self.damage = str(error)
 
-    def _watched(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    def _note_brackets(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         for chunk in _without_mark(chunks):
             if stripped := chunk.strip():
                 if self._first is None:

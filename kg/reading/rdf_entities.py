@@ -288,7 +288,7 @@ def assemble(
         elif role == "":
             # A literal names no node; each is a statement that will be found to lack its value.
             claims.setdefault(prop, []).append(term.value if term.kind == "iri" else repr(term[1:]))
-        elif predicate == RDF_TYPE and (absent := _absent(term)) is not None:
+        elif predicate == RDF_TYPE and (absent := _novalue_property(term)) is not None:
             direct.setdefault(absent, []).append(None)
         elif term.kind == "literal" or predicate not in TERMS:
             said.setdefault(predicate, []).append(term)
@@ -355,7 +355,7 @@ def _merged_into(entity_id: str, same: Iterable[Term], rejects: list[Reject]) ->
     return merged_into
 
 
-def _absent(kind: Term) -> str | None:
+def _novalue_property(kind: Term) -> str | None:
     """The property that an rdf:type of "no value" names, None for other types."""
     role, prop = _claim(kind.value) or (None, None)
     return prop if role == "novalue/" else None
@@ -395,7 +395,7 @@ def _statement(
         elif predicate == QUALIFIER_ORDER:
             order = term.value if order is None else min(order, term.value)
         elif predicate == RDF_TYPE:
-            if (about := _absent(term)) is not None:
+            if (about := _novalue_property(term)) is not None:
                 absent.append(about)
         elif (claim := _claim(predicate)) is not None and claim[0] in by_role:
             by_role[claim[0]].setdefault(claim[1], []).append(term)

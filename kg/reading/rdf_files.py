@@ -28,7 +28,7 @@ from kg.reading.rdf_terms import DATA, ENTITY, Facts, Term, triple_of
 from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 
-ENDINGS = ("nt", "nq", "ttl", "n3", "rdf", "xml", "trig", "jsonld")  # file endings by which pyoxigraph recognises the format
+ENDINGS = ("nt", "nq", "ttl", "n3", "rdf", "xml", "trig", "jsonld")  # endings that pyoxigraph recognises
 _PACKED = re.compile(r"\.(?:gz|bz2|zst)\Z", re.IGNORECASE)
 _SUBJECT = re.compile(re.escape(ENTITY) + r"([QP][1-9][0-9]{0,17})\Z")
 _NODE = (NAMESPACES["wds"], NAMESPACES["wdv"])

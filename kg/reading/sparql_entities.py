@@ -22,7 +22,7 @@ from kg.terms import normalise
 
 _TERMS = "rdfs:label, skos:altLabel, schema:description"
 _ABOUT_VALUES = ", ".join((*(f"wikibase:{name}" for name in VALUE_PARTS), "granola:time"))
-_ORDERS = "granola:aliasOrder, granola:statementOrder, granola:qualifierOrder"  # present at endpoints loaded from an export
+_ORDERS = "granola:aliasOrder, granola:statementOrder, granola:qualifierOrder"  # at endpoints loaded from an export
 _NODES = 200  # value nodes per query
 _PROP = NAMESPACES["p"]
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
@@ -71,9 +71,9 @@ class SPARQLEntities:
         unique_ids = list(dict.fromkeys(ids))
         size = self._endpoint.profile.batch
         for at in range(0, len(unique_ids), size):
-            found = self._assembled(unique_ids[at : at + size])
+            found = self._fetch_entities(unique_ids[at : at + size])
             merged = {name: one.merged_into for name, one in found.items() if one.data is None and one.merged_into}
-            targets = self._assembled(sorted(set(merged.values()) - found.keys())) | found  # one step, as the API
+            targets = self._fetch_entities(sorted(set(merged.values()) - found.keys())) | found  # one step, as the API
             for entity_id, one in found.items():
                 target = targets[merged.get(entity_id, entity_id)]
                 if target.data is None:
@@ -83,7 +83,7 @@ class SPARQLEntities:
                 else:
                     yield entity_id, {**target.data, "redirects": {"from": entity_id, "to": merged[entity_id]}}
 
-    def _assembled(self, ids: Sequence[str]) -> dict[str, Assembled]:
+    def _fetch_entities(self, ids: Sequence[str]) -> dict[str, Assembled]:
         """The entities assembled from the endpoint's triples; a batch that is too large for it is halved."""
         found: dict[str, Assembled] = {}
         for some, (facts, nodes) in _in_pieces(self._read_facts, ids):
@@ -97,11 +97,11 @@ class SPARQLEntities:
 
     def _read_facts(self, ids: Sequence[str]) -> tuple[_Grouped, _Grouped]:
         """The facts of entities by id, and of their statement and value nodes by name."""
-        ask, subjects = self._endpoint.rows, _listed(ids)
+        ask, subjects = self._endpoint.rows, _iri_list(ids)
         direct = f'STRSTARTS(STR(?p), "{_PROP}{"P" if self.has_statements else "direct/P"}")'
         plain = f"{_TERMS}, owl:sameAs, rdf:type, wikibase:propertyType, wikibase:sitelinks, {_ORDERS}"
         about = f"VALUES ?s {{ {subjects} }} ?s ?p ?o . FILTER(?p IN ({plain}) || {direct}) {self._filter}"
-        facts = {name.removeprefix(ENTITY): pairs for name, pairs in _grouped(ask("?s ?p ?o", about)).items()}
+        facts = {name.removeprefix(ENTITY): pairs for name, pairs in _group_by_subject(ask("?s ?p ?o", about)).items()}
         nodes: _Grouped = {}
         if self.has_statements:
             held = (
@@ -109,7 +109,7 @@ class SPARQLEntities:
                 f" FILTER(?p IN (rdf:type, wikibase:rank, wikibase:propertyType, {_ORDERS})"
                 f' || STRSTARTS(STR(?p), "{_PROP}"))'
             )
-            nodes = _grouped(row for row in ask("?s ?p ?o", held) if is_read(row["p"].value))
+            nodes = _group_by_subject(row for row in ask("?s ?p ?o", held) if is_read(row["p"].value))
             full = (NAMESPACES["psv"], NAMESPACES["pqv"])
             pairs = chain.from_iterable(nodes.values())
             values = sorted(
@@ -118,10 +118,10 @@ class SPARQLEntities:
             for some in _some(list(filter(_IRI.match, values))):
                 named = f"VALUES ?s {{ {' '.join(f'<{name}>' for name in some)} }}"
                 of_values = f"{named} ?s ?p ?o . FILTER(?p IN (rdf:type, {_ABOUT_VALUES}))"
-                nodes |= _grouped(ask("?s ?p ?o", of_values))
+                nodes |= _group_by_subject(ask("?s ?p ?o", of_values))
         uncounted = [name for name, pairs in facts.items() if SITELINKS not in dict(pairs)]
         if uncounted:  # there are as many sitelinks as pages about it
-            pages = f"VALUES ?s {{ {_listed(uncounted)} }} ?o schema:about ?s ; schema:isPartOf ?wiki"
+            pages = f"VALUES ?s {{ {_iri_list(uncounted)} }} ?o schema:about ?s ; schema:isPartOf ?wiki"
             for row in ask("?s ?o", pages):
                 facts[row["s"].value.removeprefix(ENTITY)].append((ABOUT, row["o"]))
         self._learn_datatypes(chain(chain.from_iterable(facts.values()), chain.from_iterable(nodes.values())))
@@ -131,7 +131,7 @@ class SPARQLEntities:
         used = {predicate.rpartition("/")[2] for predicate, _ in facts if predicate.startswith(_PROP)}
         lacking = sorted(prop for prop in used - self._datatypes.keys() if _PROPERTY.match(prop))
         if lacking:
-            types = f"VALUES ?s {{ {_listed(lacking)} }} ?s wikibase:propertyType ?o"
+            types = f"VALUES ?s {{ {_iri_list(lacking)} }} ?s wikibase:propertyType ?o"
             self._datatypes |= dict.fromkeys(lacking)
             for row in self._endpoint.rows("?s ?o", types):
                 self._datatypes[row["s"].value.removeprefix(ENTITY)] = property_datatype([(PROPERTY_TYPE, row["o"])])
@@ -153,7 +153,7 @@ class SPARQLEntities:
             stated = "?s wdt:{0} ?o"
 
         def ask(some: Sequence[str]) -> list[Row]:
-            return self._endpoint.rows("?s", f"VALUES ?o {{ {_listed(some)} }} {stated.format(prop)}")
+            return self._endpoint.rows("?s", f"VALUES ?o {{ {_iri_list(some)} }} {stated.format(prop)}")
 
         for part in _some(targets):
             for _, rows in _in_pieces(ask, part):
@@ -171,7 +171,7 @@ class SPARQLEntities:
         spellings = sorted({spelling for name in asked for spelling in _spellings(name)})
         tags = sorted({tag for code in languages for tag in language_tags(code)})
         for some in _some(spellings, max(1, _NODES // len(tags))):
-            literals = " ".join(f"{_quoted(name)}@{tag}" for name in some for tag in tags)
+            literals = " ".join(f"{_quote(name)}@{tag}" for name in some for tag in tags)
             rows = self._endpoint.rows(
                 "?s ?o", f"VALUES ?o {{ {literals} }} {{ ?s rdfs:label ?o }} UNION {{ ?s skos:altLabel ?o }}"
             )
@@ -184,14 +184,14 @@ class SPARQLEntities:
         return sorted(ids)
 
 
-def _grouped(rows: Iterable[Row]) -> _Grouped:
+def _group_by_subject(rows: Iterable[Row]) -> _Grouped:
     grouped: _Grouped = {}
     for row in rows:
         grouped.setdefault(row["s"].value, []).append((row["p"].value, row["o"]))
     return grouped
 
 
-def _listed(ids: Iterable[str]) -> str:
+def _iri_list(ids: Iterable[str]) -> str:
     return " ".join(f"wd:{entity_id}" for entity_id in ids)
 
 
@@ -226,7 +226,7 @@ def _spellings(name: str) -> set[str]:
     return {spelling for one in cased for spelling in (one, one.replace("'", "’"), one.replace("’", "'"))}
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     for sign, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
         text = text.replace(sign, written)
     return f'"{text}"'

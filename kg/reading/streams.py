@@ -103,14 +103,14 @@ def plain_chunks(stream: HashedReader, name: str) -> Iterator[bytes]:
             raise SourceError(f"{name}: {what} is not read; give JSON, plain or as .gz, .bz2 or .zst")
     for magic, what, factory in _FORMATS:
         if head.startswith(magic):
-            yield from _unpacked(stream, head, what, factory, name)
+            yield from _decompress(stream, head, what, factory, name)
             return
     while head:
         yield head
         head = stream.read(BLOCK)
 
 
-def _unpacked(
+def _decompress(
     stream: HashedReader, head: bytes, what: str, factory: Callable[[], _Decompressor], name: str
 ) -> Iterator[bytes]:
     unit: _Decompressor | None = None

@@ -39,7 +39,7 @@ def digest_of(record: bytes) -> int:
     return int.from_bytes(hashlib.sha256(record).digest(), "big")
 
 
-def summed(digests: int) -> bytes:
+def digest_bytes(digests: int) -> bytes:
     """A sum of digests, modulo 2^256."""
     return (digests % (1 << 8 * _SIZE)).to_bytes(_SIZE, "big")
 
@@ -57,7 +57,7 @@ def content_hash(connection: sqlite3.Connection, digest: int | None = None) -> s
     if digest is None:
         digest = entities_digest(connection)
     whole = hashlib.sha256(f"schema {schema.SCHEMA_VERSION}\n".encode())
-    whole.update(summed(digest))
+    whole.update(digest_bytes(digest))
     for table, query in _COUNTED.items():
         whole.update(f"{table}\n".encode())
         rows = connection.execute(query)

@@ -3,7 +3,7 @@
 The graph model, version 2. `kg.store.neo4j_push` writes it.
 
     (:Entity {id, number, sitelinks, datatype, label_en, description_en, aliases_en, statements, value_counts})
-    (:Entity:Missing {id, number})              stated as a value, but not in the snapshot
+    (:Entity:Missing {id, number})              occurs as a value, but not in the snapshot
     (:Entity)-[:P131 {id, rank, ordinal, datatype, qualifiers, start, end}]->(:Entity)
     (:Name {key, carriers})   (:Redirect {id, target})
     (:ValueList {property, block, targets, entities})
@@ -24,9 +24,9 @@ Nodes:
     value_counts  JSON {"P31": 9}: how many entities of the whole source state this one as the property's value
     key           a label or alias under `kg.terms.normalise` (over 1 000 bytes: its hash)
     carriers      JSON [[number, kind, language, text], ...], kind 0 label, 1 alias
-    targets       numbers, most frequent first, 5 000 a block; `entities` are their counts
+    targets       numbers, most frequent first, 5 000 per block; `entities` are their counts
     property_counts  JSON {"P31": 9}: how many entities of the whole source carry the property
-    load          a random name of this loading: a reader tells by it that the mirror was replaced
+    load          a random name of this loading, by which a reader notices that the mirror was replaced
 """
 
 from __future__ import annotations

@@ -109,12 +109,12 @@ class Neo4jClient:
             rows: list[list[Any]] = transaction.run(query, dict(parameters or {})).values()
             return rows
 
-        with self._explaining(allowed), self._open().session(database=self.address.database, fetch_size=-1) as session:
+        with self._converting_errors(allowed), self._open().session(database=self.address.database, fetch_size=-1) as session:
             return session.execute_write(work)
 
     def check(self) -> None:
         """Raise MirrorError unless a server answers and is new enough. Waits for none that is not there."""
-        with self._explaining(self._query_seconds):
+        with self._converting_errors(self._query_seconds):
             version = self._open().get_server_info().agent
         found = tuple(int(part) for part in re.findall(r"\d+", version.partition("/")[2])[:2])
         if found and found < OLDEST:
@@ -148,15 +148,15 @@ class Neo4jClient:
         return self._driver
 
     @contextmanager
-    def _explaining(self, seconds: float) -> Iterator[None]:
+    def _converting_errors(self, seconds: float) -> Iterator[None]:
         from neo4j.exceptions import DriverError, Neo4jError
 
         try:
             yield
         except (DriverError, Neo4jError, OSError) as error:
-            raise self._explained(error, seconds) from error
+            raise self._error_with_remedy(error, seconds) from error
 
-    def _explained(self, error: Exception, seconds: float) -> MirrorError:
+    def _error_with_remedy(self, error: Exception, seconds: float) -> MirrorError:
         from neo4j.exceptions import Neo4jError
 
         where = self.address

@@ -75,7 +75,7 @@ _PHASES = (
     ),
     _Phase(
         name="missing",
-        rows=neo4j_rows.missing,
+        rows=neo4j_rows.missing_entities,
         write="CREATE (:Entity:Missing {id: row[0], number: row[1]})",
         count="SELECT count(DISTINCT value) FROM statement WHERE type = 2 AND value NOT IN (SELECT id FROM entity)",
         held="MATCH (n:Missing) RETURN count(n)",
@@ -177,7 +177,7 @@ class _Push:
         self._snapshot_id: str = manifest["snapshot_id"]
 
     def run(self, *, replace: bool) -> Pushed:
-        marker = None if replace else self._held()
+        marker = None if replace else self._read_own_marker()
         resumed = marker is not None and not marker["complete"]
         marker = marker or self._begin()
         if not marker["complete"]:
@@ -196,7 +196,7 @@ class _Push:
         address = str(self._client.address)
         return Pushed(address=address, snapshot_id=self._snapshot_id, written=written, resumed=resumed)
 
-    def _held(self) -> dict[str, Any] | None:
+    def _read_own_marker(self) -> dict[str, Any] | None:
         """The marker of this very snapshot, None for a database to begin with."""
         where, marker = self._client.address, read_marker(self._client)
         if marker is not None and marker["snapshot_id"] != self._snapshot_id:

@@ -75,7 +75,7 @@ def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterat
         yield RowPiece(key=number, rows=[node], size=size)
 
 
-def missing(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
+def missing_entities(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
     """Nodes of entities that occur as values but are not in the snapshot: [id, number], by number."""
     for (number,) in connection.execute(
         f"SELECT DISTINCT value FROM statement WHERE type = {schema.ENTITY} AND value > ?"

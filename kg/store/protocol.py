@@ -1,14 +1,14 @@
-"""The Store protocol: how everything above reads a snapshot, whatever holds it.
+"""The Store protocol: read access to a snapshot, the same for every backend.
 
 Contract for every backend
-    Batch first: each read takes many ids and costs one round trip a batch, not one an id.
-    Order: mappings are keyed by what was given, entities and names in the order given; lists inside are ordered
+    Batch first: each read takes many ids and costs one round trip per batch, not one per id.
+    Order: mappings are keyed by the given ids or names, in the given order; lists inside are ordered
         as each method states.
     Unknown ids are absent from a mapping, never an error; a malformed id is simply unknown.
-    Redirects: a given id that was merged into another is answered under the *given* id with the
-        target's content (whose own `.id` tells the target).
+    Redirects: a given id that was merged into another is a key of the result with the target's content
+        (whose own `.id` is the target's).
     Isolation: a reader sees the snapshot as it was when opened. Stores are not thread-safe;
-        open one a thread or process.
+        open one per thread or process.
     Errors: `SnapshotError` where the backend is damaged or of a newer schema; nothing else on purpose.
 """
 

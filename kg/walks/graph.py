@@ -63,7 +63,7 @@ class Graph:
         self._entities: dict[str, Entity | None] = {}
         self._held = 0
         self._superclasses: dict[str, frozenset[str]] = {}
-        # Texts from outside are keys, and a name may have thousands of carriers: 100 MB at most.
+        # Keys are texts of users, and a name may have thousands of carriers: 100 MB at most.
         self._matches: SizedDict[str, tuple[NameMatch, ...]] = SizedDict(
             FOUND, lambda key, matches: len(key) + EACH * (1 + len(matches))
         )
@@ -85,7 +85,7 @@ class Graph:
                 cache.clear()
         got = self.store.entities(lacking, languages=self._languages, properties=self._properties)
         for i in lacking:
-            entity = self._entities[i] = self._labelled(got.get(i))
+            entity = self._entities[i] = self._with_further_label(got.get(i))
             self._held += _size(entity) if entity else 1
 
     def fetch_along(self, ids: Iterable[str], *, steps: int = 2) -> None:
@@ -98,7 +98,7 @@ class Graph:
             targets = (s.target for entity in known for s in entity.statements if s.target and s.property in AHEAD)
             self.fetch(ids := list(dict.fromkeys(targets)))
 
-    def _labelled(self, entity: Entity | None) -> Entity | None:
+    def _with_further_label(self, entity: Entity | None) -> Entity | None:
         """An entity with its further label, where it has none in the language that is shown."""
         if entity is None or entity.id not in self._further_labels:
             return entity

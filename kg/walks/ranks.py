@@ -37,8 +37,8 @@ def _times(statement: Statement, prop: str) -> list[TimeValue]:
     return [snak.value for snak in statement.qualifier(prop) if isinstance(snak.value, TimeValue)]
 
 
-# Qualifiers by which a statement does not hold of the whole thing today, and why; a continent's parts are told apart by
-# whoever asks for one (`current`).
+# Qualifiers that limit a statement to a time, a part or an opinion, with the reason. Continents are exempt from
+# "applies to part" in `current`: callers choose between a country's continents.
 LIMITS: Mapping[str, str] = MappingProxyType(
     {
         END: "it has ended, unless the end is yet to come",
@@ -88,7 +88,7 @@ def valid_at(statement: Statement, at: TimeValue) -> bool | None:
     return not (ends and max(time_key(e, late=True) for e in ends) < time_key(at))
 
 
-def stated(statements: Iterable[Statement]) -> list[Statement]:
+def valid_values(statements: Iterable[Statement]) -> list[Statement]:
     """The statements with a value, not deprecated, and not hedged by a sourcing circumstance."""
     return [
         s
@@ -112,7 +112,7 @@ def current(
     those whose target is `historical`, that is, no longer exists. Each of these steps is taken only as long as another
     value remains. Returns an empty list where every value has ended.
     """
-    chosen = stated(statements)
+    chosen = valid_values(statements)
     preferred = [s for s in chosen if s.rank is Rank.PREFERRED and has_begun(s)]
     chosen = preferred or chosen
     chosen = [s for s in chosen if not has_ended(s) and has_begun(s)]
@@ -130,4 +130,4 @@ def current(
 
 def held_at(statements: Sequence[Statement], at: TimeValue) -> list[Statement]:
     """The statements whose own start and end (or point in time) cover `at`, in source order."""
-    return [s for s in stated(statements) if valid_at(s, at)]
+    return [s for s in valid_values(statements) if valid_at(s, at)]

@@ -84,7 +84,7 @@ class ServiceAddress:
         credentials = None if known else _credentials()
         if credentials is not None:
             secrets |= {credentials[1]}
-        forms = {form for secret in secrets for form in _written(secret) if len(form) >= _SHORTEST}
+        forms = {form for secret in secrets for form in _encoded_forms(secret) if len(form) >= _SHORTEST}
         return cls(shown=shown, sent=sent, credentials=credentials, secrets=tuple(sorted(forms, key=len, reverse=True)))
 
     def clean(self, text: str) -> str:
@@ -99,6 +99,6 @@ def _credentials() -> tuple[str, str] | None:
     return (os.environ.get(USER, ""), password) if password else None
 
 
-def _written(secret: str) -> tuple[str, ...]:
+def _encoded_forms(secret: str) -> tuple[str, ...]:
     """A secret in the forms in which a server may repeat it."""
     return (secret, quote(secret, safe=""), quote(secret), quote_plus(secret), html.escape(secret))

@@ -89,7 +89,7 @@ class ServiceClient:
     def check(self, answer: Answer) -> None:
         """Raises TryAgain for a status that may pass, and QueryError for one that will not."""
         url, status, after = self.address.shown, answer.status, retry_after(answer.headers)
-        if 300 <= status < 400:  # redirects are not followed: they would send the contact and credentials to another host
+        if 300 <= status < 400:  # not followed: another host would get contact and credentials
             target = without_secrets(self.address.clean(answer.headers.get("Location", "another address")))
             raise QueryError(f"{url} leads elsewhere ({status}): to {target}; give that address if it is right")
         said = self.excerpt(answer.body)

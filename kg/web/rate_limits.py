@@ -59,7 +59,7 @@ class HostLimit:
         self._not_before = 0.0
 
     @contextmanager
-    def passing(self, sleep: Callable[[float], None]) -> Iterator[None]:
+    def waiting_turn(self, sleep: Callable[[float], None]) -> Iterator[None]:
         """Wait for a free place and for the host to accept requests; occupy the place during the block."""
         with self._places:
             while (wait := self._not_before - time.monotonic()) > 0:
@@ -123,7 +123,7 @@ class RetryDelays:
         attempt = 0
         while True:
             try:
-                with gate.passing(self.sleep):
+                with gate.waiting_turn(self.sleep):
                     return ask()
             except TryAgain as failure:
                 attempt += 1
@@ -134,7 +134,7 @@ class RetryDelays:
                         f"{failure.error}; it asks to wait {failure.after:.0f} s: try again later"
                     ) from failure
                 wait = self.delay(attempt - 1, failure.after)
-                # A wait requested by the host applies to all threads of this process; a lost connection only to this one.
+                # A wait requested by the host applies to all threads of the process, a lost connection to this one.
                 if failure.after is not None or isinstance(failure.error, RateLimitedError):
                     gate.close_for(wait)
                 else:

@@ -76,7 +76,7 @@ def test_a_full_disk_before_the_first_checkpoint_leaves_nothing(tmp_path: Path) 
     one.connection.execute("PRAGMA notes.max_page_count = 1")
     with pytest.raises(sqlite3.OperationalError, match="full"):
         one.checkpoint({"phase": "reading", "filler": "x" * 100_000}, {})
-    assert not one.left
+    assert not one.can_continue
     one.discard()
 
 
