@@ -58,7 +58,9 @@ class Joint:
         key = (base, prop)
         if key not in self._value_sets:
             read = self._counts.store.entities(carriers, languages=(), properties=(prop,))
-            sets = (frozenset(s.target for s in valid_values(entity.values(prop)) if s.target) for entity in read.values())
+            sets = (
+                frozenset(s.target for s in valid_values(entity.values(prop)) if s.target) for entity in read.values()
+            )
             counted = Counter(held for held in sets if held)
             self._value_sets[key] = counted.total(), counted
         total, sets_counted = self._value_sets[key]

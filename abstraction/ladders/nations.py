@@ -14,7 +14,7 @@ from abstraction.proposals import LadderCase
 from abstraction.tiers import Evidence
 from kg.model import Rank, Statement
 from kg.walks.graph import Graph
-from kg.walks.ranks import stated as all_stated
+from kg.walks.ranks import valid_values as all_stated
 
 MOST = 2  # alternates from statements
 UNITED_KINGDOM = "Q145"

@@ -90,7 +90,9 @@ class EdgeTable:
         for (number,) in rows:
             yield number
 
-    def _entities_within(self, start: IdSet, along: list[int], hops: int, hub_limit: int | None, excluded: IdSet) -> IdSet:
+    def _entities_within(
+        self, start: IdSet, along: list[int], hops: int, hub_limit: int | None, excluded: IdSet
+    ) -> IdSet:
         """The entities within `hops` steps of `start`, including `start`."""
         run = self._connection.execute
         reached = IdSet(start)

@@ -24,7 +24,7 @@ from kg.reading.entity_json import (
     sketch_decoder,
 )
 from kg.reading.snaks import Unreadable
-from kg.store.filling import digest_of, digest_bytes
+from kg.store.filling import digest_bytes, digest_of
 from kg.terms import normalise
 
 
@@ -78,7 +78,7 @@ def reader(recipe: ExtractionPlan) -> Callable[..., bytes]:
     return lambda *given: encode(read(*given))
 
 
-_REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)  # objects that have to be read in pieces
+_REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)  # these are then read in pieces
 
 
 class Extractor:

@@ -18,7 +18,7 @@ from kg.building.pair_counts import PairCounts
 from kg.ids import IdSet, id_of
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
-from kg.store.filling import digest_of, entities_digest, digest_bytes
+from kg.store.filling import digest_bytes, digest_of, entities_digest
 
 _TOLD = 5  # ids in a warning
 

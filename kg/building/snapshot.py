@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kg.building.checkpoint import NAMES, BuildFolder
-from kg.building.closure import EdgeTable, survey_properties, numbers_of
+from kg.building.closure import EdgeTable, numbers_of, survey_properties
 from kg.building.extraction import BlockRows, ExtractionPlan, reader
 from kg.building.ingestion import Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
@@ -174,8 +174,7 @@ def check_output(out: Path, *, force: bool) -> None:
 
 
 def _fingerprint(source: Path | str) -> dict[str, Any]:
-    """The identity of a source when a build is continued. That its beginning is unchanged is checked when it is read.
-    """
+    """The identity of a source when a build is continued. That its beginning is unchanged is checked when it is read."""
     path = Path(source)
     if str(source) == STDIN or not path.is_file():
         return {"name": "stdin" if str(source) == STDIN else path.name}

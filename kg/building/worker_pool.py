@@ -65,7 +65,7 @@ class WorkerPool:
         self.workers = workers or cores()
         self.executor: ProcessPoolExecutor | None = None
         self._made: tuple[Any, ...] = ()
-        self._file: Path | None = None  # factory and arguments of the function, for the workers; other work has another file
+        self._file: Path | None = None  # pickled factory and arguments of the function, for the workers
         self._folder = tempfile.TemporaryDirectory(prefix="granola-workers-")
         self._given = self._setups = 0
         self._local: Handler | None = None

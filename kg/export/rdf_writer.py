@@ -238,7 +238,7 @@ class _Writer:
             pairs.append((name["rdf:type"], name["wikibase:BestRank"]))
         pairs.append((name["wikibase:rank"], name[f"wikibase:{RANKS[statement.rank]}"]))
         datatype = self._datatypes.get(prop)
-        if statement.datatype is not None and statement.datatype != datatype:  # from before the property's datatype changed
+        if statement.datatype is not None and statement.datatype != datatype:  # the property had another datatype
             datatype = statement.datatype
             pairs.append((name["wikibase:propertyType"], name[f"wikibase:{datatype_name(datatype)}"]))
         values: list[rdf.Triple] = []

@@ -160,7 +160,9 @@ def _changes(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         for _, prop, _, stored, *columns in connection.execute(stated, (number,)):
             old, new = columns[:4], columns[4:]
             statement = {"property": f"P{prop}", "statement": whole_id(entity, stored)}
-            yield _change("statement", entity, _statement_as_json(*old), _statement_as_json(*new), statement | _aspects(old, new))
+            yield _change(
+                "statement", entity, _statement_as_json(*old), _statement_as_json(*new), statement | _aspects(old, new)
+            )
         worded = "SELECT * FROM terms WHERE entity = ? ORDER BY language, kind, old IS NULL, ordinal"
         for _, language, what, _, before, after in connection.execute(worded, (number,)):
             yield _change(_TERMS[what], entity, before, after, {"language": language})

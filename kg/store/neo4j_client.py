@@ -109,7 +109,10 @@ class Neo4jClient:
             rows: list[list[Any]] = transaction.run(query, dict(parameters or {})).values()
             return rows
 
-        with self._converting_errors(allowed), self._open().session(database=self.address.database, fetch_size=-1) as session:
+        with (
+            self._converting_errors(allowed),
+            self._open().session(database=self.address.database, fetch_size=-1) as session,
+        ):
             return session.execute_write(work)
 
     def check(self) -> None:
