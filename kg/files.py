@@ -19,7 +19,7 @@ from pathlib import Path
 from kg.errors import OutputError
 
 LOOP = "{} is a loop of symbolic links, which lead to no file; name the file or folder that is meant"
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk full, quota exceeded, file too large
 _NAME_KEPT = 40  # characters of a long name that its temporary name keeps
 _BESIDE = ("-journal", "-wal", "-shm")  # files that SQLite writes next to a database
 

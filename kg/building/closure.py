@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from kg.ids import IdSet, number_of
 from kg.scope import Scope
 
-INSTANCE_OF, SUBCLASS_OF = 31, 279
+INSTANCE_OF, SUBCLASS_OF = 31, 279  # P31, P279
 
 
 def survey_properties(scope: Scope) -> frozenset[int]:

@@ -10,7 +10,7 @@ _HELD = 500_000  # keys in memory, some 70 MB
 
 
 # A key is one integer where both parts are of the sizes that occur, else text: a Counter of integers is fast.
-_VALUE_BITS, _PROPERTY_BITS = 43, 20
+_VALUE_BITS, _PROPERTY_BITS = 43, 20  # 63 bits in all: keys fit an SQLite integer
 _HALF = 1 << (_VALUE_BITS - 1)
 
 

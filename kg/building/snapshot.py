@@ -174,7 +174,7 @@ def check_output(out: Path, *, force: bool) -> None:
 
 
 def _fingerprint(source: Path | str) -> dict[str, Any]:
-    """The identity of a source when a build is continued. That its beginning is unchanged is checked when it is read."""
+    """The identity of a source for a continued build. That its beginning is unchanged is checked when it is read."""
     path = Path(source)
     if str(source) == STDIN or not path.is_file():
         return {"name": "stdin" if str(source) == STDIN else path.name}

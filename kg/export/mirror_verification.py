@@ -18,12 +18,12 @@ from kg.store.neo4j_push import SCHEMA_NAMES, WRITE_SECONDS, wrong_counts
 from kg.store.protocol import Store
 from kg.store.sqlite import SQLiteStore
 
-SAMPLE = 1_000
+SAMPLE = 1_000  # entities compared in full by default
 
 # Entries of the manifest about the content. The others describe the run, and differ when a snapshot is rebuilt.
 _OF_CONTENT = ("counts", "languages", "schema_version", "snapshot_id", "time_aware")
-_BATCH = 500
-_SHOWN = 5
+_BATCH = 500  # entities read per round trip
+_SHOWN = 5  # differing entities named in a message
 
 
 def verify_mirror(

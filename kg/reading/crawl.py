@@ -51,7 +51,7 @@ def crawl(
 
 
 def _targets(data: Mapping[str, Any], prop: str) -> set[str]:
-    """The entities that the statements of a property lead to; unreadable statements are reported later, by the build."""
+    """The entities that the statements of a property lead to; unreadable statements are reported by the build."""
     claims = data.get("claims")
     try:
         stated = msgspec.convert(claims.get(prop) or [] if isinstance(claims, dict) else [], list[EdgeStatement])

@@ -27,7 +27,7 @@ from kg.reading.snaks import Unreadable, canonical, shortened
 HEAD = re.compile(rb'\{"type":"(?:item|property)","id":"([QP][1-9][0-9]{0,17})"')
 
 _KNOWN: set[str] = set()  # language codes that were looked at
-_MOST_KNOWN = 10_000
+_MOST_KNOWN = 10_000  # entries of the cache
 _OTHER = "urn:granola:other"  # stands in for any type of value that is not known
 
 

@@ -31,8 +31,8 @@ from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 ENDINGS = ("nt", "nq", "ttl", "n3", "rdf", "xml", "trig", "jsonld")  # endings that pyoxigraph recognises
 _PACKED = re.compile(r"\.(?:gz|bz2|zst)\Z", re.IGNORECASE)
 _SUBJECT = re.compile(re.escape(ENTITY) + r"([QP][1-9][0-9]{0,17})\Z")
-_NODE = (NAMESPACES["wds"], NAMESPACES["wdv"])
-_BATCH = 20_000
+_NODE = (NAMESPACES["wds"], NAMESPACES["wdv"])  # prefixes of statement and value nodes
+_BATCH = 20_000  # facts in memory before they are written to the database
 _HOPELESS = 1000  # rejected lines after which a file without any triple is given up
 BASE = "http://localhost/"  # base of relative addresses; entities of WikiData have absolute ones
 BLOCK = 1 << 20  # bytes

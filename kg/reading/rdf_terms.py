@@ -51,7 +51,7 @@ def statement_id(node: str, subject: str) -> str:
     return name
 
 
-_PLAIN = (NAMESPACES["xsd"] + "string", NAMESPACES["rdf"] + "langString")
+_PLAIN = (NAMESPACES["xsd"] + "string", NAMESPACES["rdf"] + "langString")  # implied by a literal without datatype
 
 
 def triple_of(quad: Any) -> tuple[str, str, Term] | None:

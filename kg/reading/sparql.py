@@ -24,8 +24,9 @@ from kg.web.rate_limits import RetryDelays, TryAgain, retry_after
 Row = Mapping[str, Term]
 
 _JSON = ("application/sparql-results+json", "application/json")
+# Words by which servers report a time limit in the text of an answer.
 _LATE = (b"timed out", b"timeout", b"time out", b"timeoutexception", b"time limit", b"execution time")
-_MOST_ROWS = 10**12
+_MOST_ROWS = 10**12  # bound on a count that a server reports; larger ones count as malformed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -40,7 +40,7 @@ _RANK_CODES = {
     Rank.NORMAL: schema.NORMAL,
     Rank.DEPRECATED: schema.DEPRECATED,
 }
-_RANKS = (Rank.DEPRECATED, Rank.NORMAL, Rank.PREFERRED)
+_RANKS = (Rank.DEPRECATED, Rank.NORMAL, Rank.PREFERRED)  # by the numbers in `kg.store.schema`
 DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
 UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
 
@@ -287,4 +287,4 @@ class RowGroups:
         return found
 
 
-_KINDS = (SnakKind.SOMEVALUE, SnakKind.NOVALUE, *[SnakKind.VALUE] * 7)
+_KINDS = (SnakKind.SOMEVALUE, SnakKind.NOVALUE, *[SnakKind.VALUE] * 7)  # by the value types in `kg.store.schema`

@@ -30,7 +30,7 @@ _COUNTED: Mapping[str, str] = {
     "value_count": "SELECT property, target, entities FROM value_count ORDER BY property, target",
     "property_count": "SELECT property, entities FROM property_count ORDER BY property",
 }
-_ROWS_A_FETCH = 5000
+_ROWS_A_FETCH = 5000  # rows per fetch from the cursor
 _encode = msgspec.msgpack.Encoder().encode
 
 

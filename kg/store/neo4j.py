@@ -112,7 +112,7 @@ def _place(item: tuple[int, int, Statement]) -> tuple[int, int]:
 # The store.
 
 
-MODEL = 2
+MODEL = 2  # version of the graph model above
 T = TypeVar("T")
 
 _CHUNK = 2_000  # ids, names or pairs a round trip

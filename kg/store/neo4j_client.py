@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 USER, PASSWORD, DATABASE = "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
-QUERY_SECONDS = 60.0
-PATIENCE_SECONDS = 20.0
+QUERY_SECONDS = 60.0  # time limit of a query
+PATIENCE_SECONDS = 20.0  # time that an unreachable server is waited for
 OLDEST = (5, 26)
 
 _DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9.-]{2,62}\Z")

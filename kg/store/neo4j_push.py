@@ -28,11 +28,11 @@ from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_rows import RowPiece, batches
 from kg.store.sqlite import SQLiteStore
 
-BATCH = 10_000  # nodes or relationships a statement
-BATCH_SIZE = 8_000_000  # characters a statement
-WRITE_SECONDS = 600.0
-PATIENCE_SECONDS = 60.0
-_CLEAR = 20_000
+BATCH = 10_000  # nodes or relationships per statement
+BATCH_SIZE = 8_000_000  # characters per statement
+WRITE_SECONDS = 600.0  # time limit of one statement
+PATIENCE_SECONDS = 60.0  # time that an unreachable server is waited for
+_CLEAR = 20_000  # nodes or relationships deleted per transaction
 
 LABELS = ("Entity", "Name", "Redirect", "ValueList", "PropertyCount")  # the last is of model 1
 SCHEMA = (

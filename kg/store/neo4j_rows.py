@@ -21,11 +21,11 @@ from kg.store import schema
 from kg.store.entity_rows import RowGroups, whole_id
 
 RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
-VALUES_A_BLOCK = 5_000
+VALUES_A_BLOCK = 5_000  # targets per node `:ValueList`
 LONGEST_KEY = 1_000  # longest name in an index, in bytes; longer ones are stored there as hashes
 
-_BEGIN = -(1 << 62)
-_START, _END = 580, 582
+_BEGIN = -(1 << 62)  # below all entity numbers; those of properties are negative
+_START, _END = 580, 582  # P580 start time, P582 end time
 _FARTHEST_YEAR = 10**14  # whose days are integers of 64 bits
 
 

@@ -18,7 +18,7 @@ from kg.walks.ranks import current, held_at, is_to_come
 HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country, former administrative entity
 SETTLEMENT = "Q486972"
 DISSOLVED = "P576"
-CLASS_DEPTH = 12
+CLASS_DEPTH = 12  # steps along P279 at most
 FOUND, EACH = 25_000_000, 200  # characters of cached names; characters that each entity with a name adds
 STATEMENTS, TEXT = 40, 4_000  # statements, and characters of names and descriptions, that count as one more entity
 CONCLUDED = 500_000  # pairs of an entity and a property whose current statements are kept: 100 MB at most

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kg.errors import SourceError
 
-_CHUNK = 500
+_CHUNK = 500  # keys per query; SQLite before 3.32 allows 999 parameters
 _APPLICATION_ID = 0x4B474341  # "KGCA"
 
 
