@@ -255,7 +255,7 @@ def test_an_interrupt_says_what_becomes_of_the_work(
 
     with monkeypatch.context() as during:
         during.setattr(checkpoint, "EVERY", every)
-        during.setattr(snapshot_build, "phases", lambda _: nullcontext(stop))
+        during.setattr(snapshot_build, "phase_progress", lambda _: nullcontext(stop))
         code, out, err = run("build", "world.json.gz", "--out", "w")
     told = "granola: interrupted; the same command goes on with what is kept, if anything is\n"
     assert (code, out, err) == (130, "", told)
