@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kg.lazy_names import lazy_names
+from kg.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from abstraction.base.tiers import Evidence, Ladder, Level, Tier
     from abstraction.errors import AbstractionError
-    from abstraction.pipeline import LadderMaker, make_ladders
-    from abstraction.rows import QARow, RejectedRow, TieredRow, read_questions, read_tiered, write_tiered
-    from abstraction.tiers import Evidence, Ladder, Level, Tier
+    from abstraction.files.rows import QARow, RejectedRow, TieredRow, read_questions, read_tiered, write_tiered
+    from abstraction.maker.pipeline import LadderMaker, make_ladders
 
 __all__ = [
     "AbstractionError",

@@ -1,6 +1,6 @@
 """`python -m granola`: the command line."""
 
-from granola.cli.main import main
+from granola.commands.cli.main import main
 
 if __name__ == "__main__":
     main()

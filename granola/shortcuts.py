@@ -1,4 +1,4 @@
-"""The Python interface in a few functions, over files, rows or DataFrames of any library (`granola.frames`).
+"""The Python interface in a few functions, over files, rows or DataFrames of any library (`granola.base.frames`).
 
 ```python
 import granola
@@ -20,8 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, Unpack, get_args, overload
 
+from granola.base.frames import frame_of, frame_records, frame_with, snapshot_of_frame
 from granola.errors import MatcherError, PredictionError, UsageError
-from granola.frames import frame_of, frame_records, frame_with, snapshot_of_frame
 
 
 class FrameLike(Protocol):
@@ -37,9 +37,9 @@ class FrameLike(Protocol):
 
 
 if TYPE_CHECKING:
-    from abstraction.faults import OnReject, RejectedRow
+    from abstraction.base.faults import OnReject, RejectedRow
     from abstraction.files.row_shapes import RowShape
-    from abstraction.rows import QARow, TieredRow
+    from abstraction.files.rows import QARow, TieredRow
     from granola.matching.verdict import Matcher, Verdict
     from granola.scoring.predictions import PredictionFile, QuestionIds
     from granola.scoring.scores import ScoreReport
@@ -95,7 +95,7 @@ def snapshot(where: Path | str | None = None) -> Store:
 
     if where is not None:
         return open_store(where)
-    from granola.bundled import bundled
+    from granola.base.bundled import bundled
     from kg.building.snapshot import build
 
     with tempfile.TemporaryDirectory(prefix="granola-sample-") as folder:
@@ -241,7 +241,7 @@ def match(
     Levels are finest first, as in a row, in a tiered file's `levels` or in that column of a DataFrame. Raises
     MatcherError for an unknown matcher, and for levels of another form.
     """
-    from abstraction.rows import TieredRow
+    from abstraction.files.rows import TieredRow
 
     if not isinstance(prediction, str):
         given = "None" if prediction is None else f"a {type(prediction).__name__}"
@@ -303,7 +303,7 @@ def _ladders(
     linker: str,
     rejected: list[RejectedRow] | None = None,
 ) -> LadderRows:
-    from abstraction.pipeline import make_ladders
+    from abstraction.maker.pipeline import make_ladders
     from kg.store import open_store
 
     if isinstance(snapshot, Path | str):
@@ -328,7 +328,7 @@ def _questions(
 ) -> Iterator[QARow]:
     from abstraction.files.row_reading import without_rejected
     from abstraction.files.row_shapes import shaped_records
-    from abstraction.rows import question_rows, read_questions
+    from abstraction.files.rows import question_rows, read_questions
 
     if isinstance(questions, Path | str):
         yield from read_questions([questions], relation=relation, shape=shape, language=language, on_reject=on_reject)
@@ -341,7 +341,7 @@ def _questions(
 
 def _as_tiered(rows: Any) -> Any:
     from abstraction.files.data_folders import data_files
-    from abstraction.rows import TieredRow, tiered_rows
+    from abstraction.files.rows import TieredRow, tiered_rows
     from granola.scoring.tiered_file import read_tiered_file
 
     if isinstance(rows, Path | str):
@@ -423,7 +423,7 @@ def _as_list(value: Any) -> Any:
 
 def _level_names(level: Any) -> Sequence[str]:
     """The names of a level, which is a list of names or a level of a tiered file. Raises MatcherError for others."""
-    from abstraction.tiers import Level
+    from abstraction.base.tiers import Level
 
     if isinstance(level, Level):
         return level.names()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kg.lazy_names import lazy_names
+from kg.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from kg.base.model import Entity, Rank, Statement
+    from kg.base.scope import Scope
     from kg.building.snapshot import build
     from kg.errors import KGError
-    from kg.model import Entity, Rank, Statement
-    from kg.scope import Scope
+    from kg.graph.graph import Graph
     from kg.store import open_store
-    from kg.walks.graph import Graph
 
 __version__ = "0.2.0"  # the version of all three packages
 

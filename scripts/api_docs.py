@@ -14,12 +14,12 @@ from importlib import import_module
 from pathlib import Path
 
 PUBLIC = (
-    "kg", "kg.store", "kg.walks.graph", "kg.export.verification", "kg.export.rdf_writer",
+    "kg", "kg.store", "kg.graph.graph", "kg.export.verification", "kg.export.rdf_writer",
     "kg.export.parquet", "abstraction", "abstraction.models", "abstraction.linking.gazetteer",
-    "abstraction.linking.linker", "abstraction.language.date_reader", "abstraction.language.amount_reader",
-    "abstraction.questions.question_kinds", "abstraction.verifying.entailment", "abstraction.verifying.tier_verdicts",
+    "abstraction.linking.linker", "abstraction.text.language.date_reader", "abstraction.text.language.amount_reader",
+    "abstraction.text.questions.question_kinds", "abstraction.verifying.entailment", "abstraction.verifying.tier_verdicts",
     "abstraction.datasets.building", "granola", "granola.matching", "granola.scoring.metrics", "granola.scoring.scores",
-    "granola.decoding", "granola.audit.offences", "granola.audit.tier_sheets", "granola.report.study",
+    "granola.decoding", "granola.evidence.audit.offences", "granola.evidence.audit.tier_sheets", "granola.report.study",
     "granola.report.study_html", "granola.service.application", "granola.service.service_settings",
 )  # fmt: skip
 

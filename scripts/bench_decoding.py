@@ -23,7 +23,7 @@ FORMS = ("{}", "{}", "{}", "{}.", "Answer: {}", "Location: Location: {}", '"{}"'
 
 def sampled(data: Path, questions: int, responses: int) -> list[object]:
     """Rows of samples over all of EntityQuestions' relations, the same each time."""
-    from abstraction.rows import read_questions
+    from abstraction.files.rows import read_questions
     from granola.decoding import SampleRow
 
     draw = random.Random(0)

@@ -84,8 +84,8 @@ def sampled(data: Path, questions: int, into: Path) -> list[Path]:
 
 def ladders(snapshot: Path, script: Path, data: Path, questions: int) -> None:
     """Ladders a second from either store, in turn, and whether they are the same bytes."""
-    from abstraction.pipeline import LadderMaker
-    from abstraction.rows import read_questions
+    from abstraction.files.rows import read_questions
+    from abstraction.maker.pipeline import LadderMaker
     from kg.store import open_store
 
     with tempfile.TemporaryDirectory() as folder, fresh(script) as address:

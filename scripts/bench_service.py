@@ -20,7 +20,7 @@ import requests
 from measuring import DATA, ROOT, arguments
 from service_process import ServiceProcess, serving
 
-from abstraction.rows import read_questions
+from abstraction.files.rows import read_questions
 
 SCRIPT = """
 local bodies, at = {}, 0

@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterator
 from enum import StrEnum
 from pathlib import Path
 
+from granola.base.settings import DeclaredSetting, settings_of
 from granola.commands.command_list import VERBS, command_class
-from granola.settings import DeclaredSetting, settings_of
 
 SHARED = 2  # commands from which on an option stands in the table of shared ones, once
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"

@@ -21,8 +21,8 @@ from typing import TypeVar
 
 from measuring import ROOT, arguments
 
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import read_questions
+from abstraction.files.rows import read_questions
+from abstraction.maker.pipeline import LadderMaker
 from granola.matching.registry import matcher
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import score

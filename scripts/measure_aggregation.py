@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from measuring import arguments, rows_of
 
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow, TieredRow
+from abstraction.files.rows import QARow, TieredRow
+from abstraction.maker.pipeline import LadderMaker
 from granola.decoding import Aggregator, DragGraph, SampleRow, SelfConsistency
 from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes
 from granola.matching import Matcher, matcher

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from measuring import arguments
 
-from abstraction.language.sentences import sentences
 from abstraction.models.spec import open_coherence, open_continuations, open_relevance
 from abstraction.models.text_scorers import Continuation, QueryPassage
-from granola.knowledge.choosing import somers_d
-from granola.knowledge.knowledge_items import read_items
-from granola.knowledge.knowledge_metrics import sentence_coherence
+from abstraction.text.language.sentences import sentences
+from granola.evidence.knowledge.choosing import somers_d
+from granola.evidence.knowledge.knowledge_items import read_items
+from granola.evidence.knowledge.knowledge_metrics import sentence_coherence
 
 CUT = 100.0  # the authors' perplexities are cut there
 

@@ -19,15 +19,15 @@ from pathlib import Path
 
 from measuring import arguments, relation_files
 
-from abstraction.assembly.filters import without_article
-from abstraction.language.phrases import short
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow, TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import QARow, TieredRow
+from abstraction.ladders.assembly.filters import without_article
+from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.language.phrases import short
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
+from kg.base.terms import normalise
 from kg.store.sqlite import SQLiteStore
-from kg.terms import normalise
 
 FAULTS = {"correct": "false", "informative": "uninformative", "granularity": "granularity", "wording": "clumsy"}
 Judged = dict[str, str]

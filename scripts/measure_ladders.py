@@ -32,15 +32,15 @@ from typing import Any
 
 from measuring import arguments, percent, relation_files, rows_of
 
-from abstraction.information.weighing import rising_tiers
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow, TieredRow, read_questions
-from abstraction.tiers import Tier
+from abstraction.base.tiers import Tier
+from abstraction.files.rows import QARow, TieredRow, read_questions
+from abstraction.ladders.information.weighing import rising_tiers
+from abstraction.maker.pipeline import LadderMaker
+from granola.base.terminal_lines import show_lines
 from granola.matching.squad import token_f1
 from granola.scoring.ladder_coverage import Coverage
-from granola.terminal_lines import show_lines
+from kg.base.terms import normalise
 from kg.store.sqlite import SQLiteStore
-from kg.terms import normalise
 
 SAME = 0.5  # token-F1 from which a tier states a reference
 CONTINENTS = {"Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America"}

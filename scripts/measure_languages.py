@@ -17,13 +17,13 @@ from typing import Any
 
 from measuring import arguments, percent, rows_of
 
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow, TieredRow
+from abstraction.files.rows import QARow, TieredRow
+from abstraction.maker.pipeline import LadderMaker
 from granola.matching import in_language, matcher
 from granola.replies import read_reply
+from kg.graph.graph import Graph
 from kg.store import open_store
 from kg.store.protocol import Store
-from kg.walks.graph import Graph
 
 
 def labelled(graph: Graph, ids: Iterable[str]) -> tuple[str, ...] | None:

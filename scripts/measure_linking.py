@@ -23,16 +23,16 @@ from dataclasses import dataclass
 
 from measuring import arguments, relation_files
 
-from abstraction.classes import Classifier
+from abstraction.base.classes import Classifier
+from abstraction.base.properties import properties
+from abstraction.base.relations import Relation, relation, table
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.link_features import Measured
 from abstraction.linking.linker import Link, Linker
 from abstraction.linking.priors import Priors
-from abstraction.properties import properties
-from abstraction.relations import Relation, relation, table
+from kg.graph.graph import Graph
 from kg.store.protocol import NameMatch
 from kg.store.sqlite import SQLiteStore
-from kg.walks.graph import Graph
 
 SUBJECTS = 5
 MODES = ("smallest", "name", "name, counted", "subject", "subject, all")

@@ -20,11 +20,11 @@ from typing import Any
 
 from measuring import arguments
 
+from abstraction.files.rows import read_questions
+from abstraction.maker.pipeline import LadderMaker
 from abstraction.models.chat_model import Completion, Reply, Request, Result, Totals
 from abstraction.phrasing.decisions import NOTE, Action
 from abstraction.phrasing.phraser import ModelPhraser
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import read_questions
 from kg.store import open_store
 
 BAD = ("wrong", "alias", "duplicate", "sibling", "finer_than_previous", "not_coarser_than_answer")

@@ -13,9 +13,9 @@ from typing import Any
 from measuring import arguments
 from sklearn.model_selection import GroupKFold
 
-from granola.attribution.attribution_samples import AttributionSample, read_any_samples
-from granola.attribution.evaluation import scores_of, verdict_row
-from granola.attribution.trained_evaluator import TrainedEvaluator
+from granola.evidence.attribution.attribution_samples import AttributionSample, read_any_samples
+from granola.evidence.attribution.evaluation import scores_of, verdict_row
+from granola.evidence.attribution.trained_evaluator import TrainedEvaluator
 from granola.evidence.evidence_task import Forming
 
 SETS = {"AttributionBench": "attributionbench_dev", "FactcheckGPT": "factcheckgpt_claim_evidence_stance"}

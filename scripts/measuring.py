@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
 # Of names that nobody has.
 SYLLABLES = ("ba", "cor", "del", "fin", "gar", "hol", "ka", "lin", "mor", "nes", "or", "pen", "ro", "sta", "ton", "ve")
-GRANOLA = [sys.executable, "-c", "from granola.cli.main import main; main()"]
+GRANOLA = [sys.executable, "-c", "from granola.commands.cli.main import main; main()"]
 sys.path.insert(0, str(ROOT))  # this clone's own packages, and its tests' servers
 
 

@@ -45,7 +45,7 @@ class ServiceProcess:
 @contextmanager
 def serving(snapshot: Path, *options: str, program: Path, python: str = sys.executable) -> Iterator[ServiceProcess]:
     """The service of a clone of the program on a free port, until the block ends."""
-    command = [python, "-c", "from granola.cli.main import main; main()", "serve", "--port", "0", "--snapshot"]
+    command = [python, "-c", "from granola.commands.cli.main import main; main()", "serve", "--port", "0", "--snapshot"]
     with tempfile.NamedTemporaryFile("r+") as told:
         began = time.perf_counter()
         environment = {**os.environ, "PYTHONPATH": str(program)}

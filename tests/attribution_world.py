@@ -7,9 +7,9 @@ at one university (Q20).
 
 from __future__ import annotations
 
-from kg.model import Entity, Rank, Statement
-from kg.model import EntityValue as Value
-from kg.queries import Branch, Hop, LogicalQuery
+from kg.base.model import Entity, Rank, Statement
+from kg.base.model import EntityValue as Value
+from kg.graph import Branch, Hop, LogicalQuery
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import entity, store_of
 
@@ -84,7 +84,7 @@ SHAPES = {"single": single("Q10", "P19"), "path": PATH, "tree": TREE, "union": U
 
 def with_qualifier() -> Entity:
     """Someone whose statement has a qualifier that is an entity."""
-    from kg.model import Snak
+    from kg.base.model import Snak
 
     statement = Statement(
         id="Q15$1", subject="Q15", property="P1000", rank=Rank.NORMAL, value=Value(id="Q31"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abstraction.assembly.levels import as_graph, levels
-from abstraction.pipeline import LadderMaker
-from abstraction.proposals import ANSWER, Builder, LadderCase, Proposal
-from abstraction.relations import relation
-from abstraction.tiers import Level
-from kg.model import Entity, TimeValue
+from abstraction.base.relations import relation
+from abstraction.base.tiers import Level
+from abstraction.ladders.assembly.levels import as_graph, levels
+from abstraction.ladders.proposals import ANSWER, Builder, LadderCase, Proposal
+from abstraction.maker.pipeline import LadderMaker
+from kg.base.model import Entity, TimeValue
 from tests.worlds import maker
 
 

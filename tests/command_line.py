@@ -19,9 +19,9 @@ from typing import IO
 
 import pytest
 
-from granola.cli.main import main
+from granola.commands.cli.main import main
 
-COMMAND = (sys.executable, "-c", "from granola.cli.main import main; main()")  # the same in a process of its own
+COMMAND = (sys.executable, "-c", "from granola.commands.cli.main import main; main()")  # the same in a process of its own
 _UNSEEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.pipeline import LadderMaker
+from abstraction.maker.pipeline import LadderMaker
 from granola.decoding import Aggregator, Decision, DragGraph, SampleRow, SelfConsistency
 from tests.worlds import entity, store_of
 

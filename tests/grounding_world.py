@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from granola.attribution.simple_evaluators import WordEvaluator
-from granola.grounding.grounded_samples import Relevance
-from granola.grounding.grounding_items import AnsweredSentence, AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.grounding.sentence_judges import EvaluatorSentenceJudge
+from granola.evidence.attribution.simple_evaluators import WordEvaluator
+from granola.evidence.grounding.grounded_samples import Relevance
+from granola.evidence.grounding.grounding_items import AnsweredSentence, AnswerVerdict, GroundingItem, SentenceVerdict
+from granola.evidence.grounding.sentence_judges import EvaluatorSentenceJudge
 
 LABELS = {"A": "ANSWER-THE-QUESTION", "R": "RELATED-INFORMATION", "O": "OUTDATED", "U": "UNKNOWN"}
 ASKED = "2024-11-20"

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from abstraction.language.units import MeasureUnit, units
-from kg.terms import normalise
+from abstraction.text.language.units import MeasureUnit, units
+from kg.base.terms import normalise
 
 # Ranges of amounts that English wordings mean, to recompute the arithmetic of quantity tiers.
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from granola.cli.main import app
+from granola.commands.cli.main import app
 from kg.building.snapshot import build
 from scripts import command_docs
 
@@ -108,9 +108,9 @@ def test_options_that_stand_alone_exist_with_their_values(page: Path) -> None:
 def test_the_page_on_the_paper_names_what_there_is() -> None:
     """Every word in backticks is a command, an option, a metric, a figure or table, a step, a column or a file."""
     from abstraction.datasets.dataset_cleaning import STEPS
-    from granola.audit.tier_sheets import MEANINGS, SHOWN
     from granola.decoding.methods import Answering
     from granola.decoding.self_consistency import Counting
+    from granola.evidence.audit.tier_sheets import MEANINGS, SHOWN
     from granola.matching import MATCHERS
     from granola.scoring.metrics import STANDARDS, metrics
 

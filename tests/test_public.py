@@ -66,7 +66,7 @@ def test_the_wheel_has_the_packages_alone(unpacked: Path) -> None:
 
 
 def test_the_demo_runs_from_the_wheel(unpacked: Path, tmp_path: Path) -> None:
-    code = "import sys; from granola.cli.main import main; import granola; print(granola.__file__); main()"
+    code = "import sys; from granola.commands.cli.main import main; import granola; print(granola.__file__); main()"
     command = [sys.executable, "-P", "-c", code, "demo", "--out", tmp_path / "demo"]
     done = subprocess.run(
         command, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(unpacked)}

@@ -70,7 +70,7 @@ def test_imports_point_downwards_and_modules_say_what_they_are_for() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("what", ["import kg, abstraction, granola", "from granola.cli.main import app"])
+@pytest.mark.parametrize("what", ["import kg, abstraction, granola", "from granola.commands.cli.main import app"])
 def test_imports_load_nothing_heavy(what: str) -> None:
     code = f"import sys; {what}; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -85,7 +85,7 @@ def _commands() -> list[list[str]]:
 def test_every_option_has_help(command: list[str]) -> None:
     import typer.main
 
-    from granola.cli.main import app
+    from granola.commands.cli.main import app
 
     node = typer.main.get_command(app)
     for name in command:
@@ -100,7 +100,7 @@ def test_every_option_has_help(command: list[str]) -> None:
 def test_the_list_of_commands_is_whole() -> None:
     import typer.main
 
-    from granola.cli.main import app
+    from granola.commands.cli.main import app
 
     found: list[list[str]] = []
 
@@ -115,7 +115,7 @@ def test_the_list_of_commands_is_whole() -> None:
 
 def test_help_lists_every_command_and_loads_none() -> None:
     code = (
-        "import sys; from granola.cli.main import app; sys.argv = ['granola', '--help']\n"
+        "import sys; from granola.commands.cli.main import app; sys.argv = ['granola', '--help']\n"
         "try: app()\n"
         "except SystemExit: pass\n"
         "print('LOADED', *sorted(m for m in sys.modules if m.startswith(('granola.', 'abstraction.', 'rich'))))"
@@ -123,8 +123,8 @@ def test_help_lists_every_command_and_loads_none() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     told, _, loaded = done.stdout.partition("LOADED")
     assert [command for (command, *rest) in _commands()[1:] if not rest and f"\n  {command} " not in told] == []
-    assert {name for name in loaded.split() if name.startswith(("granola.cli.", "granola.commands."))} == {
-        "granola.cli.config_file", "granola.cli.main", "granola.commands.command_list",
+    assert {name for name in loaded.split() if name.startswith(("granola.commands.cli.", "granola.commands."))} == {
+        "granola.commands.cli.config_file", "granola.commands.cli.main", "granola.commands.command_list",
     }  # fmt: skip
     assert "rich" not in loaded.split()
 
@@ -136,7 +136,7 @@ OPTIONS = 12
 def test_few_options_stand_outside_the_advanced_panel(command: list[str]) -> None:
     import typer.main
 
-    from granola.cli.main import app
+    from granola.commands.cli.main import app
 
     node = typer.main.get_command(app)
     for name in command:
@@ -194,7 +194,7 @@ def test_no_two_modules_or_classes_have_one_name() -> None:
 
 
 def test_extras_are_installed_as_the_program_was(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from kg import extras
+    from kg.base import extras
 
     assert extras.install_hint("report") == "pip install -e '.[report]' in the clone"
     monkeypatch.setattr(extras, "__file__", str(tmp_path / "site-packages" / "kg" / "extras.py"))

@@ -21,8 +21,8 @@ from pathlib import Path
 import pytest
 
 import granola
-from abstraction.reasons import REASONS
-from abstraction.rows import read_tiered
+from abstraction.base.reasons import REASONS
+from abstraction.files.rows import read_tiered
 from granola.commands import Demo
 from tests.command_line import run_granola
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow, TieredRow
-from kg.model import Entity, EntityValue, Rank, Snak, Statement, TextValue, TimeValue
+from abstraction.files.rows import QARow, TieredRow
+from abstraction.maker.pipeline import LadderMaker
+from kg.base.model import Entity, EntityValue, Rank, Snak, Statement, TextValue, TimeValue
 from kg.store.sqlite import SQLiteStore
 
 Said = str | tuple[str, dict[str, object]]

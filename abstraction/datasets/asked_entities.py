@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from abstraction.pipeline import LadderMakers
-from abstraction.questions.relation_wording import read_wording
-from abstraction.rows import QARow
-from kg.model import ENTITY_ID, Entity
+from abstraction.files.rows import QARow
+from abstraction.maker.pipeline import LadderMakers
+from abstraction.text.questions.relation_wording import read_wording
+from kg.base.model import ENTITY_ID, Entity
 from kg.store.protocol import NameMatch, Store
 
 

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Literal, Protocol, TypeVar
 
 import orjson
 
+from abstraction.base.faults import Fault, attempt
 from abstraction.datasets.card import Card
 from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, CleaningStep, Dropped
 from abstraction.datasets.dataset_columns import Columns, with_descriptions, write_data
@@ -25,8 +26,8 @@ from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import QuestionFiles, has_one_answer
 from abstraction.datasets.saved_work import Parts, line_of, row_of, rules_fingerprint
 from abstraction.errors import DatasetError, RowError
-from abstraction.faults import Fault, attempt
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
+from abstraction.files.rows import QARow, RejectedRow, TieredRow, UnansweredRow
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.review import (
     Reviewer,
@@ -35,12 +36,11 @@ from abstraction.linking.review import (
     without_uncertain_links,
     writing_sheet,
 )
+from abstraction.maker.pipeline import LadderMakers
 from abstraction.models.chat_model import Failure
 from abstraction.phrasing.decisions import DecisionCounts, log_lines, without_decisions
-from abstraction.pipeline import LadderMakers
-from abstraction.rows import QARow, RejectedRow, TieredRow, UnansweredRow
 from kg import __version__
-from kg.files import resolved, sha256_of
+from kg.base.files import resolved, sha256_of
 from kg.store.protocol import Store
 
 RECORD = "build.json"  # also the mark of a folder that may be replaced

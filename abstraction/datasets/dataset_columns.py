@@ -2,7 +2,7 @@
 sitelink counts of entities in some of them.
 
 JSONL and Parquet have the same columns, each of one kind in all rows, so that the `datasets` library and data frames
-read them alike; `abstraction.rows.read_tiered` reads them back as tiered rows.
+read them alike; `abstraction.files.rows.read_tiered` reads them back as tiered rows.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any, Literal
 
 import orjson
 
+from abstraction.base.tiers import Tier
 from abstraction.datasets.dataset_cleaning import SCORE
 from abstraction.files.cells import json_text
 from abstraction.files.records import SCHEMA_VERSION
 from abstraction.files.row_models import finite
 from abstraction.files.row_names import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS
-from abstraction.rows import TieredRow, granola_columns
-from abstraction.tiers import Tier
-from kg.files import atomic_path
-from kg.terms import fallback_chain
-from kg.walks.graph import Graph
+from abstraction.files.rows import TieredRow, granola_columns
+from kg.base.files import atomic_path
+from kg.base.terms import fallback_chain
+from kg.graph.graph import Graph
 
 Kind = Literal["string", "int64", "float64", "bool", "strings", "levels"]
 # The fields of tiers, all in every row; evidence is JSON text, since its fields depend on its kind.

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from abstraction.questions.question_kinds import QuestionKind, asked_kind
-from abstraction.relations import table
-from abstraction.rows import TieredRow
-from kg.model import ENTITY_ID
+from abstraction.base.relations import table
+from abstraction.files.rows import TieredRow
+from abstraction.text.questions.question_kinds import QuestionKind, asked_kind
+from kg.base.model import ENTITY_ID
 
 EXAMPLES = 5  # ladders on the card
 _LEAST_LEVELS = 3  # least levels of an example

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from abstraction.base.properties import titled
 from abstraction.datasets.dataset_overview import Overview
-from abstraction.properties import titled
-from abstraction.rows import RejectedRow, TieredRow
-from kg.model import entity_number
+from abstraction.files.rows import RejectedRow, TieredRow
+from kg.base.model import entity_number
 
 NO_RELATION = "(none)"
 Row = tuple[str, ...]

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from abstraction.base.faults import OnReject
 from abstraction.errors import DatasetError
-from abstraction.faults import OnReject
 from abstraction.files.row_shapes import RowShape, origin_of
-from abstraction.rows import QARow, read_questions
+from abstraction.files.rows import QARow, read_questions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,9 @@ from typing import Any
 import orjson
 
 from abstraction.errors import DatasetError
-from abstraction.rows import RejectedRow, TieredRow
-from kg.files import atomic_path
-from kg.work_folder import WorkFolder
+from abstraction.files.rows import RejectedRow, TieredRow
+from kg.base.files import atomic_path
+from kg.base.work_folder import WorkFolder
 
 _REQUEST = "request.json"  # in the work folder, to be compared when building continues
 

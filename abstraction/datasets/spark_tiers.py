@@ -11,9 +11,9 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from abstraction.faults import OnReject
-from abstraction.pipeline import LadderMakers
-from abstraction.rows import QARow, RejectedRow, TieredRow
+from abstraction.base.faults import OnReject
+from abstraction.files.rows import QARow, RejectedRow, TieredRow
+from abstraction.maker.pipeline import LadderMakers
 from kg.errors import EngineError
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.store import is_address, open_store
@@ -31,7 +31,7 @@ def ladders_on_spark(
     master: str | None = None,
     on_reject: OnReject | None = None,
 ) -> Iterator[TieredRow]:
-    """Tiered rows of the questions, in order; equal to those of `abstraction.pipeline.make_ladders`, row for row.
+    """Tiered rows of the questions, in order; equal to those of `abstraction.maker.pipeline.make_ladders`, row for row.
 
     A row at which the program fails goes to `on_reject`; without it, EngineError is raised. `snapshot` is a file or an
     address; for `master` see `kg.export.spark_session.session`. The questions are kept in memory. Raises EngineError

@@ -21,11 +21,11 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from abstraction.base.faults import RejectedRow, excerpt, repr_excerpt
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow, excerpt, repr_excerpt
 from abstraction.files.cells import is_unicode, json_text, unescape_formula
 from abstraction.files.row_names import heading
-from kg.extras import install_hint
+from kg.base.extras import install_hint
 
 SCHEMA_VERSION = 1  # of our files; one with a newer version is refused
 PARQUET_MAGIC = b"PAR1"  # the first bytes of every Parquet file

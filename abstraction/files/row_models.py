@@ -15,12 +15,12 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
+from abstraction.base.faults import repr_excerpt
 from abstraction.errors import RowError
-from abstraction.faults import repr_excerpt
 from abstraction.files.cells import parse_json, split_cell
 from abstraction.files.records import Record
 from abstraction.files.row_names import ANSWER_QIDS, ANSWERS, GRANOLA_ANSWERS, KNOWN, NEAR
-from kg.model import ENTITY_ID
+from kg.base.model import ENTITY_ID
 
 SHOWN = 60  # characters of a wrong value
 _RELATION = re.compile(r"P[1-9][0-9]{0,8}\Z")  # a property id of at most nine digits

@@ -7,8 +7,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
+from abstraction.base.faults import OnReject, RejectedRow, UnansweredRow, fault_of
 from abstraction.errors import RowError
-from abstraction.faults import OnReject, RejectedRow, UnansweredRow, fault_of
 from abstraction.files.records import Record, open_for_reading, read_csv
 from kg.errors import ForeseenError
 

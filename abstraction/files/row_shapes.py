@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from abstraction.base.faults import RejectedRow, UnansweredRow
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow, UnansweredRow
 from abstraction.files.cells import parse_literal, split_cell
 from abstraction.files.data_folders import canonical_split, data_files, split_of
 from abstraction.files.records import Record, read_records

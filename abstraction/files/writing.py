@@ -18,7 +18,7 @@ import orjson
 from abstraction.errors import RowError
 from abstraction.files.cells import escape_formula, join_cell, json_text
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
-from kg.files import atomic_path
+from kg.base.files import atomic_path
 
 FORMATS = ("jsonl", "csv", "parquet")
 # Formats by suffix; .json gets one object per line too.

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.assembly.filters import is_trivial
-from abstraction.assembly.levels import Graph, as_graph
-from abstraction.assembly.translation import Localised, is_woman, localise
+from abstraction.base.tiers import Ladder
+from abstraction.ladders.assembly.filters import is_trivial
+from abstraction.ladders.assembly.levels import Graph, as_graph
+from abstraction.ladders.assembly.translation import Localised, is_woman, localise
 from abstraction.ladders.class_terms import concepts, genres, taxa, terms
 from abstraction.ladders.groups import groups
 from abstraction.ladders.landholders import landholders
@@ -21,12 +22,11 @@ from abstraction.ladders.organisation_ladders import organisations, schools
 from abstraction.ladders.person_ladders import people
 from abstraction.ladders.place_ladders import places
 from abstraction.ladders.positions import positions, posts
+from abstraction.ladders.proposals import Builder, LadderCase, Proposal
 from abstraction.ladders.things import awards, events
 from abstraction.ladders.work_ladders import works
-from abstraction.proposals import Builder, LadderCase, Proposal
-from abstraction.tiers import Ladder
-from kg.bounded_cache import SizedDict
-from kg.model import TimeValue
+from kg.base.bounded_cache import SizedDict
+from kg.base.model import TimeValue
 
 # Builders by the type that the relation asks for, which takes precedence over the class of the answer.
 _BY_ASKS: Mapping[str, Builder] = {

@@ -10,19 +10,19 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from abstraction.classes import stop_classes
-from abstraction.descriptions.attested_words import common_occupations
-from abstraction.evidence import join_evidence
+from abstraction.base.classes import stop_classes
+from abstraction.base.evidence import join_evidence
+from abstraction.base.package_data import package_data
+from abstraction.base.tiers import Evidence
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal
 from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.phrase_parts import states
-from abstraction.language.phrases import takes_back
-from abstraction.package_data import package_data
-from abstraction.proposals import ANSWER, Proposal
-from abstraction.tiers import Evidence
+from abstraction.ladders.proposals import ANSWER, Proposal
+from abstraction.text.descriptions.attested_words import common_occupations
+from abstraction.text.language.phrases import takes_back
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 from kg.store.protocol import Store
-from kg.terms import normalise
-from kg.walks.graph import Graph
 
 # "Used as an occupation by at least 20 persons" was measured on a source with 11 000 persons that have one.
 USES, USES_OF = 20, 11_000

@@ -9,20 +9,20 @@ from dataclasses import replace
 from functools import partial
 from itertools import permutations
 
-from abstraction.assembly.levels import as_graph, merge
-from abstraction.classes import anchors, stop_classes
-from abstraction.descriptions.trimming import first_segment
-from abstraction.evidence import from_description, from_statement
+from abstraction.base.classes import anchors, stop_classes
+from abstraction.base.evidence import from_description, from_statement
+from abstraction.base.tiers import Evidence
+from abstraction.base.trimming import first_segment
+from abstraction.ladders.assembly.levels import as_graph, merge
 from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb, used_as_value
 from abstraction.ladders.entity_values import entity_proposal
 from abstraction.ladders.genre_members import shares_members
 from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.phrase_parts import states
-from abstraction.language.phrases import indefinite, may_stand
-from abstraction.proposals import ANSWER, LadderCase, Proposal
-from abstraction.tiers import Evidence
-from kg.terms import normalise
-from kg.walks.graph import Graph
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
+from abstraction.text.language.phrases import indefinite, may_stand
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 
 # Answers that are classes of any other kind: a religion, a sport, an instrument, a field of work.
 

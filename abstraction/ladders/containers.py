@@ -11,15 +11,15 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from abstraction.ladders.entity_values import current_values
-from abstraction.language.demonyms import bundled_demonyms
-from abstraction.language.phrases import indefinite
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
 from abstraction.linking.gazetteer import FIRST_DIVISION, SETTLEMENTS, WORLD, Place
 from abstraction.linking.link_features import phrase_in
-from abstraction.proposals import ANSWER, LadderCase, Proposal
-from kg.model import EntityValue, Statement, TimeValue
-from kg.terms import normalise
-from kg.walks.graph import Graph
-from kg.walks.ranks import APPLIES_TO_PART, CONTINENT, has_ended, time_key, valid_at
+from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.phrases import indefinite
+from kg.base.model import EntityValue, Statement, TimeValue
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
+from kg.graph.ranks import APPLIES_TO_PART, CONTINENT, has_ended, time_key, valid_at
 
 # Certain containers. Some places lie in one of several containers, and it is unknown in which one.
 

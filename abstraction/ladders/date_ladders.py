@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from abstraction.language.calendar_units import (
+from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
+from abstraction.text.language.calendar_units import (
     GREGORIAN_REFORM,
     KINDS,
     OF_PRECISION,
@@ -25,10 +26,9 @@ from abstraction.language.calendar_units import (
     tolerance,
     unit_of,
 )
-from abstraction.language.date_reader import ParsedDate, parse_date
-from abstraction.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
-from kg.model import TimeValue
-from kg.terms import normalise
+from abstraction.text.language.date_reader import ParsedDate, parse_date
+from kg.base.model import TimeValue
+from kg.base.terms import normalise
 
 __all__ = ["ParsedDate", "date_ladder", "parse_date", "time_value_ladder", "tolerance"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from abstraction.descriptions.trimming import first_segment
+from abstraction.base.trimming import first_segment
 from abstraction.ladders.kept_results import kept_with_source
 from abstraction.linking.gazetteer import FIRST_DIVISION, WORLD, Gazetteer, Place
-from kg.terms import normalise
-from kg.walks.graph import Graph
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 
 Step = tuple[Place, ...]
 # The class "country", which nations within a state have too (England).

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from abstraction.evidence import from_statement
+from abstraction.base.evidence import from_statement
+from abstraction.base.tiers import Condition, Evidence
 from abstraction.ladders.phrase_parts import states
-from abstraction.proposals import ANSWER, Proposal
-from abstraction.tiers import Condition, Evidence
-from kg.model import Statement
-from kg.walks.graph import Graph
+from abstraction.ladders.proposals import ANSWER, Proposal
+from kg.base.model import Statement
+from kg.graph.graph import Graph
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from abstraction.ladders.kept_results import kept_with_source
-from kg.walks.graph import Graph
+from kg.graph.graph import Graph
 
 GENRES = 500  # the most frequent genres, for which works are read
 WORKS = 1_000  # read per genre

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.descriptions.organisation_grammar import parse_organisation
-from abstraction.descriptions.spelling import shortenings
+from abstraction.base.tiers import Evidence
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
-from abstraction.language.phrases import Lattice, indefinite, may_stand
-from abstraction.proposals import LadderCase, Proposal
-from abstraction.tiers import Evidence
-from kg.terms import normalise
+from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.descriptions.organisation_grammar import parse_organisation
+from abstraction.text.descriptions.spelling import shortenings
+from abstraction.text.language.phrases import Lattice, indefinite, may_stand
+from kg.base.terms import normalise
 
 FAMILY = "group"
 # Genres (P136) used per group, in the order of the statements.

@@ -6,20 +6,20 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.descriptions.attested_words import common_types
-from abstraction.descriptions.kind_grammar import DescribedKind, heads, is_plural
-from abstraction.descriptions.spelling import shortenings
-from abstraction.evidence import from_statement
+from abstraction.base.evidence import from_statement
+from abstraction.base.tiers import Condition, Evidence
 from abstraction.ladders.class_hierarchy import ClassAbove, layers_above
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.nations import word_evidence
 from abstraction.ladders.phrase_parts import Wording, states
-from abstraction.language.phrases import listed, may_stand
-from abstraction.proposals import LadderCase
-from abstraction.tiers import Condition, Evidence
-from kg.terms import normalise
-from kg.walks.graph import Graph
+from abstraction.ladders.proposals import LadderCase
+from abstraction.text.descriptions.attested_words import common_types
+from abstraction.text.descriptions.kind_grammar import DescribedKind, heads, is_plural
+from abstraction.text.descriptions.spelling import shortenings
+from abstraction.text.language.phrases import listed, may_stand
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 
 STATED = 2  # kinds taken from P31
 STEPS = 2  # P279 steps to a usual kind

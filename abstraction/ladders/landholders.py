@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.classes import head_of_description
-from abstraction.evidence import from_description
+from abstraction.base.classes import head_of_description
+from abstraction.base.evidence import from_description
+from abstraction.base.tiers import Condition, Evidence
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.place_ladders import Climb
-from abstraction.language.phrases import definite, indefinite, short
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
 from abstraction.linking.gazetteer import STATE
-from abstraction.proposals import ANSWER, LadderCase, Proposal
-from abstraction.tiers import Condition, Evidence
+from abstraction.text.language.phrases import definite, indefinite, short
 
 STATE_NOUN = "country"
 # Classes whose instances are called "a country" if they are sovereign states.

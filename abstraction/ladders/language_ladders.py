@@ -10,16 +10,16 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from abstraction.assembly.levels import Graph as ProposalGraph
-from abstraction.assembly.levels import ancestors, as_graph, remove
-from abstraction.classes import stop_classes
+from abstraction.base.classes import stop_classes
+from abstraction.ladders.assembly.levels import Graph as ProposalGraph
+from abstraction.ladders.assembly.levels import ancestors, as_graph, remove
 from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb
 from abstraction.ladders.class_terms import described_classes
 from abstraction.ladders.kept_results import kept_with_source
-from abstraction.language.phrases import indefinite
-from abstraction.proposals import ANSWER, LadderCase, Proposal
-from kg.terms import normalise
-from kg.walks.graph import Graph
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
+from abstraction.text.language.phrases import indefinite
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 
 # "West Germanic language", "sign language": the family or kind before the noun.
 _LANGUAGE = re.compile(

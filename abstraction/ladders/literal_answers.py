@@ -8,19 +8,19 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from abstraction.evidence import from_statement
-from abstraction.information.literal_bits import with_date_bits, with_quantity_bits
+from abstraction.base.evidence import from_statement
+from abstraction.base.relations import table
+from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
 from abstraction.ladders.date_ladders import ParsedDate, date_ladder, parse_date, time_value_ladder
+from abstraction.ladders.information.literal_bits import with_date_bits, with_quantity_bits
 from abstraction.ladders.quantities import CONDITION, parse_quantity, quantity_ladder, read_amount
-from abstraction.language.amount_reader import ParsedQuantity
-from abstraction.language.language_data import Language
-from abstraction.language.languages import is_known
-from abstraction.relations import table
-from abstraction.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
-from kg.model import QuantityValue, Statement, TimeValue, Value
-from kg.terms import normalise
-from kg.walks.graph import Graph
-from kg.walks.ranks import time_key
+from abstraction.text.language.amount_reader import ParsedQuantity
+from abstraction.text.language.language_data import Language
+from abstraction.text.language.languages import is_known
+from kg.base.model import QuantityValue, Statement, TimeValue, Value
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
+from kg.graph.ranks import time_key
 
 # Ages of people: the years, then the decade of life ("in their thirties").
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.descriptions.nationality import Nationality
-from abstraction.descriptions.words import DescriptionWord, spans
-from abstraction.evidence import from_span, from_statement
+from abstraction.base.evidence import from_span, from_statement
+from abstraction.base.tiers import Evidence
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
-from abstraction.language.phrases import Lattice, listed
-from abstraction.proposals import LadderCase
-from abstraction.tiers import Evidence
-from kg.model import Rank, Statement
-from kg.walks.graph import Graph
-from kg.walks.ranks import valid_values as all_stated
+from abstraction.ladders.proposals import LadderCase
+from abstraction.text.descriptions.nationality import Nationality
+from abstraction.text.descriptions.words import DescriptionWord, spans
+from abstraction.text.language.phrases import Lattice, listed
+from kg.base.model import Rank, Statement
+from kg.graph.graph import Graph
+from kg.graph.ranks import valid_values as all_stated
 
 MOST = 2  # alternates from statements
 UNITED_KINGDOM = "Q145"

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from abstraction.descriptions.person_grammar import PersonDescription
-from abstraction.descriptions.spelling import shortenings
-from abstraction.descriptions.words import DescriptionWord
-from abstraction.evidence import from_statement
+from abstraction.base.evidence import from_statement
+from abstraction.base.tiers import Condition, Evidence
 from abstraction.ladders.class_hierarchy import ClassAbove, denied_lifts, layers_above, used_as_value
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.nations import word_evidence
 from abstraction.ladders.phrase_parts import states
-from abstraction.language.phrases import indefinite, may_stand
-from abstraction.proposals import LadderCase
-from abstraction.tiers import Condition, Evidence
-from kg.model import Statement
-from kg.terms import normalise
-from kg.walks.graph import Graph
+from abstraction.ladders.proposals import LadderCase
+from abstraction.text.descriptions.person_grammar import PersonDescription
+from abstraction.text.descriptions.spelling import shortenings
+from abstraction.text.descriptions.words import DescriptionWord
+from abstraction.text.language.phrases import indefinite, may_stand
+from kg.base.model import Statement
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 
 STATED = 4  # occupations taken from P106
 LOOKED_AT = 20  # P106 values that are considered per person

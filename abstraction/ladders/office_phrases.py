@@ -6,21 +6,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.descriptions.office_grammar import Kin, Office, office_data, read_office
-from abstraction.descriptions.person_grammar import PersonDescription, parse_person
-from abstraction.descriptions.words import words
-from abstraction.evidence import from_statement
+from abstraction.base.evidence import from_statement
+from abstraction.base.tiers import Evidence
 from abstraction.ladders.entity_values import NamedValue, named_values
 from abstraction.ladders.nations import Nation, current_or_ended, word_evidence
 from abstraction.ladders.phrase_parts import Wording, add_phrase, phrase_of, states
-from abstraction.language.demonyms import bundled_demonyms
-from abstraction.language.phrases import Lattice, indefinite, listed
-from abstraction.proposals import LadderCase
-from abstraction.tiers import Evidence
-from kg.terms import normalise
-from kg.walks.graph import Graph
-from kg.walks.ranks import has_ended
+from abstraction.ladders.proposals import LadderCase
+from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.descriptions.office_grammar import Kin, Office, office_data, read_office
+from abstraction.text.descriptions.person_grammar import PersonDescription, parse_person
+from abstraction.text.descriptions.words import words
+from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.phrases import Lattice, indefinite, listed
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
+from kg.graph.ranks import has_ended
 
 # The state that the builders of persons share: the parsed description and the phrases added so far.
 

@@ -6,19 +6,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.descriptions.organisation_grammar import Owner, parse_organisation
-from abstraction.evidence import from_description, from_span, from_statement, join_evidence
+from abstraction.base.evidence import from_description, from_span, from_statement, join_evidence
+from abstraction.base.tiers import Condition, Evidence
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal, named_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.place_ladders import Climb
-from abstraction.language.phrases import Lattice, definite, indefinite, listed, short
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
 from abstraction.linking.gazetteer import Place
-from abstraction.proposals import ANSWER, LadderCase, Proposal
-from abstraction.tiers import Condition, Evidence
-from kg.model import Statement
-from kg.terms import normalise
+from abstraction.text.descriptions.organisation_grammar import Owner, parse_organisation
+from abstraction.text.language.phrases import Lattice, definite, indefinite, listed, short
+from kg.base.model import Statement
+from kg.base.terms import normalise
 
 # Parent organisations, and the conditions under which they are tiers.
 

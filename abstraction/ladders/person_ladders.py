@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from abstraction.descriptions.person_grammar import parse_person
-from abstraction.evidence import from_span
+from abstraction.base.evidence import from_span
 from abstraction.ladders.entity_values import NamedValue, current_values, named_values
 from abstraction.ladders.nations import Nation, nations, word_evidence
 from abstraction.ladders.occupation_chains import (
@@ -20,9 +19,10 @@ from abstraction.ladders.occupation_chains import (
 )
 from abstraction.ladders.office_phrases import Portrait, add_kin, add_offices, names_subject, repeats_answer
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
-from abstraction.language.phrases import Lattice, definite, indefinite
-from abstraction.proposals import LadderCase, Proposal
-from kg.terms import normalise
+from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.text.descriptions.person_grammar import parse_person
+from abstraction.text.language.phrases import Lattice, definite, indefinite
+from kg.base.terms import normalise
 
 # Figures of fiction, scripture and myth: by the work they appear in, then by their kind.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstraction.language.phrases import Lattice, indefinite
-from abstraction.tiers import Condition, Evidence
+from abstraction.base.tiers import Condition, Evidence
+from abstraction.text.language.phrases import Lattice, indefinite
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

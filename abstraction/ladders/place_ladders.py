@@ -10,9 +10,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from abstraction.assembly.levels import Graph, as_graph, depths, remove
-from abstraction.descriptions.place_grammar import is_directed
-from abstraction.evidence import from_description, from_statement, join_evidence
+from abstraction.base.evidence import from_description, from_statement, join_evidence
+from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence
+from abstraction.ladders.assembly.levels import Graph, as_graph, depths, remove
 from abstraction.ladders.containers import (
     WORLDS,
     Containers,
@@ -30,13 +30,13 @@ from abstraction.ladders.containers import (
 )
 from abstraction.ladders.described_places import described_chain
 from abstraction.ladders.entity_values import current_values
-from abstraction.language.demonyms import bundled_demonyms
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
 from abstraction.linking.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
-from abstraction.proposals import ANSWER, LadderCase, Proposal
-from abstraction.tiers import MAX_LEVELS, Condition, Evidence
-from kg.model import Statement
-from kg.terms import normalise
-from kg.walks.ranks import CONTINENT
+from abstraction.text.descriptions.place_grammar import is_directed
+from abstraction.text.language.demonyms import bundled_demonyms
+from kg.base.model import Statement
+from kg.base.terms import normalise
+from kg.graph.ranks import CONTINENT
 
 _PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # classes of places within one state: divisions and settlements
 _ONE_OF = frozenset({"P131", "P276", "P159", "P706"})  # a thing is in one of several values, and part of all by P361

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from abstraction.assembly.filters import distinguishing_name, is_named
-from abstraction.language.phrases import short
+from abstraction.ladders.assembly.filters import distinguishing_name, is_named
+from abstraction.ladders.proposals import Proposal
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, Gazetteer
-from abstraction.proposals import Proposal
-from kg.bounded_cache import SizedDict
-from kg.terms import normalise
-from kg.walks.graph import Graph
+from abstraction.text.language.phrases import short
+from kg.base.bounded_cache import SizedDict
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 
 # States of the United States, provinces of Canada, states of Australia.
 _DIVISIONS = frozenset({"Q35657", "Q11828004", "Q5852411"})

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from abstraction.classes import stop_classes
-from abstraction.descriptions.trimming import first_segment
-from abstraction.evidence import from_description
+from abstraction.base.classes import stop_classes
+from abstraction.base.evidence import from_description
+from abstraction.base.tiers import Condition, Evidence
+from abstraction.base.trimming import first_segment
 from abstraction.ladders.class_hierarchy import Climbing, climb, used_as_value
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.nations import nations
 from abstraction.ladders.office_phrases import office_from_label
 from abstraction.ladders.phrase_parts import Wording, states
-from abstraction.language.phrases import indefinite, listed
-from abstraction.proposals import ANSWER, LadderCase, Proposal
-from abstraction.tiers import Condition, Evidence
-from kg.terms import normalise
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
+from abstraction.text.language.phrases import indefinite, listed
+from kg.base.terms import normalise
 
 # Posts as answers: offices, ranks and titles, by the broader post and their country.
 

@@ -12,12 +12,12 @@ import re
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
-from abstraction.language.amount_reader import ParsedQuantity, parse_quantity, significant_digits
-from abstraction.language.languages import Language, language
-from abstraction.language.units import MeasureUnit, units
-from abstraction.tiers import Condition, Evidence, Level, Tier
-from kg.model import QuantityValue
-from kg.terms import normalise
+from abstraction.base.tiers import Condition, Evidence, Level, Tier
+from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity, significant_digits
+from abstraction.text.language.languages import Language, language
+from abstraction.text.language.units import MeasureUnit, units
+from kg.base.model import QuantityValue
+from kg.base.terms import normalise
 
 __all__ = ["ParsedQuantity", "parse_quantity", "quantity_ladder", "quantity_value_ladder", "read_amount"]
 

@@ -10,19 +10,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from abstraction.descriptions.kind_grammar import read_kind
-from abstraction.descriptions.trimming import first_segment
-from abstraction.descriptions.words import words
-from abstraction.evidence import from_description, from_statement
+from abstraction.base.evidence import from_description, from_statement
+from abstraction.base.tiers import Condition, Evidence
+from abstraction.base.trimming import first_segment
 from abstraction.ladders.entity_values import current_values, entity_proposal
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nation_of, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
-from abstraction.language.phrases import Lattice, definite, indefinite, listed
-from abstraction.proposals import ANSWER, LadderCase, Proposal
-from abstraction.tiers import Condition, Evidence
-from kg.model import Rank, Statement, TimeValue
-from kg.terms import normalise
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
+from abstraction.text.descriptions.kind_grammar import read_kind
+from abstraction.text.descriptions.words import words
+from abstraction.text.language.phrases import Lattice, definite, indefinite, listed
+from kg.base.model import Rank, Statement, TimeValue
+from kg.base.terms import normalise
 
 # Steps from part to whole.
 STEPS = 3

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.assembly.filters import leaks_name
-from abstraction.descriptions.spelling import shortenings
-from abstraction.descriptions.work_grammar import WorkDescription, parse_work
-from abstraction.evidence import from_statement
+from abstraction.base.evidence import from_statement
+from abstraction.base.tiers import Condition, Evidence
+from abstraction.ladders.assembly.filters import leaks_name
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal, named_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
 from abstraction.ladders.nations import Nation, nations, word_evidence
 from abstraction.ladders.office_phrases import names_subject, names_whole_subject
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
-from abstraction.language.phrases import Lattice
-from abstraction.proposals import LadderCase, Proposal
-from abstraction.tiers import Condition, Evidence
-from kg.model import TimeValue
-from kg.terms import normalise
-from kg.walks.ranks import time_key
+from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.text.descriptions.spelling import shortenings
+from abstraction.text.descriptions.work_grammar import WorkDescription, parse_work
+from abstraction.text.language.phrases import Lattice
+from kg.base.model import TimeValue
+from kg.base.terms import normalise
+from kg.graph.ranks import time_key
 
 FAMILY = "work"
 # Properties for the creators of a work, by the last word of its kind.

@@ -7,16 +7,16 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from abstraction.assembly.filters import words
-from abstraction.classes import Classifier, Wanted, class_filter
-from abstraction.language.demonyms import bundled_demonyms
+from abstraction.base.classes import Classifier, Wanted, class_filter
+from abstraction.base.relations import Relation
+from abstraction.ladders.assembly.filters import words
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.linking.priors import Priors
-from abstraction.relations import Relation
-from kg.bounded_cache import SizedDict
+from abstraction.text.language.demonyms import bundled_demonyms
+from kg.base.bounded_cache import SizedDict
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 from kg.store.protocol import NameMatch
-from kg.terms import normalise
-from kg.walks.graph import Graph
 
 # Names with a type: "Yunnan province", "the city of Lyon", "Lyon (city)", "the French composer Debussy".
 #

@@ -11,14 +11,14 @@ import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from abstraction.classes import Classifier
-from abstraction.descriptions.place_grammar import TYPED, PlaceUnit, parse_place, variants
-from abstraction.descriptions.trimming import PLURAL
-from abstraction.language.demonyms import bundled_demonyms
-from abstraction.relations import Relation
-from kg.model import QuantityValue, entity_number
-from kg.terms import normalise
-from kg.walks.graph import Graph
+from abstraction.base.classes import Classifier
+from abstraction.base.relations import Relation
+from abstraction.base.trimming import PLURAL
+from abstraction.text.descriptions.place_grammar import TYPED, PlaceUnit, parse_place, variants
+from abstraction.text.language.demonyms import bundled_demonyms
+from kg.base.model import QuantityValue, entity_number
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 
 PLACES = frozenset({"place", "country"})  # answer classes of places
 SITES = PLACES | {"school", "building", "organisation"}  # answer classes of everything with a fixed location

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from abstraction.assembly.filters import content_words, words
-from abstraction.language.demonyms import bundled_demonyms
+from abstraction.base.relations import Relation
+from abstraction.ladders.assembly.filters import content_words, words
 from abstraction.linking.gazetteer import Gazetteer
-from abstraction.relations import Relation
-from kg.model import Statement, TimeValue
-from kg.terms import normalise
-from kg.walks.graph import Graph
+from abstraction.text.language.demonyms import bundled_demonyms
+from kg.base.model import Statement, TimeValue
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 
 # Properties for creators of works, for places, and for the beginning and end of an existence.
 CREATORS = ("P50", "P57", "P170", "P175", "P86", "P178", "P110", "P58")

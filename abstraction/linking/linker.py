@@ -15,19 +15,19 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal, get_args
 
-from abstraction.classes import class_filter
+from abstraction.base.classes import class_filter
+from abstraction.base.relations import Relation
+from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
+from abstraction.linking.asked_nouns import AskedNouns
 from abstraction.linking.candidates import PROVEN, Candidate, Candidates, fits_class, variants
 from abstraction.linking.gazetteer import CAPITAL, SETTLEMENTS, Gazetteer, capital_lies_elsewhere, is_unlikely_seat
 from abstraction.linking.link_features import OF_ANOTHER, Measured, Signs, Surroundings
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.priors import Priors
-from abstraction.questions.asked_nouns import AskedNouns
-from abstraction.relations import Relation
-from abstraction.tiers import Abstention
-from kg.model import entity_number
-from kg.terms import normalise
-from kg.walks.graph import Graph
+from kg.base.model import entity_number
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 
 Confidence = Literal["given", "high", "medium", "low"]
 Method = Literal["question", "smallest"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from abstraction.relations import Relation, table
+from abstraction.base.relations import Relation, table
 from kg.store.protocol import Store
 
 CAPACITY = 2_000_000  # counts that are cached

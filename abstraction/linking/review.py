@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from abstraction.base.tiers import Abstention, Level, Tier
 from abstraction.errors import RowError
 from abstraction.files.cells import escape_formula
 from abstraction.files.row_reading import read_sheet_lines
-from abstraction.rows import QARow, TieredRow, linked_ids
-from abstraction.tiers import Abstention, Level, Tier
-from kg.files import atomic_path
-from kg.model import ENTITY_ID
+from abstraction.files.rows import QARow, TieredRow, linked_ids
+from kg.base.files import atomic_path
+from kg.base.model import ENTITY_ID
+from kg.graph.graph import Graph
 from kg.store.protocol import Store
-from kg.walks.graph import Graph
 
 CONFIDENCE = ("low", "medium", "high", "given")  # confidences of links, lowest first
 COLUMNS = ("id", "question", "answer", "confidence", "reason", "meant", "rivals", "holds", "ladder", "decision")

@@ -20,7 +20,7 @@ from abstraction.models.answer_store import KeptAnswers
 from abstraction.models.call_log import custom_id_of, read_lines, recorded_call
 from abstraction.models.chat_model import PATH, Ask, FailureReason, NoAnswer, Told
 from abstraction.models.server_chat import ServerChat
-from kg.files import atomic_path
+from kg.base.files import atomic_path
 
 
 @dataclass(kw_only=True, slots=True)

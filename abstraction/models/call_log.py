@@ -21,7 +21,7 @@ import orjson
 
 from abstraction.errors import ModelError
 from abstraction.models.chat_model import Ask, Attempt, choices_of, error_text
-from kg.files import writable
+from kg.base.files import writable
 
 KIND, SCHEMA_VERSION = "model-calls", 1
 _ID = re.compile(r"([0-9a-f]{32})-([0-9a-f]{64})-(\d{1,9})-(\d{1,9})")

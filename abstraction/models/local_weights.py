@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from abstraction.errors import ModelError
 from abstraction.models.model_settings import LocalScoreSettings, LocalSettings
-from kg.extras import install_hint
-from kg.files import sha256_of
+from kg.base.extras import install_hint
+from kg.base.files import sha256_of
 
 LONGEST = 512  # tokens of a text where neither the model nor its tokenizer names a limit
 HUB_WAIT = 5.0  # seconds

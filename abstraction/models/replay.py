@@ -27,7 +27,7 @@ from abstraction.models.chat_model import (
     choice_of,
     completion_of,
 )
-from kg.files import sha256_of
+from kg.base.files import sha256_of
 
 
 class Replay:

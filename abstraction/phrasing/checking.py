@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from abstraction.evidence import complete_evidence
-from abstraction.language.comparable_words import bare, content
+from abstraction.base.evidence import complete_evidence
+from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
+from abstraction.files.rows import TieredRow
 from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, check_result
-from abstraction.rows import TieredRow
-from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
+from abstraction.text.language.comparable_words import bare, content
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import TierVerdict
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 from kg.store.protocol import Store
-from kg.terms import normalise
-from kg.walks.graph import Graph
 
 Unproven = Literal["keep", "drop"]
 MOST_ENTITIES = 20_000  # entities in memory, some 10 kB each with conclusions, before the judge is renewed

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from abstraction.errors import ReplyError
+from abstraction.files.rows import TieredRow
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.forms import read_vote
 from abstraction.phrasing.phraser import model_name
 from abstraction.phrasing.phrasing_prompts import CONSISTENCY, UNKNOWN, read_prompts, slots_of
 from abstraction.phrasing.prompt_files import Prompt, hash_of
-from abstraction.rows import TieredRow
 
 SAMPLES = 10  # replies per row
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from abstraction.files.rows import TieredRow
 from abstraction.models.chat_model import FailureReason
-from abstraction.rows import TieredRow
 from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 
 NOTE = "phrasing"  # the field of a row with the note on its phrasing

@@ -6,9 +6,9 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from abstraction.assembly.filters import names_the_answer
 from abstraction.errors import ReplyError
-from abstraction.language.template_marks import own_turn, without_thoughts
+from abstraction.ladders.assembly.filters import names_the_answer
+from abstraction.text.language.template_marks import own_turn, without_thoughts
 
 # The forms of replies; anything else raises ReplyError, so that no guess about a reply enters a ladder.
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
+from abstraction.base.faults import FAULT, Fault, fault_of
 from abstraction.errors import ReplyError
-from abstraction.faults import FAULT, Fault, fault_of
 from abstraction.models.chat_model import ChatModel, Failure, Message, Reply, Request, Result
 from abstraction.phrasing.prompt_files import Prompt
 

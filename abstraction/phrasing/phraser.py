@@ -9,8 +9,10 @@ from typing import Literal
 
 import orjson
 
+from abstraction.base.faults import Fault, OnReject, attempt
+from abstraction.base.tiers import Evidence, Level, Tier
 from abstraction.datasets.dataset_columns import with_descriptions
-from abstraction.faults import Fault, OnReject, attempt
+from abstraction.files.rows import TieredRow
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.phrasing.checking import LadderCheck, Unproven
 from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, with_note
@@ -18,8 +20,6 @@ from abstraction.phrasing.forms import read_ladder
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.phrasing_prompts import AGAIN, LADDER, read_prompts, slots_of
 from abstraction.phrasing.prompt_files import Prompt, hash_of
-from abstraction.rows import TieredRow
-from abstraction.tiers import Evidence, Level, Tier
 from kg.store.protocol import Store
 
 Mode = Literal["free", "paper"]

@@ -6,8 +6,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from abstraction.errors import PromptError
+from abstraction.files.rows import TieredRow
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
-from abstraction.rows import TieredRow
 
 LADDER = PromptKind(
     name="ladder", required=frozenset({"question", "answer"}), optional=frozenset({"about_question", "about_answer"})

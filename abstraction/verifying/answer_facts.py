@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from abstraction.language.comparable_words import all_words, bare, content, occurs_in
-from abstraction.language.demonyms import bundled_demonyms
+from abstraction.base.relations import ANY, Relation, relation
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import QARow, TieredRow
 from abstraction.linking.gazetteer import PLACES
-from abstraction.pipeline import LadderMaker
-from abstraction.questions.question_patterns import question_patterns
-from abstraction.relations import ANY, Relation, relation
-from abstraction.rows import QARow, TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.language.comparable_words import all_words, bare, content, occurs_in
+from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.questions.question_patterns import question_patterns
 from abstraction.verifying.neighbourhood import Above, Neighbourhoods
 
 # Linking rules that use the question's own entity or wording; links by other rules may be to a namesake.

@@ -13,10 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 
-from abstraction.classes import Classifier
-from abstraction.information.weighing import rising_tiers
+from abstraction.base.classes import Classifier
+from abstraction.base.properties import with_role
+from abstraction.base.relations import ANY, relation
+from abstraction.base.tiers import Tier
+from abstraction.files.rows import TieredRow, linked_ids
 from abstraction.ladders.containers import same_extent
-from abstraction.language.comparable_words import (
+from abstraction.ladders.information.weighing import rising_tiers
+from abstraction.linking.gazetteer import Gazetteer
+from abstraction.text.language.comparable_words import (
     PAST,
     all_words,
     bare,
@@ -27,23 +32,18 @@ from abstraction.language.comparable_words import (
     taken_back_by,
     written_in_lower_case,
 )
-from abstraction.language.demonyms import bundled_demonyms, territory_labels
-from abstraction.language.languages import language as language_of
-from abstraction.language.languages import reading_language
-from abstraction.linking.gazetteer import Gazetteer
-from abstraction.properties import with_role
-from abstraction.questions.relation_wording import read_wording
-from abstraction.relations import ANY, relation
-from abstraction.rows import TieredRow, linked_ids
-from abstraction.tiers import Tier
+from abstraction.text.language.demonyms import bundled_demonyms, territory_labels
+from abstraction.text.language.languages import language as language_of
+from abstraction.text.language.languages import reading_language
+from abstraction.text.questions.relation_wording import read_wording
 from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
 from abstraction.verifying.step_replay import AnswerValues, ReplayedStep, replay
-from kg.model import TextValue, TimeValue
+from kg.base.model import TextValue, TimeValue
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 from kg.store.protocol import Store
-from kg.terms import normalise
-from kg.walks.graph import Graph
 
-# Properties by role, see `abstraction.properties`.
+# Properties by role, see `abstraction.base.properties`.
 CONTAINING = with_role("containing")
 BELONGING = with_role("belonging")
 CLASSING = with_role("classing")

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from abstraction.language.comparable_words import bare, content
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD, Gazetteer
-from kg.walks.graph import Graph
+from abstraction.text.language.comparable_words import bare, content
+from kg.graph.graph import Graph
 
 # Located in, country, location, headquarters, continent, parent organisation, owner, part of.
 FIRST_STEP = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")

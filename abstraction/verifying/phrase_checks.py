@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from abstraction.language.comparable_words import all_words, bare, content, proper_names
-from abstraction.language.demonyms import bundled_demonyms
-from abstraction.tiers import Tier
+from abstraction.base.tiers import Tier
+from abstraction.text.language.comparable_words import all_words, bare, content, proper_names
+from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
 from abstraction.verifying.step_replay import titles
 from abstraction.verifying.verdicts import VerdictKind
-from kg.terms import normalise
+from kg.base.terms import normalise
 
 _AFTER_NOUN = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")
 LONGEST = 20  # most words of a name at the end of a phrase

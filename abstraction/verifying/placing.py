@@ -8,9 +8,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import product
 
-from abstraction.language.comparable_words import bare, content, denies_location
+from abstraction.base.tiers import Tier
 from abstraction.linking.gazetteer import PLACES, WORLD
-from abstraction.tiers import Tier
+from abstraction.text.language.comparable_words import bare, content, denies_location
 from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
 from abstraction.verifying.neighbourhood import CONTINENT
 from abstraction.verifying.verdicts import TierVerdict, VerdictKind

@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from abstraction.evidence import value_of
-from abstraction.language.comparable_words import bare
-from abstraction.package_data import package_data
-from abstraction.tiers import Evidence, Level, Tier
+from abstraction.base.evidence import value_of
+from abstraction.base.package_data import package_data
+from abstraction.base.tiers import Evidence, Level, Tier
+from abstraction.text.language.comparable_words import bare
 from abstraction.verifying.findings import Finding, Flaw
 from abstraction.verifying.value_ranges import range_contains, range_of_words, span_of_words
-from kg.model import Entity, Rank, SnakKind, Statement, TimeValue
-from kg.terms import normalise
-from kg.walks.graph import Graph
-from kg.walks.ranks import has_ended, valid_at
+from kg.base.model import Entity, Rank, SnakKind, Statement, TimeValue
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
+from kg.graph.ranks import has_ended, valid_at
 
 # Statements and descriptions: does the snapshot contain them, and may the statement be used today?
 

@@ -12,11 +12,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from abstraction.language.comparable_words import FUNCTION, all_words, bare, content, occurs_in
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
 from abstraction.linking.gazetteer import CAPITAL, PLACES
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.language.comparable_words import FUNCTION, all_words, bare, content, occurs_in
 from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
 from abstraction.verifying.phrase_checks import Phrases
 from abstraction.verifying.placing import PlaceRelation
@@ -34,8 +34,8 @@ from abstraction.verifying.verdicts import (
     TierVerdict,
     VerdictKind,
 )
+from kg.base.terms import normalise
 from kg.store.protocol import Store
-from kg.terms import normalise
 
 # Names of other entities of the answer's kind: another label, a member of the group.
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from abstraction.language.amount_reader import ParsedQuantity, parse_quantity
-from abstraction.language.calendar_units import CalendarUnit, unit_of
-from abstraction.language.date_reader import parse_date
-from abstraction.language.language_data import any_of
-from abstraction.language.languages import folded, language
-from abstraction.language.units import MeasureUnit
-from kg.model import TimeValue
+from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity
+from abstraction.text.language.calendar_units import CalendarUnit, unit_of
+from abstraction.text.language.date_reader import parse_date
+from abstraction.text.language.language_data import any_of
+from abstraction.text.language.languages import folded, language
+from abstraction.text.language.units import MeasureUnit
+from kg.base.model import TimeValue
 
 YEAR = 12 * 31  # days of a year in `calendar_units.day_number`, which counts 31 days per month
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Annotated
 
+from granola.base.settings import Setting
 from granola.commands.command import Command
 from granola.commands.messages import warn_of_language
 from granola.errors import UsageError
-from granola.settings import Setting
-from granola.shared_settings import Language, check_language
-from kg.extras import install_hint
+from granola.scoring.shared_settings import Language, check_language
+from kg.base.extras import install_hint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Mcp(Command[None]):
         # Checked before a snapshot is built for nothing.
         if find_spec("mcp") is None:
             raise UsageError(f"granola mcp needs the protocol's SDK: {install_hint('mcp')}")
-        from granola.agent_tools import tool_server
+        from granola.service.agent_tools import tool_server
         from granola.shortcuts import snapshot
 
         check_language(self.language)

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
+from granola.base.settings import ADVANCED, Setting
 from granola.commands.messages import count, note, unanswered_line, warn_of_language
 from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, writing_rows
 from granola.decoding.decision import Abstaining
 from granola.decoding.drag_graph import SUPPORT
 from granola.decoding.methods import SAMPLES, Answering
+from granola.decoding.response_settings import AbstainingRule, CountedAs, ResponseLanguage
 from granola.decoding.self_consistency import Counting
 from granola.errors import PredictionError, UsageError
-from granola.response_settings import AbstainingRule, CountedAs, ResponseLanguage
-from granola.settings import ADVANCED, Setting
-from granola.shared_settings import (
+from granola.scoring.shared_settings import (
     Force,
     Limit,
     Out,
@@ -29,7 +29,7 @@ from granola.shared_settings import (
 )
 
 if TYPE_CHECKING:
-    from abstraction.faults import RejectedRow, UnansweredRow
+    from abstraction.base.faults import RejectedRow, UnansweredRow
     from granola.decoding import Decision, SampleRow
     from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
     from granola.decoding.response_aggregation import Method
@@ -332,7 +332,7 @@ class Aggregate(RowsCommand):
 
     def _guess(self) -> RowsOutput:
         """Guess each tiered row from the others. Raises PredictionError for a file without tiered rows."""
-        from abstraction.rows import read_tiered
+        from abstraction.files.rows import read_tiered
         from granola.decoding.guessing import guesses
 
         if len(self.samples) != 1 or self.aggregator or self.snapshot or self.labelled:

@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from granola.attribution.benchmark_building import CategoryShares
-from granola.attribution.query_extension import AnswerEdge
+from granola.base.run_record import write_run_record
+from granola.base.settings import Setting, command_line
+from granola.base.terminal_lines import TextTable, Verbatim, count_table, show_lines
 from granola.commands.attribution_evaluation import AttributionEvaluate as AttributionEvaluate
 from granola.commands.command import Command
 from granola.commands.messages import count, note, report_rejects
 from granola.commands.models import open_model
 from granola.commands.output import lock_output
 from granola.errors import UsageError
-from granola.run_record import write_run_record
-from granola.settings import Setting, command_line
-from granola.shared_settings import Force
-from granola.terminal_lines import TextTable, Verbatim, count_table, show_lines
-from kg.files import resolved
-from kg.queries.logical_query import Shape
+from granola.evidence.attribution.benchmark_building import CategoryShares
+from granola.evidence.attribution.query_extension import AnswerEdge
+from granola.scoring.shared_settings import Force
+from kg.base.files import resolved
+from kg.graph.logical_query import Shape
 
 if TYPE_CHECKING:
-    from abstraction.rows import RejectedRow
-    from granola.attribution.attribution_samples import AttributionSample
-    from granola.attribution.benchmark_building import SourcedQuery
-    from kg.queries import StoreFacts
+    from abstraction.files.rows import RejectedRow
+    from granola.evidence.attribution.attribution_samples import AttributionSample
+    from granola.evidence.attribution.benchmark_building import SourcedQuery
+    from kg.graph import StoreFacts
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
 FOR_TESTING = 0.15  # share of the samples in the test set, as in the paper (Table 4)
@@ -106,10 +106,10 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         """Build the benchmark. Raises UsageError where no sample can be made."""
         from abstraction.datasets.building import check_place
         from granola import __version__
-        from granola.attribution.benchmark_building import SampleMaker, SampleSettings, in_paper_shares
-        from granola.attribution.benchmark_folder import split, write_benchmark
-        from granola.attribution.question_sources import QuestionSources
-        from kg.queries import StoreFacts
+        from granola.evidence.attribution.benchmark_building import SampleMaker, SampleSettings, in_paper_shares
+        from granola.evidence.attribution.benchmark_folder import split, write_benchmark
+        from granola.evidence.attribution.question_sources import QuestionSources
+        from kg.graph import StoreFacts
         from kg.store import is_address, open_store
 
         for path in self.questions:
@@ -169,7 +169,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
                 raise UsageError("--entailment judges what --words MODEL writes, which is not given")
             return samples, "All texts are made by templates; no model took part."
         from abstraction.models.spec import open_entailment
-        from granola.attribution.model_wording import ModelWording
+        from granola.evidence.attribution.model_wording import ModelWording
 
         with open_model(self.words, f"{self.out}.words", [*self.questions, self.snapshot]) as model:
             judge = None if self.entailment is None else open_entailment(self.entailment)
@@ -183,9 +183,13 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         )
 
     def _mine(self, facts: StoreFacts) -> Iterator[SourcedQuery]:
-        from granola.attribution.benchmark_building import SourcedQuery
-        from granola.attribution.relation_table import follow_up_relations, known_properties, relations_asked_together
-        from kg.queries import MinedQueries, MiningSettings
+        from granola.evidence.attribution.benchmark_building import SourcedQuery
+        from granola.evidence.attribution.relation_table import (
+            follow_up_relations,
+            known_properties,
+            relations_asked_together,
+        )
+        from kg.graph import MinedQueries, MiningSettings
 
         if not self.mined:
             return
@@ -232,8 +236,8 @@ class AttributionAudit(Command[Mapping[str, Any]]):
 
     def run(self) -> Mapping[str, Any]:
         """Counts by kind of text and label, and rejected rows. Raises UsageError where no sample has facts."""
-        from granola.attribution.attribution_samples import read_samples
-        from granola.attribution.model_wording import automatic_coverage
+        from granola.evidence.attribution.attribution_samples import read_samples
+        from granola.evidence.attribution.model_wording import automatic_coverage
 
         rejected: list[RejectedRow] = []
         counts: dict[str, Counter[str]] = {"citation": Counter(), "question": Counter()}
@@ -305,7 +309,7 @@ class AttributionTrain(Command[EvaluatorTrained]):
 
     def run(self) -> EvaluatorTrained:
         """Train the evaluator. Raises UsageError."""
-        from granola.attribution.attribution_samples import read_any_samples
+        from granola.evidence.attribution.attribution_samples import read_any_samples
 
         # An empty folder may be used without --force.
         if self.out.exists() and (not self.out.is_dir() or (any(self.out.iterdir()) and not self.force)):
@@ -331,12 +335,12 @@ class AttributionTrain(Command[EvaluatorTrained]):
     def _train(self, samples: Sequence[AttributionSample]) -> tuple[str, str]:
         """The file name of the evaluator, and its signature."""
         if self.encoder is None:
-            from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
+            from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
 
             evaluator = TrainedEvaluator.train(samples, seed=self.seed, entailment=self.entailment)
             evaluator.save(self.out)
             return FILE, evaluator.signature()
-        from granola.attribution import encoder_evaluator
+        from granola.evidence.attribution import encoder_evaluator
 
         # No progress bar in log files.
         progress = self.verbose or sys.stderr.isatty()

@@ -12,22 +12,22 @@ from statistics import correlation
 from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.files.writing import check_kind
-from granola.attribution.entailment_evaluators import PremiseIs
+from granola.base.run_record import write_run_record
+from granola.base.settings import Setting
+from granola.base.terminal_lines import show_lines
 from granola.commands.command import Command
 from granola.commands.item_scores import VerdictsReport
 from granola.commands.messages import report_rejects
 from granola.commands.models import open_model
 from granola.commands.output import writing
 from granola.errors import UsageError
-from granola.run_record import write_run_record
-from granola.settings import Setting
-from granola.shared_settings import Force, Resamples
-from granola.terminal_lines import show_lines
+from granola.evidence.attribution.entailment_evaluators import PremiseIs
+from granola.scoring.shared_settings import Force, Resamples
 
 if TYPE_CHECKING:
-    from abstraction.rows import RejectedRow
-    from granola.attribution.attribution_samples import AttributionSample
-    from granola.attribution.evaluator_words import EvaluatorWords
+    from abstraction.files.rows import RejectedRow
+    from granola.evidence.attribution.attribution_samples import AttributionSample
+    from granola.evidence.attribution.evaluator_words import EvaluatorWords
 
 PRINTED = "beside the paper's evaluators: write --out FILE, then granola verdicts FILE --table caqa-5 --printed"
 
@@ -74,7 +74,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
     def run(self) -> VerdictsReport:
         """Judge and score. Raises UsageError for settings that do not go together."""
         from abstraction.files.writing import write_records
-        from granola.attribution.evaluator_words import EvaluatorWords
+        from granola.evidence.attribution.evaluator_words import EvaluatorWords
 
         words = EvaluatorWords(
             examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise, prompts=self.prompts,
@@ -102,9 +102,9 @@ class AttributionEvaluate(Command[VerdictsReport]):
         self, words: EvaluatorWords, samples: Sequence[AttributionSample]
     ) -> tuple[list[dict[str, Any]], list[str]]:
         """The rows of every evaluator and sample, and the signatures of evaluators."""
-        from granola.attribution.categories import Category
-        from granola.attribution.evaluation import verdict_row
-        from granola.attribution.evaluators import fact_verdicts
+        from granola.evidence.attribution.categories import Category
+        from granola.evidence.attribution.evaluation import verdict_row
+        from granola.evidence.attribution.evaluators import fact_verdicts
 
         # FActScore is defined on these alone.
         partial = [sample for sample in samples if sample.category is Category.PARTIAL]
@@ -129,7 +129,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
     def _score(
         self, rows: Sequence[dict[str, Any]], signatures: Sequence[str], rejected: list[RejectedRow]
     ) -> VerdictsReport:
-        from granola.attribution.evaluation import BY_PEOPLE
+        from granola.evidence.attribution.evaluation import BY_PEOPLE
         from granola.evidence.evidence_task import Forming
         from granola.evidence.verdict_rows import VerdictRows
 
@@ -158,7 +158,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
         report_rejects(str(self.samples), result.rejected)
 
     def _samples(self, rejected: list[RejectedRow]) -> list[AttributionSample]:
-        from granola.attribution.attribution_samples import read_any_samples
+        from granola.evidence.attribution.attribution_samples import read_any_samples
 
         read = read_any_samples(self.samples, on_reject=rejected.append)
         samples = [sample for sample in read if sample.supported is not None]
@@ -174,7 +174,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
 
 def _unanimous_labels(paths: Sequence[Path]) -> dict[str, str]:
     """The category of each sample on which all people agree; "unclear" is ignored."""
-    from abstraction.faults import RejectedRow
+    from abstraction.base.faults import RejectedRow
     from abstraction.files.records import read_records
 
     labels: dict[str, set[str]] = {}

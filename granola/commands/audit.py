@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from abstraction.files.rows import RejectedRow, read_tiered
 from abstraction.files.writing import check_kind
-from abstraction.rows import RejectedRow, read_tiered
-from granola.audit.finding_tables import finding_tables
-from granola.audit.offences import AuditKind, FindingTally, Offence, audit
+from granola.base.settings import Setting
+from granola.base.terminal_lines import show_lines
 from granola.commands.command import Command
 from granola.commands.messages import count, report_rejects
 from granola.commands.output import writing
 from granola.errors import UsageError
-from granola.settings import Setting
-from granola.shared_settings import Force, Language, check_language
-from granola.terminal_lines import show_lines
-from kg.files import atomic_path
+from granola.evidence.audit.finding_tables import finding_tables
+from granola.evidence.audit.offences import AuditKind, FindingTally, Offence, audit
+from granola.scoring.shared_settings import Force, Language, check_language
+from kg.base.files import atomic_path
 from kg.store import open_store
 
 SHOWN = 20  # findings on screen where --out has them all

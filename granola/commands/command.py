@@ -7,7 +7,7 @@ A new command is one class here and one line in `granola.commands.command_list`:
 class Count(Command[int]):
     "Count the tiered rows of a file."  # its help
 
-    tiered: Tiered  # declared once, in granola.shared_settings
+    tiered: Tiered  # declared once, in granola.scoring.shared_settings
     least: Annotated[int, Setting("Rows that are expected.", least=1, advanced=True)] = 1
 
     def run(self) -> int:
@@ -35,10 +35,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
+from granola.base.settings import fit, recorded_settings
 from granola.commands.command_list import verb_of
 from granola.commands.messages import note, print_json
 from granola.errors import BatchWritten
-from granola.settings import fit, recorded_settings
 
 Result = TypeVar("Result")
 

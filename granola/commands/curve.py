@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from granola.base.settings import Setting
+from granola.base.terminal_lines import TextTable, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import count, report_rejects, warn_of_language
 from granola.commands.output import writing
+from granola.decoding.response_settings import ResponseLanguage
 from granola.errors import UsageError
-from granola.response_settings import ResponseLanguage
-from granola.settings import Setting
-from granola.shared_settings import LINKED_TO, Force, Samples, check_language
-from granola.terminal_lines import TextTable, show_lines
+from granola.scoring.shared_settings import LINKED_TO, Force, Samples, check_language
 
 if TYPE_CHECKING:
-    from abstraction.faults import OnReject, RejectedRow
+    from abstraction.base.faults import OnReject, RejectedRow
     from granola.decoding.support_curve import Outcomes
     from granola.scoring.aggregation import Estimate
 
@@ -59,9 +59,9 @@ class Curve(Command[Curves]):
     def run(self) -> Curves:
         """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
         from granola.decoding.support_curve import support_curves, support_reaching
-        from granola.figures.charts import Panel, estimates_figure
-        from granola.figures.style import format_of
-        from kg.files import atomic_path
+        from granola.report.drawing.charts import Panel, estimates_figure
+        from granola.report.drawing.style import format_of
+        from kg.base.files import atomic_path
 
         check_language(self.language)
         # Checked before the long aggregation.

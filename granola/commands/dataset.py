@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from abstraction.datasets.building import Built, DatasetSettings, build_dataset, check_place
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
 from abstraction.datasets.questions import QuestionFiles
+from granola.base.run_record import write_run_record
+from granola.base.settings import Setting, command_line
+from granola.base.terminal_lines import TextTable, count_table, show_lines
 from granola.commands.command import Command
 from granola.commands.link_review import ReviewSettings
 from granola.commands.messages import (
@@ -25,9 +28,7 @@ from granola.commands.messages import (
 )
 from granola.commands.output import lock_output, writing
 from granola.commands.phrasing import DatasetModels
-from granola.run_record import write_run_record
-from granola.settings import Setting, command_line
-from granola.shared_settings import (
+from granola.scoring.shared_settings import (
     LINKED_TO,
     Force,
     Language,
@@ -39,15 +40,14 @@ from granola.shared_settings import (
     check_language,
     property_id,
 )
-from granola.terminal_lines import TextTable, count_table, show_lines
-from kg.files import resolved
+from kg.base.files import resolved
 from kg.store import is_address, open_store
 
 if TYPE_CHECKING:
-    from abstraction.faults import OnReject
+    from abstraction.base.faults import OnReject
     from abstraction.files.row_shapes import RowShape
+    from abstraction.files.rows import QARow
     from abstraction.linking.review import Decisions
-    from abstraction.rows import QARow
 
 
 class DataFormat(StrEnum):

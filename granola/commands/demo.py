@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from granola.bundled import bundled
+from granola.base.bundled import bundled
+from granola.base.run_record import made_by, write_run_record
+from granola.base.settings import Setting
+from granola.base.terminal_lines import Verbatim, show_lines
 from granola.commands.command import Command
 from granola.commands.output import lock_output
 from granola.commands.score import ScoringSettings, score_systems
 from granola.commands.snapshot_build import SnapshotBuild
 from granola.commands.tiers import Tiers
 from granola.errors import GranolaError, UsageError
-from granola.run_record import made_by, write_run_record
-from granola.settings import Setting
-from granola.shared_settings import Force
-from granola.terminal_lines import Verbatim, show_lines
+from granola.scoring.shared_settings import Force
 
 if TYPE_CHECKING:
     from granola.scoring.scored_systems import Systems
@@ -54,7 +54,7 @@ class Demo(Command["Systems"]):
         from abstraction.files.writing import writing_lines
         from granola.report.question_list import rows_with_evidence
         from granola.report.score_page import render
-        from kg.files import atomic_path
+        from kg.base.files import atomic_path
 
         snapshot, tiers = str(self.out / "snapshot.sqlite"), str(self.out / "tiers.jsonl")
         self.out.mkdir(parents=True, exist_ok=True)

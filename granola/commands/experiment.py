@@ -30,6 +30,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from abstraction.errors import ModelSpecError
+from granola.base.run_record import record_of
+from granola.base.settings import Setting, command_line
 from granola.commands.answer import Aggregate, AggregateMethod, Answer
 from granola.commands.command import Command
 from granola.commands.messages import json_of, note, report_rejects
@@ -39,10 +41,8 @@ from granola.commands.score import Compare
 from granola.decoding.answer_prompts import METHODS
 from granola.decoding.methods import Answering
 from granola.errors import UsageError
-from granola.run_record import record_of
 from granola.scoring.scored_systems import ComparedSystems
-from granola.settings import Setting, command_line
-from kg.files import atomic_path, sha256_of
+from kg.base.files import atomic_path, sha256_of
 
 STATE, COMPARISON, PREDICTIONS, ANSWERS = "experiment.json", "comparison.json", "predictions", "kept.answers.sqlite"
 # Keys of a file that are settings of `granola answer` or of its model.
@@ -85,7 +85,7 @@ class Experiment(Command[ExperimentDone]):
 
     def run(self) -> ExperimentDone:
         """Do what is not done yet, and score all systems. Raises UsageError before any model is asked."""
-        from granola.figures.style import check_drawing
+        from granola.report.drawing.style import check_drawing
 
         tiered, systems, scoring = read_plan(self.file, self.out / PREDICTIONS)
         shared: dict[str, Any] = {

@@ -9,12 +9,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from granola.base.settings import Setting
 from granola.commands.messages import count
 from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
-from granola.settings import Setting
-from granola.shared_settings import Force, Limit, Out
+from granola.scoring.shared_settings import Force, Limit, Out
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import Sampling
@@ -93,9 +93,9 @@ class Generate(RowsCommand):
         from abstraction.models.chat_model import Request
         from abstraction.phrasing.model_requests import RequestForm
         from abstraction.phrasing.prompt_files import hash_of
-        from granola.grounding.grounded_rows import read_grounded
-        from granola.grounding.grounded_samples import GroundedSample
-        from granola.grounding.sentence_judges import ANSWER, passage_lines, read_grounding_prompts
+        from granola.evidence.grounding.grounded_rows import read_grounded
+        from granola.evidence.grounding.grounded_samples import GroundedSample
+        from granola.evidence.grounding.sentence_judges import ANSWER, passage_lines, read_grounding_prompts
 
         prompts = read_grounding_prompts(self.prompts)
         samples = list(islice(read_grounded(self.items, on_reject=output.rejected.append), self.limit))
@@ -119,11 +119,11 @@ class Generate(RowsCommand):
                 yield {"id": sample.id, "answer": outcome.value, "failed": outcome.failed or None}
 
     def _knowledge_texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
-        from abstraction.faults import RejectedRow
+        from abstraction.base.faults import RejectedRow
         from abstraction.phrasing.prompt_files import hash_of
-        from granola.knowledge.knowledge_generation import TextKind, generate_texts
-        from granola.knowledge.knowledge_items import read_items
-        from granola.knowledge.knowledge_prompts import read_knowledge_prompts
+        from granola.evidence.knowledge.knowledge_generation import TextKind, generate_texts
+        from granola.evidence.knowledge.knowledge_items import read_items
+        from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 
         what = TextKind(self.target)
         prompts = read_knowledge_prompts(self.prompts)

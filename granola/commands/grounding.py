@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from granola.base.settings import Setting
+from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count, note
 from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
-from granola.settings import Setting
-from granola.shared_settings import Force, Language, Limit, Out
-from granola.terminal_lines import Verbatim
+from granola.scoring.shared_settings import Force, Language, Limit, Out
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
-    from granola.grounding.answer_judging import AnswerJudge
-    from granola.grounding.grounded_samples import GroundedSample
+    from granola.evidence.grounding.answer_judging import AnswerJudge
+    from granola.evidence.grounding.grounded_samples import GroundedSample
 
 CHAT, WORDS = "chat", "words=0.6"  # values of `--sentences`; 0.6: least share of shared words
 
@@ -66,7 +66,7 @@ class GroundingJudge(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Judge the answers and write the items. Raises UsageError for settings that contradict each other."""
-        from abstraction.language.languages import is_known, notice
+        from abstraction.text.language.languages import is_known, notice
 
         kind = self.sentences or (WORDS if self.model is None else CHAT)
         if kind == CHAT and self.model is None:
@@ -96,7 +96,7 @@ class GroundingJudge(RowsCommand):
 
     def _samples(self, output: RowsOutput) -> dict[str, GroundedSample]:
         """The questions by id; a note lists those whose signs of a deflection disagree."""
-        from granola.grounding.grounded_rows import read_grounded
+        from granola.evidence.grounding.grounded_rows import read_grounded
 
         read = read_grounded(self.questions, on_reject=output.rejected.append)
         samples = {sample.id: sample for sample in read}
@@ -112,7 +112,7 @@ class GroundingJudge(RowsCommand):
         from abstraction.files.records import Record, read_records
         from abstraction.files.row_reading import read_each_once, without_rejected
         from granola.errors import SampleError
-        from granola.grounding.answer_judging import GivenAnswer
+        from granola.evidence.grounding.answer_judging import GivenAnswer
 
         def read(record: Record) -> GivenAnswer:
             row = GivenAnswer.of(record)
@@ -142,9 +142,9 @@ class GroundingJudge(RowsCommand):
         return pairs, systems
 
     def _judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
-        from granola.attribution.evaluator_words import EvaluatorWords
-        from granola.grounding.answer_judging import AnswerJudge
-        from granola.grounding.sentence_judges import (
+        from granola.evidence.attribution.evaluator_words import EvaluatorWords
+        from granola.evidence.grounding.answer_judging import AnswerJudge
+        from granola.evidence.grounding.sentence_judges import (
             ONE_PASSAGE_KINDS,
             TEMPERATURE,
             ChatSentenceJudge,
@@ -175,7 +175,7 @@ class GroundingJudge(RowsCommand):
 
 def _note_unknown_citations(pairs: Sequence[tuple[GroundedSample, str]]) -> None:
     """Note how many citations name no passage: usually because answers use other ids than the passages."""
-    from granola.grounding.citation_markers import cited_passages
+    from granola.evidence.grounding.citation_markers import cited_passages
 
     unknown = Counter[str]()
     for sample, answer in pairs:

@@ -8,24 +8,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from granola.base.run_record import SUFFIX as RECORD_SUFFIX
+from granola.base.run_record import write_run_record
+from granola.base.settings import Setting
+from granola.base.terminal_lines import Part, TextTable, Verbatim, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import count, paired_test_line, print_json, report_rejects
 from granola.commands.output import writing
 from granola.errors import UsageError
-from granola.run_record import SUFFIX as RECORD_SUFFIX
-from granola.run_record import write_run_record
-from granola.settings import Setting
-from granola.shared_settings import Force, Resamples
-from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
+from granola.scoring.shared_settings import Force, Resamples
 
 if TYPE_CHECKING:
-    from abstraction.rows import RejectedRow
+    from abstraction.files.rows import RejectedRow
     from granola.evidence.evidence_task import ItemFigure, PaperTable, Report
     from granola.evidence.judge_pools import JudgePool
+    from granola.evidence.knowledge.choosing import Association, ChosenTexts
     from granola.evidence.paper_tables import FilledTable
     from granola.evidence.verdict_rows import VerdictRows
-    from granola.figures.charts import Panel
-    from granola.knowledge.choosing import Association, ChosenTexts
+    from granola.report.drawing.charts import Panel
     from granola.scoring.aggregation import Estimate
     from granola.scoring.system_comparison import Difference
 
@@ -175,8 +175,8 @@ class Verdicts(Command[VerdictsReport]):
     def run(self) -> VerdictsReport:
         """Read, score and write. Raises UsageError for what does not go together, and for nothing to show."""
         from granola.evidence.evidence_task import Forming
+        from granola.evidence.grounding.sample_statistics import QUESTION_FIGURES, has_questions
         from granola.evidence.verdict_rows import VerdictRows, read_verdicts
-        from granola.grounding.sample_statistics import QUESTION_FIGURES, has_questions
 
         self._check()
         rejected: list[RejectedRow] = []
@@ -192,7 +192,7 @@ class Verdicts(Command[VerdictsReport]):
     def _check(self) -> None:
         """Raise UsageError for an unknown table or figure, and for an output of nothing."""
         from granola.evidence.evidence_task import published
-        from granola.grounding.sample_statistics import QUESTION_FIGURES
+        from granola.evidence.grounding.sample_statistics import QUESTION_FIGURES
 
         figures = sorted({*published().figures, *QUESTION_FIGURES})
         if self.figure is not None and self.figure not in figures:
@@ -261,7 +261,7 @@ class Verdicts(Command[VerdictsReport]):
         return table
 
     def _choose_texts(self, given: VerdictRows) -> ChosenTexts | None:
-        from granola.knowledge.choosing import choose_texts, parse_coefficients
+        from granola.evidence.knowledge.choosing import choose_texts, parse_coefficients
 
         if self.best is None:
             # Q is computed only to choose texts.
@@ -272,7 +272,7 @@ class Verdicts(Command[VerdictsReport]):
         return choose_texts(given.rows, self.best, parse_coefficients(self.quality), given.forming)
 
     def _associations(self, given: VerdictRows) -> Sequence[Association]:
-        from granola.knowledge.choosing import associations
+        from granola.evidence.knowledge.choosing import associations
 
         if not self.correlate:
             return ()
@@ -281,8 +281,8 @@ class Verdicts(Command[VerdictsReport]):
 
     def _questions(self, rejected: list[RejectedRow]) -> VerdictsReport:
         """Counts of questions with passages, or a figure of them."""
-        from granola.grounding.grounded_rows import read_grounded
-        from granola.grounding.sample_statistics import QUESTION_FIGURES, question_panels, statistics_of
+        from granola.evidence.grounding.grounded_rows import read_grounded
+        from granola.evidence.grounding.sample_statistics import QUESTION_FIGURES, question_panels, statistics_of
 
         samples = [one for path in self.judged for one in read_grounded(path, on_reject=rejected.append)]
         if not samples:
@@ -307,8 +307,8 @@ class Verdicts(Command[VerdictsReport]):
     def _write_output(self, told: VerdictsReport) -> None:
         """Write the output in the format of its file ending, with its run record."""
         from abstraction.files.writing import write_records
-        from granola.figures.charts import estimates_figure, estimates_table
-        from kg.files import atomic_path
+        from granola.report.drawing.charts import estimates_figure, estimates_table
+        from kg.base.files import atomic_path
 
         if self.out is None:
             return

@@ -9,19 +9,19 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from granola.base.settings import Setting
+from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, check_outputs, writing_rows
 from granola.errors import UsageError
-from granola.knowledge.knowledge_judge import PARTS_OF_MODELS, AnswerForm
-from granola.knowledge.knowledge_metrics import Aggregation
-from granola.settings import Setting
-from granola.shared_settings import Force, Out
-from granola.terminal_lines import Verbatim
+from granola.evidence.knowledge.knowledge_judge import PARTS_OF_MODELS, AnswerForm
+from granola.evidence.knowledge.knowledge_metrics import Aggregation
+from granola.scoring.shared_settings import Force, Out
 
 if TYPE_CHECKING:
-    from granola.knowledge.evidence_pieces import ItemPieces
-    from granola.knowledge.knowledge_items import KnowledgeItem
-    from granola.knowledge.knowledge_judge import KnowledgeJudge as Judge
+    from granola.evidence.knowledge.evidence_pieces import ItemPieces
+    from granola.evidence.knowledge.knowledge_items import KnowledgeItem
+    from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge as Judge
 
 SCORES_SUFFIX = ".scores.sqlite"  # cache of model scores beside OUT: lets a killed run go on
 EMBEDDINGS = "embeddings"  # the part of --model that finds evidence, and scores nothing
@@ -100,7 +100,7 @@ class KnowledgeJudge(RowsCommand):
         """Judge the texts and write the rows. Raises UsageError where there is no model, ModelSpecError for a bad
         model spec.
         """
-        from granola.knowledge.knowledge_items import read_items
+        from granola.evidence.knowledge.knowledge_items import read_items
 
         words = self._model_specs()
         if not set(words) - {EMBEDDINGS} and not self.baselines:
@@ -147,9 +147,9 @@ class KnowledgeJudge(RowsCommand):
     ) -> Judge:  # fmt: skip
         from abstraction.models import spec
         from abstraction.models.answer_store import KeptScores
-        from granola.knowledge import knowledge_judge
-        from granola.knowledge.knowledge_items import read_items
-        from granola.knowledge.knowledge_prompts import read_knowledge_prompts
+        from granola.evidence.knowledge import knowledge_judge
+        from granola.evidence.knowledge.knowledge_items import read_items
+        from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
         from kg.web.answer_cache import Cache
 
         # Both parts need a model that continues texts; one folder for both is loaded once.
@@ -180,7 +180,7 @@ class KnowledgeJudge(RowsCommand):
 
     def _evidence(self, encoder: Any) -> ItemPieces:
         """The sources of evidence: the item's own, then each file of --evidence."""
-        from granola.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex, read_passages
+        from granola.evidence.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex, read_passages
 
         files = (read_passages(source) for source in self.evidence if source != REFERENCE)
         sources = [WordIndex(one) if encoder is None else VectorIndex(one, encoder) for one in files]

@@ -8,11 +8,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from granola.settings import Setting
+from granola.base.settings import Setting
 
 if TYPE_CHECKING:
+    from abstraction.files.rows import TieredRow
     from abstraction.linking.review import Decisions
-    from abstraction.rows import TieredRow
     from kg.store.protocol import Store
 
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-from abstraction.faults import Fault, RejectedRow, excerpt
+from abstraction.base.faults import Fault, RejectedRow, excerpt
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_reading import read_each
+from granola.base.settings import Setting
 from granola.commands.messages import count, note, warn_of_answer_languages
 from granola.commands.models import open_matcher
 from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
 from granola.scoring.match_rows import MatchRow, read_row
-from granola.settings import Setting
-from granola.shared_settings import (
+from granola.scoring.shared_settings import (
     Force,
     MatcherName,
     PredictionField,
@@ -87,7 +87,7 @@ class Match(RowsCommand):
 
 def check_answer_language(code: str | None, matcher: str) -> None:
     """Raise UsageError for a language without rules for answers, and for any language where a model matches."""
-    from abstraction.language.languages import is_known, supported_languages
+    from abstraction.text.language.languages import is_known, supported_languages
     from granola.matching.registry import asks_a_model, matcher_names
 
     if code is not None and not is_known(code):

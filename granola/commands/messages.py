@@ -12,12 +12,12 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from granola.base.terminal_lines import visible
 from granola.errors import UsageError
-from granola.terminal_lines import visible
 
 if TYPE_CHECKING:
+    from abstraction.files.rows import QARow, RejectedRow
     from abstraction.linking.review import Decisions
-    from abstraction.rows import QARow, RejectedRow
     from granola.scoring.system_comparison import Difference
     from kg.store.protocol import Store
 
@@ -72,9 +72,9 @@ def _files_of(rejected: Sequence[RejectedRow], name: str) -> str:
 
 def warn_of_language(language: str, store: Store) -> None:
     """Warn on stderr of the features that a language other than English lacks."""
-    from abstraction.language.languages import is_grammatical, notice
+    from abstraction.text.language.languages import is_grammatical, notice
+    from kg.base.terms import fallback_chain
     from kg.store.sqlite import SQLiteStore
-    from kg.terms import fallback_chain
 
     if is_grammatical(language):
         return
@@ -92,8 +92,8 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
     These name an unknown language, have a field whose name is almost that of a known one, have two fields of answers,
     or an answer that is a question. Also warns of `decisions` on rows that do not exist.
     """
+    from abstraction.files.row_languages import unknown_language
     from abstraction.files.row_names import ANSWERS, meant_by
-    from abstraction.row_languages import unknown_language
 
     others = Counter[str]()
     unread = Counter[str]()
@@ -131,7 +131,7 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
 
     The languages are given with the number of their rows.
     """
-    from abstraction.language.languages import is_known, language, notice, supported_languages
+    from abstraction.text.language.languages import is_known, language, notice, supported_languages
 
     for code, number in sorted(rows.items()):
         if not is_known(code):
@@ -151,7 +151,7 @@ def warn_of_time(store: Store) -> None:
 
 def warn_of_relation(relation: str | None, store: Store) -> None:
     """Warn on stderr that a relation is not in the relation table. Raises UsageError where no entity has it either."""
-    from abstraction.relations import table
+    from abstraction.base.relations import table
 
     if relation is not None and relation not in table():
         if relation not in store.property_counts([relation]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from granola.commands.messages import count, note
 from granola.commands.output import check_outputs
 from granola.errors import BatchWritten, GranolaError, UsageError
-from granola.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
+from granola.scoring.shared_settings import ANSWERS_SUFFIX, CALLS_SUFFIX
 
 if TYPE_CHECKING:
     from abstraction.models.answer_store import KeptAnswers

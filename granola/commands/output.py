@@ -15,16 +15,16 @@ from typing import Any
 
 import orjson
 
-from abstraction.faults import RejectedRow
+from abstraction.base.faults import RejectedRow
 from abstraction.files.writing import check_format, write_records
+from granola.base.run_record import SUFFIX as RECORD_SUFFIX
+from granola.base.run_record import write_run_record
+from granola.base.terminal_lines import Part, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import note, report_rejects, with_progress
 from granola.errors import BatchWritten, UsageError
-from granola.run_record import SUFFIX as RECORD_SUFFIX
-from granola.run_record import write_run_record
-from granola.terminal_lines import Part, show_lines
+from kg.base.files import writable
 from kg.errors import ForeseenError
-from kg.files import writable
 
 STANDARD = "-"  # standard input or output in the place of a file
 REJECTS_SUFFIX = ".rejects.jsonl"  # the side file with rejected rows

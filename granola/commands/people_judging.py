@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.files.writing import check_kind
+from granola.base.run_record import write_run_record
+from granola.base.settings import Setting
+from granola.base.terminal_lines import Part, TextTable, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, csv_raw, writing, writing_rows
 from granola.errors import UsageError
-from granola.run_record import write_run_record
-from granola.settings import Setting
-from granola.shared_settings import Force, Out
-from granola.terminal_lines import Part, TextTable, show_lines
+from granola.scoring.shared_settings import Force, Out
 
 if TYPE_CHECKING:
-    from abstraction.rows import RejectedRow
-    from granola.audit.tier_sheets import Rate
+    from abstraction.files.rows import RejectedRow
+    from granola.evidence.audit.tier_sheets import Rate
     from granola.evidence.evidence_task import Row
 
 
@@ -84,10 +84,10 @@ class SheetsDraw(RowsCommand):
 
     def _items_to_judge(self, rejected: list[RejectedRow]) -> Sequence[Row]:
         from abstraction.files.records import Record, read_records
-        from abstraction.rows import read_tiered
-        from granola.attribution.attribution_samples import read_any_samples
-        from granola.attribution.text_task import text_items
-        from granola.audit.tier_sheets import tier_items
+        from abstraction.files.rows import read_tiered
+        from granola.evidence.attribution.attribution_samples import read_any_samples
+        from granola.evidence.attribution.text_task import text_items
+        from granola.evidence.audit.tier_sheets import tier_items
         from granola.evidence.task_list import task_of
         from granola.evidence.verdict_rows import read_verdicts
 
@@ -106,7 +106,7 @@ class SheetsDraw(RowsCommand):
 
     def _with_questions(self, rows: Sequence[Row], rejected: list[RejectedRow]) -> Iterator[Row]:
         """Judged answers with their question, reference and passages."""
-        from granola.grounding.grounded_rows import read_grounded
+        from granola.evidence.grounding.grounded_rows import read_grounded
 
         # Judged answers refer to passages by id; their text is in the file of questions.
         if self.questions is None:
@@ -137,7 +137,7 @@ class SheetsJudged:
 
     def parts(self) -> Iterator[Part]:
         """A table for each question, after those of error rates."""
-        from granola.audit.tier_sheets import rates_table
+        from granola.evidence.audit.tier_sheets import rates_table
 
         for those, rates in self.rates.items():
             yield from (f"{those}:", rates_table(rates), "")
@@ -176,9 +176,9 @@ class SheetsRead(Command[SheetsJudged]):
         """Read and compare. Raises UsageError and SheetError for files that do not fit."""
         from abstraction.files.records import Record, read_records
         from abstraction.files.writing import write_records
-        from granola.attribution.text_task import PAPER, TEXTS
-        from granola.audit.tier_sheets import COMPARABLE, TIERS, error_rates
         from granola.evidence.annotation_sheets import check_sheets, read_sheet, sheet_agreement, verdicts_of
+        from granola.evidence.attribution.text_task import PAPER, TEXTS
+        from granola.evidence.audit.tier_sheets import COMPARABLE, TIERS, error_rates
         from granola.evidence.task_list import sheet_form
 
         inputs = [self.drawn, *self.sheets]

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import orjson
 
+from granola.base.settings import Setting, recorded_settings, settings_of
 from granola.commands.messages import count, note
 from granola.commands.models import open_model
 from granola.errors import UsageError
-from granola.settings import Setting, recorded_settings, settings_of
-from kg.files import atomic_path
+from kg.base.files import atomic_path
 from kg.store.protocol import Store
 
 if TYPE_CHECKING:
-    from abstraction.faults import OnReject
+    from abstraction.base.faults import OnReject
+    from abstraction.files.rows import TieredRow
     from abstraction.models.chat_model import ChatModel
     from abstraction.phrasing.consistency import ConsistencyScorer
     from abstraction.phrasing.decisions import DecisionCounts
     from abstraction.phrasing.phraser import Mode, ModelPhraser
-    from abstraction.rows import TieredRow
 
 LOG_SUFFIX = ".phrasing.jsonl"  # log of decisions beside the output
 SAMPLES_PER_ROW = 10  # replies sampled per row for --consistency, as in Yona et al. 2024, appendix B

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from granola.base.run_record import record_of, write_run_record
+from granola.base.settings import Setting
 from granola.commands.command import Command
 from granola.commands.messages import count, note, report_rejects
 from granola.commands.output import csv_raw, lock_output
 from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
 from granola.errors import UsageError
-from granola.run_record import record_of, write_run_record
-from granola.settings import Setting
-from granola.shared_settings import Force, Tiered
+from granola.scoring.shared_settings import Force, Tiered
 
 if TYPE_CHECKING:
-    from abstraction.rows import RejectedRow
+    from abstraction.files.rows import RejectedRow
     from granola.scoring.predictions import PredictionFile
 
 
@@ -56,7 +56,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
 
     def run(self) -> DrawnReport:
         """Score, draw and write. Raises UsageError for a folder with other content."""
-        from granola.figures.style import check_drawing
+        from granola.report.drawing.style import check_drawing
         from granola.report.question_list import rows_with_evidence
         from granola.report.study import Study
         from granola.report.study_html import PAGE, write_study
@@ -97,7 +97,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
     def _ladders(self) -> DrawnReport:
         """The page of the ladders alone."""
         from granola.report.study_html import PAGE
-        from kg.files import atomic_path
+        from kg.base.files import atomic_path
 
         with lock_output(self.out):
             _check_folder(self.out, force=self.force)
@@ -122,7 +122,7 @@ def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
 
     Raises UsageError without any usable row.
     """
-    from abstraction.rows import read_tiered
+    from abstraction.files.rows import read_tiered
     from granola.report.score_page import render
     from granola.scoring.signature import snapshot_of
 

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from granola.base.run_record import SUFFIX as RECORD_SUFFIX
+from granola.base.run_record import write_run_record
+from granola.base.settings import Setting, recorded_settings
+from granola.base.terminal_lines import Part, Verbatim, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import (
     count,
@@ -17,11 +21,8 @@ from granola.commands.messages import (
 from granola.commands.models import check_matcher, open_matcher
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, writing
 from granola.errors import UsageError
-from granola.run_record import SUFFIX as RECORD_SUFFIX
-from granola.run_record import write_run_record
 from granola.scoring.scored_systems import ComparedSystems, Systems, judge_ahead, names_of_systems
-from granola.settings import Setting, recorded_settings
-from granola.shared_settings import (
+from granola.scoring.shared_settings import (
     AllowMissing,
     FirstLevel,
     Force,
@@ -32,10 +33,9 @@ from granola.shared_settings import (
     Resamples,
     Tiered,
 )
-from granola.terminal_lines import Part, Verbatim, show_lines
 
 if TYPE_CHECKING:
-    from abstraction.rows import RejectedRow, TieredRow
+    from abstraction.files.rows import RejectedRow, TieredRow
     from granola.scoring.grouping import GroupedScores
     from granola.scoring.items import ItemScore
     from granola.scoring.metrics import Standard

@@ -15,13 +15,13 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from granola.bundled import bundled
+from granola.base.bundled import bundled
+from granola.base.settings import Setting
 from granola.commands.command import Command
 from granola.commands.messages import note
 from granola.errors import GranolaError, UsageError
-from granola.settings import Setting
-from granola.shared_settings import check_language
-from kg.extras import install_hint
+from granola.scoring.shared_settings import check_language
+from kg.base.extras import install_hint
 
 if TYPE_CHECKING:
     from granola.service.service_settings import ServiceSettings

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.files.writing import check_kind, writing_lines
+from granola.base.settings import Setting
+from granola.base.terminal_lines import Part, TextTable, Verbatim, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import phase_progress, progress_counter
 from granola.commands.output import STANDARD, check_outputs, lock_output, writing
 from granola.commands.snapshot_build import SnapshotBuild, languages_of
 from granola.errors import UsageError
-from granola.settings import Setting
-from granola.shared_settings import Force
-from granola.terminal_lines import Part, TextTable, Verbatim, show_lines
+from granola.scoring.shared_settings import Force
 from kg.errors import ExportError
 
 if TYPE_CHECKING:

@@ -11,20 +11,20 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from granola.base.settings import Setting, command_line
+from granola.base.terminal_lines import visible
 from granola.commands.command import Command
 from granola.commands.messages import count, note, phase_progress, report_rejects, unanswered_line
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_outputs, check_standard_input, lock_output
 from granola.errors import UsageError
-from granola.settings import Setting, command_line
-from granola.shared_settings import Force, QuestionSettings
-from granola.terminal_lines import visible
-from kg.scope import ids_in
+from granola.scoring.shared_settings import Force, QuestionSettings
+from kg.base.scope import ids_in
 
 if TYPE_CHECKING:
     from abstraction.files.row_shapes import RowShape
-    from abstraction.rows import RejectedRow
+    from abstraction.files.rows import RejectedRow
+    from kg.base.scope import Scope
     from kg.building.snapshot import Progress, Report
-    from kg.scope import Scope
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +87,10 @@ class ScopeSettings:
 
         Raises SelectionError where nothing is selected.
         """
-        from abstraction.properties import with_role
+        from abstraction.base.properties import with_role
+        from kg.base.scope import Scope
+        from kg.base.terms import normalise
         from kg.errors import SelectionError
-        from kg.scope import Scope
-        from kg.terms import normalise
 
         chosen = {*words(self.ids), *(entity_id for path in self.ids_from for entity_id in ids_in(path))}
         names, named, rejected = self._of_questions(shape)
@@ -126,7 +126,7 @@ class ScopeSettings:
         ids: set[str] = set()
         rejected: list[RejectedRow] = []
         if self.qa:
-            from abstraction.rows import read_questions
+            from abstraction.files.rows import read_questions
 
             unanswered: list[RejectedRow] = []
             for row in read_questions(self.qa, on_reject=rejected.append, on_unanswered=unanswered.append, shape=shape):
@@ -338,8 +338,8 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
     ) -> Report:
         """Build twice: the second snapshot also has the entities that making ladders from the first asked for."""
         from abstraction.datasets.asked_entities import asked_entities, relations_of
-        from abstraction.language.languages import GRAMMAR
-        from abstraction.rows import read_questions
+        from abstraction.files.rows import read_questions
+        from abstraction.text.language.languages import GRAMMAR
         from kg.building.snapshot import REJECTS_SUFFIX
         from kg.store import open_store
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.errors import RowError
 from abstraction.files.writing import format_of
+from granola.base.settings import Setting
+from granola.base.terminal_lines import Part, visible
 from granola.commands.command import Command
 from granola.commands.link_review import ReviewSettings
 from granola.commands.messages import (
@@ -39,8 +41,7 @@ from granola.commands.output import (
 )
 from granola.commands.phrasing import LOG_SUFFIX, PhrasingRun, PhrasingSettings
 from granola.errors import UsageError
-from granola.settings import Setting
-from granola.shared_settings import (
+from granola.scoring.shared_settings import (
     LINKED_TO,
     Force,
     Language,
@@ -52,7 +53,6 @@ from granola.shared_settings import (
     check_language,
     property_id,
 )
-from granola.terminal_lines import Part, visible
 from kg.store import open_store
 from kg.store.protocol import Store
 
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from abstraction.rows import QARow, TieredRow
-    from abstraction.tiers import Tier
+    from abstraction.base.tiers import Tier
+    from abstraction.files.rows import QARow, TieredRow
 
 SHOWN_ALIASES = 6  # aliases of a tier that fit on a line
 PLAIN_WIDTH = 160  # characters of a line of a ladder where the output is no terminal
@@ -164,9 +164,9 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         super().report_problems(result)
 
     def _ladders(self, store: Store, relation: str | None, output: RowsOutput) -> Iterator[TieredRow]:
+        from abstraction.files.rows import read_questions
         from abstraction.linking.review import with_decisions
-        from abstraction.pipeline import make_ladders
-        from abstraction.rows import read_questions
+        from abstraction.maker.pipeline import make_ladders
 
         warn_of_language(self.language, store)
         warn_of_time(store)
@@ -189,7 +189,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         return self.apply_review(ladders, store, decisions, self.language)
 
     def _write(self, rows: Iterator[TieredRow], output: RowsOutput, kind: str | None) -> None:
-        from abstraction.rows import write_granola_eq, write_tiered
+        from abstraction.files.rows import write_granola_eq, write_tiered
 
         def rows_or_error() -> Iterator[TieredRow]:
             """Yield the rows; raises RowError where there is none, so that no empty file is left."""
@@ -237,7 +237,7 @@ class Ladder(Command[ReviewedLadder]):
     def run(self) -> ReviewedLadder:
         """Make the ladder. Raises RowError for an empty question or answer, or an id that is none."""
         from abstraction.linking.review import Reviewer, doubt_lines
-        from abstraction.pipeline import make_ladders
+        from abstraction.maker.pipeline import make_ladders
 
         if not self.question.strip() or not self.answer.strip():
             raise RowError("the question and the answer must not be empty")
@@ -284,7 +284,7 @@ class Ladder(Command[ReviewedLadder]):
             relation = property_id(self.relation)
             assert relation is not None
             return relation
-        from abstraction.questions.relation_wording import read_wording
+        from abstraction.text.questions.relation_wording import read_wording
 
         wording = read_wording(self.question, self.language)
         sort = f"no relation, but an answer of the kind {wording.kind.asks}" if wording.kind else "no relation"
@@ -294,8 +294,8 @@ class Ladder(Command[ReviewedLadder]):
 
     def _row(self, relation: str | None) -> QARow:
         from abstraction.files.row_models import qid_of
-        from abstraction.questions.relation_wording import subject_of
-        from abstraction.rows import QARow
+        from abstraction.files.rows import QARow
+        from abstraction.text.questions.relation_wording import subject_of
 
         return QARow(
             id="1",
@@ -316,7 +316,7 @@ def _tree(row: TieredRow) -> Tree:
     from rich.text import Text
     from rich.tree import Tree
 
-    from abstraction.reasons import REASONS
+    from abstraction.base.reasons import REASONS
     from granola.report.ladder_view import evidence_line
 
     entity = row.question_entity or {}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Literal
 
-from abstraction.tiers import Condition, Tier
+from abstraction.base.tiers import Condition, Tier
 from granola.decoding.decision import Decision, confidence
 from granola.decoding.response_cleaning import DECODING, CleanedResponse
 from granola.decoding.responses import ReadResponse

@@ -13,11 +13,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from abstraction.questions.relation_wording import subject_of
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
+from abstraction.text.questions.relation_wording import subject_of
 from granola.decoding.decision import Decision, abstention
 from granola.errors import UsageError
-from kg.terms import normalise
+from kg.base.terms import normalise
 
 FEWEST = 2  # questions for which a tier must be correct before it is guessed
 PRIOR = 10  # weight of the share in the relation, in questions; the weight of each sign is added

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from abstraction.faults import Fault, RejectedRow, attempt, excerpt
+from abstraction.base.faults import Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.prompt_files import Prompt, hash_of
 from granola.decoding.answer_prompts import DRAG, METHODS

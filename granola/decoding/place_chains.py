@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from abstraction.descriptions.place_grammar import variants
+from abstraction.base.relations import Relation
+from abstraction.base.tiers import Level
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Link, Linker
-from abstraction.relations import Relation
-from abstraction.tiers import Level
-from kg.walks.graph import Graph
+from abstraction.text.descriptions.place_grammar import variants
+from kg.graph.graph import Graph
 
 _SIDE = (
     r"(?:(?:north|south|east|west|central)(?:[- ]?(?:east|west))?(?:ern)?\s++(?=[A-ZÀ-Þ]))?"  # "in northern Germany"

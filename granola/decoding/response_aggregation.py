@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from abstraction.faults import Fault, OnReject, attempt
-from abstraction.pipeline import LadderMaker
-from abstraction.questions.question_facts import follows_from_question
-from abstraction.relations import relation
-from abstraction.tiers import Level
+from abstraction.base.faults import Fault, OnReject, attempt
+from abstraction.base.relations import relation
+from abstraction.base.tiers import Level
+from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.questions.question_facts import follows_from_question
 from granola.decoding.claims import Claim, ClaimTally, tally
 from granola.decoding.decision import Decision
 from granola.decoding.drag_graph import DragGraph

@@ -11,15 +11,15 @@ from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, zip_longest
 
-from abstraction.assembly.filters import gives_away, leaks_question
+from abstraction.base.relations import Relation
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import QARow
+from abstraction.ladders.assembly.filters import gives_away, leaks_question
 from abstraction.ladders.builders import looks_at_subject
 from abstraction.ladders.office_phrases import may_name_subject
-from abstraction.language.languages import language as language_of
-from abstraction.pipeline import LadderMaker
-from abstraction.relations import Relation
-from abstraction.row_maker import MOST_RIVALS
-from abstraction.rows import QARow
-from abstraction.tiers import Level, Tier
+from abstraction.maker.pipeline import LadderMaker
+from abstraction.maker.row_maker import MOST_RIVALS
+from abstraction.text.language.languages import language as language_of
 from granola.decoding.place_chains import AnswerContext, unambiguous_entity
 from granola.decoding.samples import SampleRow
 

@@ -12,24 +12,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from abstraction.assembly.filters import gives_away, without_article
+from abstraction.base.relations import ANY, Relation, relation
+from abstraction.base.tiers import Level, Tier
+from abstraction.ladders.assembly.filters import gives_away, without_article
 from abstraction.ladders.date_ladders import parse_date
 from abstraction.ladders.quantities import parse_quantity
-from abstraction.language.amount_finder import amounts
-from abstraction.language.date_finder import dates
-from abstraction.pipeline import LadderMaker
-from abstraction.questions.question_facts import follows_from_question
-from abstraction.questions.question_kinds import reads_questions
-from abstraction.questions.relation_wording import read_wording
-from abstraction.relations import ANY, Relation, relation
-from abstraction.tiers import Level, Tier
+from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.language.amount_finder import amounts
+from abstraction.text.language.date_finder import dates
+from abstraction.text.questions.question_facts import follows_from_question
+from abstraction.text.questions.question_kinds import reads_questions
+from abstraction.text.questions.relation_wording import read_wording
 from granola.decoding.place_chains import AnswerContext, Chains, parts_of
 from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
 from granola.decoding.response_ladders import LONGEST_NAME, VALUES, Ladders, is_linked, ladder_of_list, merge_ladders
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_in_question, shared_names
-from kg.terms import normalise
-from kg.walks.graph import Graph
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
 
 # Readings of responses.
 

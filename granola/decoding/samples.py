@@ -11,14 +11,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PlainValidator
 
+from abstraction.base.faults import OnReject, RejectedRow, UnansweredRow, repr_excerpt
 from abstraction.errors import RowError
-from abstraction.faults import OnReject, RejectedRow, UnansweredRow, repr_excerpt
 from abstraction.files.cells import split_cell
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import AskedModel, NeededId, is_number
 from abstraction.files.row_reading import RowNumbers, read_each_once, without_rejected
 from abstraction.files.row_shapes import RowShape
-from abstraction.rows import read_files, relation_and_subject
+from abstraction.files.rows import read_files, relation_and_subject
 
 EXPECTED = 'expected {"id", "question", "samples": [text, ...]} a line, with "relation" and "question_entity" if known'
 
@@ -27,7 +27,7 @@ EXPECTED = 'expected {"id", "question", "samples": [text, ...]} a line, with "re
 class SampleRow:
     """A question with its sampled responses, in order.
 
-    `relation`, `subject_text`, `subject_qid`: see `abstraction.rows.QARow`; derived from the question if the row lacks
+    `relation`, `subject_text`, `subject_qid`: see `abstraction.files.rows.QARow`; derived from the question if the row lacks
     them. `data`: the input record; `source`: "file:line". `systems`, `weights`: one per sample, for samples of several
     systems.
     """
@@ -128,7 +128,7 @@ def read_unsampled_questions(
 ) -> Iterator[SampleRow]:
     """The questions of files, in order, without samples; gold answers and ladders are ignored.
 
-    Relations and ids are assigned as in `abstraction.rows.read_questions`, so that predictions match tiered rows of
+    Relations and ids are assigned as in `abstraction.files.rows.read_questions`, so that predictions match tiered rows of
     the same files. Rows whose question has no answer in the dataset go to `on_unanswered`. Raises RowError for an
     unusable file.
     """

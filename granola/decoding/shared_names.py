@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from abstraction.language.demonyms import bundled_demonyms
-from kg.bounded_cache import bounded_cache
+from abstraction.text.language.demonyms import bundled_demonyms
+from kg.base.bounded_cache import bounded_cache
 
 LONGEST = 300  # characters of a response that are searched
 FEW = 4  # words; a response this short without a name counts as a name

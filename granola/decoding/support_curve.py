@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from abstraction.faults import Fault, OnReject, attempt
-from abstraction.rows import TieredRow
+from abstraction.base.faults import Fault, OnReject, attempt
+from abstraction.files.rows import TieredRow
 from granola.decoding.claims import ClaimTally
 from granola.decoding.drag_graph import DragGraph
 from granola.decoding.response_aggregation import Aggregator

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from granola.base.terminal_lines import TextTable
 from granola.evidence.evidence_task import PaperTable, Report
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
-from granola.terminal_lines import TextTable
 
 PRINTED = "paper: "  # prefix for rows of the paper
 NOTHING = "-"

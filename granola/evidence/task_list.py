@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abstraction.files.records import Record
-from granola.attribution.attribution_task import ATTRIBUTION
-from granola.attribution.text_task import COVERAGE, TEXTS
-from granola.audit.tier_sheets import TIERS
 from granola.errors import SampleError
+from granola.evidence.attribution.attribution_task import ATTRIBUTION
+from granola.evidence.attribution.text_task import COVERAGE, TEXTS
+from granola.evidence.audit.tier_sheets import TIERS
 from granola.evidence.evidence_task import EvidenceTask, Row, SheetForm
-from granola.grounding.grounding_task import GROUNDING
-from granola.knowledge.knowledge_task import KNOWLEDGE
+from granola.evidence.grounding.grounding_task import GROUNDING
+from granola.evidence.knowledge.knowledge_task import KNOWLEDGE
 
 TASKS = (GROUNDING, ATTRIBUTION, KNOWLEDGE)
 BY_NAME: dict[str, EvidenceTask] = {task.name: task for task in TASKS}

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from abstraction.faults import OnReject, RejectedRow
+from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.files.records import read_records
 from abstraction.files.row_reading import read_each, without_rejected
+from granola.base.run_record import record_of
 from granola.errors import UsageError
 from granola.evidence.estimates import by_slice, compared_pairs, field_of, number_of, places, plain_estimate
 from granola.evidence.evidence_task import Cells, EvidenceTask, Forming, ItemFigure, Place, Report, Row
 from granola.evidence.task_list import read_verdict, task_of
-from granola.figures.charts import Panel
-from granola.run_record import record_of
+from granola.report.drawing.charts import Panel
 from granola.scoring.aggregation import Estimate
 from granola.scoring.system_comparison import Difference
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TypeVar
 
-from abstraction.faults import Fault, attempt
+from abstraction.base.faults import Fault, attempt
 from granola.errors import MatcherError
 from granola.matching import Matcher, in_language
 from granola.matching.verdict import Levels, Verdict

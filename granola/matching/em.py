@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from granola.code_hash import hash_of_modules
+from granola.base.code_hash import hash_of_modules
 from granola.matching import squad
 from granola.matching.text.marks import keeps_marks
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature

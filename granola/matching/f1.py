@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from granola.code_hash import hash_of_modules
+from granola.base.code_hash import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching import squad
 from granola.matching.text.marks import keeps_marks

@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from granola.replies.plain_text import plain, without_markup
-from kg.bounded_cache import bounded_cache
-from kg.terms import fallback_chain
+from kg.base.bounded_cache import bounded_cache
+from kg.base.terms import fallback_chain
 
 REPORTS = frozenset({"abstain:not-in-sources", "abstain:not-stated"})
 """Refusals that report on the sources: names after them are from the sources and no answers, except in a guess."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from abstraction.language.template_marks import own_turn, without_thoughts
+from abstraction.text.language.template_marks import own_turn, without_thoughts
 from granola.replies.refusals import refusal_in_any_language
 
 UNFINISHED = "abstain:unfinished"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from heapq import nsmallest
 
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
 from granola.matching import squad
 from granola.report.plain_table import Table, Value
 from granola.scoring.items import ItemScore, names_of

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from granola.figures.charts import draw_panels
-from granola.figures.style import (
+from granola.report.drawing.charts import draw_panels
+from granola.report.drawing.style import (
     LEVELS,
     SHOWN_SYSTEMS,
     WIDTH,

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abstraction.reasons import REASONS
-from abstraction.tiers import Evidence, Tier
-from granola.pages.evidence_rows import EvidencePart, EvidenceRow, entity, rows
+from abstraction.base.reasons import REASONS
+from abstraction.base.tiers import Evidence, Tier
+from granola.report.pages.evidence_rows import EvidencePart, EvidenceRow, entity, rows
 
 if TYPE_CHECKING:
-    from abstraction.rows import TieredRow
+    from abstraction.files.rows import TieredRow
     from granola.scoring.items import ItemScore
 
 # Evidence in words.

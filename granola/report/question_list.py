@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.properties import titled
-from abstraction.rows import TieredRow, read_tiered
+from abstraction.base.properties import titled
+from abstraction.files.rows import TieredRow, read_tiered
 from granola.report.ladder_view import LadderView, gold, view_ladder
 from granola.report.score_tables import number
 from granola.scoring.aggregation import NO_RELATION

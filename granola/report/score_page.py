@@ -13,11 +13,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from abstraction.properties import titled
-from abstraction.rows import TieredRow
+from abstraction.base.properties import titled
+from abstraction.files.rows import TieredRow
 from granola import __version__
-from granola.pages.templates import page_file, render_page
 from granola.report.ladder_view import LONGEST, LadderView, gold, shorten_prediction, view_ladder
+from granola.report.pages.templates import page_file, render_page
 from granola.report.question_list import MOST, MOST_LADDERS, question_views, shown_places
 from granola.report.score_tables import (
     SHORT_TITLES,

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from abstraction.properties import titled
+from abstraction.base.properties import titled
+from granola.base.terminal_lines import Part, TextTable
 from granola.scoring.aggregation import Estimate, GroupScore
 from granola.scoring.metrics import Metric
 from granola.scoring.scores import ScoreReport
 from granola.scoring.system_comparison import Difference
-from granola.terminal_lines import Part, TextTable
 
 SHORT_TITLES = {
     "selective_accuracy": "sel. GRANOLA",  # over the items that did not abstain, as in the paper's figures and gap

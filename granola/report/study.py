@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from abstraction.rows import TieredRow
-from granola.figures.charts import Panel
+from abstraction.files.rows import TieredRow
 from granola.report.disagreements import coarse_answers
+from granola.report.drawing.charts import Panel
 from granola.report.plain_table import Table, Value
 from granola.report.score_tables import distribution_columns, lines_of
 from granola.scoring.aggregation import Estimate, GroupScore

@@ -8,12 +8,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from granola.figures.style import DARK
+from granola.report.drawing.style import DARK
 from granola.report.figures import DrawnFigure, drawings
 from granola.report.plain_table import Table, Value, shown
 from granola.report.score_page import PageFigure, PageTable, PageTableFile, TableCell, TableRow, is_few, render
 from granola.report.study import Study
-from kg.files import atomic_path
+from kg.base.files import atomic_path
 
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
 _LONG = 40  # rows of a table that the page shows; the file has all

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstraction.files.row_models import finite
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
 from granola.errors import MatcherError
 from granola.scoring.aggregation import GroupScore, aggregate
 from granola.scoring.scores import ScoreReport

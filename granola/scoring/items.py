@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
 from granola.matching.verdict import Verdict
 from granola.scoring.metrics import Outcome, Standard
 

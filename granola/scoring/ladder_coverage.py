@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from abstraction.properties import titled
-from abstraction.rows import TieredRow
-from granola.terminal_lines import TextTable
-from kg.model import entity_number
+from abstraction.base.properties import titled
+from abstraction.files.rows import TieredRow
+from granola.base.terminal_lines import TextTable
+from kg.base.model import entity_number
 
 NO_RELATION = "(none)"  # in parentheses: no name of a relation looks so
 

@@ -9,8 +9,8 @@ from typing import Any, overload
 
 import zstandard
 
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
 
 BLOCK = 64  # rows of a block, which is packed and unpacked as one
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from abstraction.files.row_names import QUESTION_SITELINKS
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
 from granola.errors import UsageError
 
 FIELD = "question_entity_page_views"  # the field that rows get

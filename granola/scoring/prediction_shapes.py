@@ -16,8 +16,8 @@ from typing import Any
 
 import zstandard
 
+from abstraction.base.faults import RejectedRow
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow
 from abstraction.files.records import Record, open_for_reading, read_records
 from abstraction.files.row_models import is_number
 from abstraction.files.row_shapes import path_steps, values_at

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field, PlainValidator, StrictStr
 
+from abstraction.base.faults import RejectedRow, excerpt
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow, excerpt
 from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import RowModel, finite, is_number
 from abstraction.files.row_reading import read_each
@@ -22,7 +22,7 @@ from granola.scoring.prediction_shapes import PredictionShape, read_with_shape
 from granola.scoring.signature import asked_of
 
 if TYPE_CHECKING:
-    from abstraction.rows import TieredRow
+    from abstraction.files.rows import TieredRow
 
 LONGEST = 10_000  # characters of a question that are compared
 EXPECTED = (  # the end of errors on files and rows

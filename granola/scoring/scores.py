@@ -18,9 +18,9 @@ from typing import Any
 
 import orjson
 
-from abstraction.faults import Fault, OnReject
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level
+from abstraction.base.faults import Fault, OnReject
+from abstraction.base.tiers import Level
+from abstraction.files.rows import TieredRow
 from granola.errors import PredictionError
 from granola.matching import F1Matcher, Matcher, Verdict, squad
 from granola.matching.batch_matching import MatchCase, match_each, match_many

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from granola import __version__
-from granola.run_record import record_of
+from granola.base.run_record import record_of
 from granola.scoring.metrics import Standard
 
 SHORT = 8  # hex digits of a hash: a chance collision of two files is one in four billion

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
 from granola.matching.f1 import level_f1
 from granola.replies.refusals import abstention
 from granola.scoring.items import language_of, names_of

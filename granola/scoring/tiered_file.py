@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from abstraction.faults import RejectedRow
-from abstraction.rows import TieredRow, read_tiered
+from abstraction.base.faults import RejectedRow
+from abstraction.files.rows import TieredRow, read_tiered
 from granola.errors import PredictionError
 from granola.scoring.items import language_of
 from granola.scoring.packed_rows import PackedRows

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from fastapi import Response
 
+from abstraction.files.rows import TieredRow
 from abstraction.files.writing import json_line
-from abstraction.rows import TieredRow
 from granola.service.incoming.problems import HTTPProblem, problem_of
 from granola.service.service_figures import Metrics
 from granola.service.service_settings import ServiceSettings

@@ -17,11 +17,11 @@ from typing import Any
 
 import orjson
 
+from kg.base.ids import IdSet
+from kg.base.work_folder import WorkFolder
 from kg.errors import SnapshotError
-from kg.ids import IdSet
 from kg.store import filling
 from kg.store.entity_rows import NameRow
-from kg.work_folder import WorkFolder
 
 EVERY = 30.0  # seconds between checkpoints
 _SNAPSHOT, _NOTES = "snapshot.sqlite", "notes.sqlite"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from kg.ids import IdSet, number_of
-from kg.scope import Scope
+from kg.base.ids import IdSet, number_of
+from kg.base.scope import Scope
 
 INSTANCE_OF, SUBCLASS_OF = 31, 279  # P31, P279
 

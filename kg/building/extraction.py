@@ -10,9 +10,10 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from kg.base.ids import IdSet, number_of
+from kg.base.terms import normalise
 from kg.building.pair_counts import key_of
 from kg.building.typed_rows import TypedRowMaker
-from kg.ids import IdSet, number_of
 from kg.reading.dump import Block, lines_of, parse
 from kg.reading.entity_json import (
     HEAD,
@@ -25,7 +26,6 @@ from kg.reading.entity_json import (
 )
 from kg.reading.snaks import Unreadable
 from kg.store.filling import digest_bytes, digest_of
-from kg.terms import normalise
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

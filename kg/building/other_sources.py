@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import orjson
 
+from kg.base.files import atomic_path
+from kg.base.ids import number_of
+from kg.base.model import Entity
+from kg.base.scope import Scope
+from kg.base.terms import with_fallbacks
+from kg.base.work_folder import WorkFolder
 from kg.building.snapshot import Origin, Progress, Report, build, check_output, check_request, writing
 from kg.errors import SelectionError, SnapshotError, SourceError
-from kg.files import atomic_path
-from kg.ids import number_of
-from kg.model import Entity
 from kg.reading.crawl import Fetch, crawl
-from kg.scope import Scope
 from kg.store.sqlite import SQLiteStore
-from kg.terms import with_fallbacks
-from kg.work_folder import WorkFolder
 
 if TYPE_CHECKING:
     from kg.reading.entity_json import Reject
@@ -90,7 +90,7 @@ def build_from_parquet(
     The content, and so the snapshot id, is that of the snapshot which was exported. Raises SourceError for a
     folder that is none or damaged, SnapshotError where `out` exists and `force` is not set.
     """
-    from kg.export.parquet_tables import ParquetTables
+    from kg.reading.parquet_tables import ParquetTables
 
     out = Path(out)
     check_output(out, force=force)

@@ -11,6 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kg.base.files import atomic_path, put_in_place, why_unwritten
+from kg.base.scope import Scope
+from kg.base.terms import with_fallbacks
+from kg.base.work_folder import folder_of
 from kg.building.checkpoint import NAMES, BuildFolder
 from kg.building.closure import EdgeTable, numbers_of, survey_properties
 from kg.building.extraction import BlockRows, ExtractionPlan, reader
@@ -18,13 +22,9 @@ from kg.building.ingestion import Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
 from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SnapshotError, SourceError
-from kg.files import atomic_path, put_in_place, why_unwritten
 from kg.reading.dump import STDIN, opened, unclosed
 from kg.reading.entity_json import Reject
-from kg.scope import Scope
 from kg.store import filling
-from kg.terms import with_fallbacks
-from kg.work_folder import folder_of
 
 __all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build", "check_output", "check_request"]
 

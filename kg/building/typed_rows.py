@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from msgspec import UNSET
 
-from kg.ids import number_afresh
+from kg.base.ids import number_afresh
 from kg.reading.entity_json import (
     EntityData,
     OtherData,

@@ -8,9 +8,9 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
+from kg.base.ids import id_of
 from kg.errors import DamagedMirrorError
 from kg.export.verification import Verification
-from kg.ids import id_of
 from kg.store.file_header import read_only
 from kg.store.neo4j import Neo4jStore
 from kg.store.neo4j_client import Address, Neo4jClient

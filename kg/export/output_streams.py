@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from kg.base.files import LOOP, atomic_path, is_loop, part_beside, why_unwritten
 from kg.errors import ExportError
-from kg.export.parquet_tables import MANIFEST
-from kg.files import LOOP, atomic_path, is_loop, part_beside, why_unwritten
+from kg.reading.parquet_tables import MANIFEST
 
 STDOUT = "-"
 

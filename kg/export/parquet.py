@@ -1,4 +1,4 @@
-"""A snapshot as a folder of Parquet tables, which `kg.export.parquet_tables` reads."""
+"""A snapshot as a folder of Parquet tables, which `kg.reading.parquet_tables` reads."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 
 from kg.export import whole_tables
-from kg.export.flat_columns import TABLES, Table, rows_of
 from kg.export.output_streams import folder_out
-from kg.export.parquet_tables import FORMAT, MANIFEST, arrow_schema, import_pyarrow, record_batch
+from kg.reading.flat_columns import TABLES, Table, rows_of
+from kg.reading.parquet_tables import FORMAT, MANIFEST, arrow_schema, import_pyarrow, record_batch
 from kg.store.sqlite import SQLiteStore
 
 _ROWS = 100_000  # rows of a row group, which are in memory until it is written

@@ -7,7 +7,7 @@ Order and forms
     The number of sitelinks is a property of the entity itself (wikibase:sitelinks), as in the query service.
     A value without an RDF form in WikiData is an rdf:JSON literal, {"type", "value"}; a URL that is no IRI an
     xsd:anyURI literal. The order of aliases, statements and qualifiers, which triples do not have, is stored
-    in triples of our own (`kg.rdf_vocabulary.places`), and so do days that do not exist (31 June).
+    in triples of our own (`kg.base.rdf_vocabulary.places`), and so do days that do not exist (31 June).
 Omitted, for RDF has no form for it
     Counts over the whole source; altitudes of coordinates. Terms in a language whose code is no language tag are
     left out and counted.
@@ -32,9 +32,7 @@ from urllib.parse import quote
 import orjson
 import pyoxigraph as rdf
 
-from kg.export import whole_tables
-from kg.export.output_streams import bytes_out
-from kg.model import (
+from kg.base.model import (
     Entity,
     EntityValue,
     OtherValue,
@@ -47,7 +45,7 @@ from kg.model import (
     TimeValue,
     Value,
 )
-from kg.rdf_vocabulary import (
+from kg.base.rdf_vocabulary import (
     ABSENT,
     BARE_NUMBER,
     CALENDARS,
@@ -63,6 +61,8 @@ from kg.rdf_vocabulary import (
     time_of,
     time_text,
 )
+from kg.export import whole_tables
+from kg.export.output_streams import bytes_out
 from kg.store.sqlite import SQLiteStore
 
 Format = Literal["nt", "ttl"]

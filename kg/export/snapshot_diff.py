@@ -17,8 +17,8 @@ from typing import Any
 
 import orjson
 
+from kg.base.ids import id_of
 from kg.errors import DamagedSnapshotError
-from kg.ids import id_of
 from kg.store import schema
 from kg.store.entity_rows import whole_id
 from kg.store.sqlite import SQLiteStore

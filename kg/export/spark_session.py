@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kg.base.extras import install_hint
 from kg.errors import EngineError
-from kg.extras import install_hint
 
 LOCAL = "local[*]"
 

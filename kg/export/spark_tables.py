@@ -1,4 +1,4 @@
-"""Spark: a dump decoded on a cluster into the tables of `kg.export.flat_columns`.
+"""Spark: a dump decoded on a cluster into the tables of `kg.reading.flat_columns`.
 
 Executors call the functions that one machine calls (`kg.reading`, `kg.export`); Spark sorts and writes. Executors need
 this package installed, the dump at the same path, and the output folder at the same path (a shared file system).
@@ -23,18 +23,18 @@ import msgspec
 import orjson
 from msgspec.structs import replace
 
+from kg.base.files import atomic_path
+from kg.base.ids import id_of
+from kg.base.terms import with_fallbacks
 from kg.building.extraction import ExtractionPlan, Extractor
 from kg.errors import SourceError
-from kg.export.flat_columns import OF_ENTITIES, TABLES, Table, rows_of
 from kg.export.output_streams import folder_out
 from kg.export.parquet import write_manifest
-from kg.export.parquet_tables import arrow_schema, record_batch
 from kg.export.spark_session import explaining_spark_errors, session
-from kg.files import atomic_path
-from kg.ids import id_of
 from kg.reading.dump import Block, file_facts
+from kg.reading.flat_columns import OF_ENTITIES, TABLES, Table, rows_of
+from kg.reading.parquet_tables import arrow_schema, record_batch
 from kg.store.entity_rows import Decoder, entity_of
-from kg.terms import with_fallbacks
 
 REJECTS_SUFFIX = ".rejects.jsonl"
 _ITEM, _PROPERTY, _REJECT = 0, 1, 2  # sides, in the order of the tables

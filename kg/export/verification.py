@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kg.base.terms import normalise_anew
 from kg.errors import DamagedSnapshotError
 from kg.store import filling, schema
 from kg.store.file_header import check_kind, read_only
 from kg.store.filling import content_hash
 from kg.store.sqlite import SQLiteStore
-from kg.terms import normalise_anew
 
 # Names are no part of the content's hash: (what is wrong, how many times).
 _FAULTS: tuple[tuple[str, str], ...] = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from kg.ids import id_of
-from kg.model import Entity
+from kg.base.ids import id_of
+from kg.base.model import Entity
 from kg.store import schema
 from kg.store.sqlite import SQLiteStore
 

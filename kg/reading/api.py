@@ -15,6 +15,8 @@ from typing import Any
 
 import orjson
 
+from kg.base.model import ENTITY_ID
+from kg.base.terms import normalise
 from kg.errors import (
     BadAnswerError,
     QueryError,
@@ -23,8 +25,6 @@ from kg.errors import (
     SourceError,
     TimeLimitError,
 )
-from kg.model import ENTITY_ID
-from kg.terms import normalise
 from kg.web.addresses import ServiceAddress
 from kg.web.answer_cache import Cache, cache_key
 from kg.web.client import ServiceClient

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from kg.model import ENTITY_ID
+from kg.base.model import ENTITY_ID
+from kg.base.scope import Scope
 from kg.reading.entity_json import EdgeData, EdgeStatement, MaybeId
 from kg.reading.numbers import by_number
-from kg.scope import Scope
 
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]  # ids -> (id as asked, entity object)
 

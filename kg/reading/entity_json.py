@@ -19,7 +19,7 @@ import msgspec
 import orjson
 from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
-from kg.ids import number_of
+from kg.base.ids import number_of
 from kg.reading.numbers import LONGEST_NAME, is_language
 from kg.reading.snaks import Unreadable, canonical, shortened
 

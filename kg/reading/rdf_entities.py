@@ -3,7 +3,7 @@
 Supported are WikiData's own vocabulary with statement nodes, ranks, qualifiers and value nodes, and, for properties
 without statement nodes, truthy values. RDF has no order: statements come by property and id, qualifiers by property
 and value, aliases by text, so that the same triples give the same object in whatever order they were written; or in
-the order recorded in triples of our own (`kg.rdf_vocabulary.places`).
+the order recorded in triples of our own (`kg.base.rdf_vocabulary.places`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from urllib.parse import unquote
 
 import orjson
 
-from kg.model import ENTITY_ID, TimeValue
-from kg.rdf_vocabulary import (
+from kg.base.model import ENTITY_ID, TimeValue
+from kg.base.rdf_vocabulary import (
     ABSENT,
     BARE_NUMBER,
     CALENDARS,

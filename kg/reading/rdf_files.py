@@ -18,9 +18,9 @@ from typing import Any
 
 import orjson
 
+from kg.base.ids import id_of
+from kg.base.rdf_vocabulary import NAMESPACES, language_code
 from kg.errors import SourceError
-from kg.ids import id_of
-from kg.rdf_vocabulary import NAMESPACES, language_code
 from kg.reading.dump import EXCERPT, STDIN, file_facts, opened
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, assemble, is_read, property_datatype

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
-from kg.rdf_vocabulary import NAMESPACES, datatype_name
+from kg.base.rdf_vocabulary import NAMESPACES, datatype_name
 from kg.store.schema import DATATYPES
 
 ENTITY = NAMESPACES["wd"]

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import orjson
 
-from kg.model import EntityValue, OtherValue, QuantityValue, TimeValue
+from kg.base.model import EntityValue, OtherValue, QuantityValue, TimeValue
 from kg.reading.numbers import decimal_number
 
 # "+1961-08-04T00:00:00Z". The time of day is never used.

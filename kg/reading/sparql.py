@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl
 
 import orjson
 
+from kg.base.rdf_vocabulary import NAMESPACES
 from kg.errors import BadAnswerError, ServiceError, SourceError, TimeLimitError
-from kg.rdf_vocabulary import NAMESPACES
 from kg.reading.numbers import whole_number
 from kg.reading.rdf_terms import Term
 from kg.web.addresses import ServiceAddress

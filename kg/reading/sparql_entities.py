@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
+from kg.base.model import ENTITY_ID
+from kg.base.rdf_vocabulary import NAMESPACES, language_tags
+from kg.base.terms import normalise
 from kg.errors import TimeLimitError
-from kg.model import ENTITY_ID
-from kg.rdf_vocabulary import NAMESPACES, language_tags
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, Assembled, assemble, is_read, property_datatype
 from kg.reading.rdf_terms import ENTITY, VALUE_PARTS, Term
 from kg.reading.sparql import Endpoint, Row
-from kg.terms import normalise
 
 _TERMS = "rdfs:label, skos:altLabel, schema:description"
 _ABOUT_VALUES = ", ".join((*(f"wikibase:{name}" for name in VALUE_PARTS), "granola:time"))
@@ -162,7 +162,7 @@ class SPARQLEntities:
     def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
         """The entities with a label or alias that is one of some names, in some languages.
 
-        Endpoints compare letter by letter, and the dump as `kg.terms.normalise` does: each name is asked for in
+        Endpoints compare letter by letter, and the dump as `kg.base.terms.normalise` does: each name is asked for in
         the spellings that are usual in labels. Names that nothing is found by are put into `not_found`.
         """
         ids: set[str] = set()

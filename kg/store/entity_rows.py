@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from kg.ids import id_of, number_of
-from kg.model import (
+from kg.base.ids import id_of, number_of
+from kg.base.model import (
     Entity,
     EntityValue,
     OtherValue,
@@ -25,8 +25,8 @@ from kg.model import (
     TimeValue,
     Value,
 )
+from kg.base.terms import normalise_anew
 from kg.store import schema
-from kg.terms import normalise_anew
 
 StatementRow = tuple[int, int, int, int, int, int | str | None, str | None, bytes | str, int | str | None]
 TermRow = tuple[int, str, int, int, str]

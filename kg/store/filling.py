@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 import orjson
 
+from kg.base.ids import number_of
+from kg.base.model import Entity
+from kg.base.terms import normalise_anew
 from kg.errors import SnapshotError
-from kg.ids import number_of
-from kg.model import Entity
 from kg.store import schema
 from kg.store.entity_rows import Record, RowGroups, record_of
-from kg.terms import normalise_anew
 
 # The content of a snapshot as one hash, independent of file, machine and time.
 #

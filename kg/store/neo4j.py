@@ -22,7 +22,7 @@ Nodes:
     statements    JSON of all other statements: {"P569": [[ordinal, rank, type, value, qualifiers, id, datatype]]},
                   as the columns of table `statement` in `kg.store.schema`, ids as text
     value_counts  JSON {"P31": 9}: how many entities of the whole source state this one as the property's value
-    key           a label or alias under `kg.terms.normalise` (over 1 000 bytes: its hash)
+    key           a label or alias under `kg.base.terms.normalise` (over 1 000 bytes: its hash)
     carriers      JSON [[number, kind, language, text], ...], kind 0 label, 1 alias
     targets       numbers, most frequent first, 5 000 per block; `entities` are their counts
     property_counts  JSON {"P31": 9}: how many entities of the whole source carry the property
@@ -38,15 +38,15 @@ from typing import Any, TypeVar
 
 import orjson
 
+from kg.base.ids import id_of, number_after, number_of
+from kg.base.model import Entity, Statement
+from kg.base.terms import normalise
 from kg.errors import DamagedMirrorError, MirrorError
-from kg.ids import id_of, number_after, number_of
-from kg.model import Entity, Statement
 from kg.store import schema
 from kg.store.entity_rows import Decoder
 from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Neo4jClient, property_id
 from kg.store.neo4j_rows import RANKS, VALUES_A_BLOCK, default_datatype, stored_key
 from kg.store.protocol import NameMatch, matches_in_order
-from kg.terms import normalise
 
 # Results of a mirror -> entities and matches: the inverse of `kg.store.neo4j_rows`.
 

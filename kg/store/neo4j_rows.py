@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from kg.ids import id_of
+from kg.base.ids import id_of
 from kg.store import schema
 from kg.store.entity_rows import RowGroups, whole_id
 

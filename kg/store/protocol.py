@@ -18,8 +18,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from kg.ids import id_of
-from kg.model import Entity
+from kg.base.ids import id_of
+from kg.base.model import Entity
 from kg.store import schema
 
 
@@ -67,7 +67,7 @@ class Store(Protocol):
         ...
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
-        """Entities whose label or alias equals a name after `kg.terms.normalise`, keyed by the given name.
+        """Entities whose label or alias equals a name after `kg.base.terms.normalise`, keyed by the given name.
 
         One match an entity: its label before its aliases, then the first language in code order. Labels
         before aliases, then by id number, items first. Names that nothing carries are absent.

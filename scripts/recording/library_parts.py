@@ -18,9 +18,9 @@ LANGUAGES = ("de", "fr", "es")
 
 def record_ladders(recorder: Recorder) -> None:
     """Ladders of all sets, in English and three languages more; then verdicts on them and on others' tiers."""
+    from abstraction.files.rows import read_tiered
+    from abstraction.maker.pipeline import LadderMaker
     from abstraction.phrasing.checking import LadderCheck
-    from abstraction.pipeline import LadderMaker
-    from abstraction.rows import read_tiered
     from abstraction.verifying.entailment import EntailmentChecker
     from abstraction.verifying.tier_verdicts import Judge
     from kg.store import open_store
@@ -75,7 +75,7 @@ def record_answers(recorder: Recorder) -> None:
 
 def _questions(data: Path, each: int) -> Iterator[tuple[str, list[Any]]]:
     """The rows of every set of questions, under the set's name."""
-    from abstraction.rows import read_questions
+    from abstraction.files.rows import read_questions
 
     for relation, path in relation_files(data).items():
         rows = islice(read_questions([path]), each)
@@ -88,8 +88,8 @@ def _questions(data: Path, each: int) -> Iterator[tuple[str, list[Any]]]:
 
 def _judged_tiers(data: Path) -> Iterator[Any]:
     """The 500 tiers that were read one by one, each alone above its answer."""
-    from abstraction.rows import TieredRow
-    from abstraction.tiers import Level, Tier
+    from abstraction.base.tiers import Level, Tier
+    from abstraction.files.rows import TieredRow
 
     with (data / "tiers_judged" / "judged_500.csv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):

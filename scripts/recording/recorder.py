@@ -40,7 +40,7 @@ class Recorder:
 
         What is told on standard error is kept where the command fails: there it is the answer.
         """
-        start = "import sys; from granola.cli.main import main; sys.argv[0] = 'granola'; main()"
+        start = "import sys; from granola.commands.cli.main import main; sys.argv[0] = 'granola'; main()"
         for line in commands.strip().splitlines():
             name, _, words = line.strip().partition(": ")
             for word, place in self.places.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from abstraction.rows import QARow, RejectedRow, read_questions
+from abstraction.files.rows import QARow, RejectedRow, read_questions
 
 
 def put(path: Path, content: str | bytes) -> Path:

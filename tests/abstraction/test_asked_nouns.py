@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from abstraction.base.relations import ANY, relation
+from abstraction.base.tiers import Abstention
+from abstraction.linking.asked_nouns import AskedNouns
 from abstraction.linking.linker import Link
-from abstraction.pipeline import LadderMaker
-from abstraction.questions.asked_nouns import AskedNouns
-from abstraction.relations import ANY, relation
-from abstraction.tiers import Abstention
-from kg.model import Entity
+from abstraction.maker.pipeline import LadderMaker
+from kg.base.model import Entity
 from tests.worlds import entity, maker
 
 VESSEL = entity("Q16391167", "watercraft", P279="Q42889")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.pipeline import LadderMaker
+from abstraction.maker.pipeline import LadderMaker
 from tests.tables import read_table
 from tests.worlds import entity, maker, row, texts
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.language.calendar_units import day_number
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
+from abstraction.text.language.calendar_units import day_number
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.value_ranges import span_of_words
 from abstraction.verifying.verdicts import RowVerdict

@@ -11,7 +11,7 @@ import pytest
 
 from abstraction.ladders.builders import builder_for, looks_at_subject
 from abstraction.ladders.office_phrases import may_name_subject
-from abstraction.pipeline import LadderMaker
+from abstraction.maker.pipeline import LadderMaker
 from kg.building import snapshot
 from kg.store.sqlite import SQLiteStore
 from tests.cases import case_in

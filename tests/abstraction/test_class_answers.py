@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abstraction.rows import TieredRow
-from kg.model import Entity
+from abstraction.files.rows import TieredRow
+from kg.base.model import Entity
 from tests.worlds import entity, maker, row, texts
 
 

@@ -12,12 +12,12 @@ from babel import localedata
 
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder
-from abstraction.language.calendar_units import CalendarUnit, Era, names
-from abstraction.language.cldr import cldr_data, cldr_name
-from abstraction.language.languages import is_known, language, languages, notice
-from abstraction.pipeline import LadderMaker
+from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.language.calendar_units import CalendarUnit, Era, names
+from abstraction.text.language.cldr import cldr_data, cldr_name
+from abstraction.text.language.languages import is_known, language, languages, notice
 from granola.matching import RulesMatcher
-from kg.model import TimeValue
+from kg.base.model import TimeValue
 from tests.worlds import row, store_of
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "dates_of_cldr.txt"

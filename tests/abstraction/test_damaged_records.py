@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from abstraction.base.faults import RejectedRow
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow
 from abstraction.files.cells import parse_json
 from abstraction.files.records import Record, read_records
 from granola.errors import PredictionError

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from abstraction.base.tiers import Abstention, Level, Tier
 from abstraction.datasets.dataset_overview import NO_ENTITY, NOT_LINKED, Overview, answer_class, link_confidence
-from abstraction.rows import TieredRow
-from abstraction.tiers import Abstention, Level, Tier
+from abstraction.files.rows import TieredRow
 
 
 def row(question: str, *levels: str, relation: str | None = None, **extra: Any) -> TieredRow:

@@ -15,7 +15,7 @@ from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import QuestionFiles
 from abstraction.errors import DatasetError, RowError
 from abstraction.files.row_shapes import shape_of
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
 from tests.abstraction.tiny_dataset import ASKED, Scored, Worded, built, lines, put, tiered, world
 
 

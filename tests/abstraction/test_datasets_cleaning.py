@@ -9,7 +9,7 @@ import pytest
 
 from abstraction.datasets.dataset_cleaning import SCORE, STEPS, Cleaner, CleaningStep, Dropped, read_trivial
 from abstraction.errors import DatasetError
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
 from tests.abstraction.tiny_dataset import tiered
 
 

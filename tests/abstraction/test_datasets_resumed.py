@@ -16,9 +16,9 @@ from abstraction.datasets.building import Built, DatasetSettings, build_dataset
 from abstraction.datasets.dataset_cleaning import STEPS, CleaningStep
 from abstraction.datasets.questions import QuestionFiles
 from abstraction.errors import DatasetError
+from abstraction.files.rows import TieredRow
 from abstraction.models.chat_model import Failure, FailureReason, Message, Request
 from abstraction.phrasing.decisions import with_note
-from abstraction.rows import TieredRow
 from kg.store.sqlite import SQLiteStore
 from tests.abstraction.tiny_dataset import ASKED, Worded, built, lines, put, world
 

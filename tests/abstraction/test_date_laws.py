@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
-from abstraction.language.calendar_units import KINDS, Era, names, unit_of
-from kg.model import TimeValue
-from kg.terms import normalise
+from abstraction.text.language.calendar_units import KINDS, Era, names, unit_of
+from kg.base.model import TimeValue
+from kg.base.terms import normalise
 
 DAYS = st.dates(datetime.date(10, 1, 1), datetime.date(9999, 12, 31))
 YEARS = st.integers(-9999, 9999).filter(bool)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from abstraction.base.tiers import Evidence
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
-from abstraction.language.calendar_units import CalendarUnit, gregorian_of
-from abstraction.tiers import Evidence
-from kg.model import TimeValue
-from kg.terms import normalise
+from abstraction.text.language.calendar_units import CalendarUnit, gregorian_of
+from kg.base.model import TimeValue
+from kg.base.terms import normalise
 from tests.cases import shown
 from tests.tables import read_table
 

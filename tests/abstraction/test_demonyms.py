@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.descriptions.nationality import read_nationality
-from abstraction.descriptions.words import words
-from abstraction.language.demonyms import bundled_demonyms, choose_adjective
+from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.descriptions.nationality import read_nationality
+from abstraction.text.descriptions.words import words
+from abstraction.text.language.demonyms import bundled_demonyms, choose_adjective
 from tests.worlds import entity, store_of
 
 PLAIN = Vocabulary()

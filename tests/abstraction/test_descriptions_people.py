@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.descriptions.person_grammar import PersonDescription, parse_person
+from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.descriptions.person_grammar import PersonDescription, parse_person
 from tests.tables import read_table
 
 PLAIN = Vocabulary(phrases={"cave diver": 5, "key grip": 4})

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from abstraction.evidence import from_statement
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import TieredRow
-from abstraction.tiers import Evidence, Level, Tier
+from abstraction.base.evidence import from_statement
+from abstraction.base.tiers import Evidence, Level, Tier
+from abstraction.files.rows import TieredRow
+from abstraction.maker.pipeline import LadderMaker
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw
 from abstraction.verifying.step_replay import value_tier_contains
-from kg.model import Entity
-from kg.walks.graph import Graph
+from kg.base.model import Entity
+from kg.graph.graph import Graph
 from tests.tables import read_table
 from tests.worlds import entity, row, store_of
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.assembly.filters import (
+from abstraction.base.relations import relation
+from abstraction.ladders.assembly.filters import (
     filter_by_answer,
     filter_by_question,
     gives_away,
@@ -13,9 +14,8 @@ from abstraction.assembly.filters import (
     leaks_question,
     names_the_answer,
 )
-from abstraction.assembly.levels import as_graph, levels
-from abstraction.proposals import ANSWER, Proposal
-from abstraction.relations import relation
+from abstraction.ladders.assembly.levels import as_graph, levels
+from abstraction.ladders.proposals import ANSWER, Proposal
 
 
 @pytest.mark.parametrize(

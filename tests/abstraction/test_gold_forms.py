@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.pipeline import LadderMaker
-from abstraction.questions.question_kinds import asked_kind
-from abstraction.rows import QARow
-from abstraction.tiers import Abstention
+from abstraction.base.tiers import Abstention
+from abstraction.files.rows import QARow
+from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.questions.question_kinds import asked_kind
 from kg.store import open_store
 from tests.conftest import needs_data
 

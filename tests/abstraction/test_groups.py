@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abstraction.ladders.groups import groups
-from kg.model import Entity
+from kg.base.model import Entity
 from tests.cases import case_of, check_sound, ladder
 from tests.worlds import entity
 

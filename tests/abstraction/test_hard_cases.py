@@ -20,11 +20,11 @@ from typing import Any
 
 import pytest
 
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow, TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import QARow, TieredRow
+from abstraction.maker.pipeline import LadderMaker
+from kg.base.terms import normalise
 from kg.store.sqlite import SQLiteStore
-from kg.terms import normalise
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "hard_cases.jsonl"
 CASES: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.information.counting import Hierarchy, ValueCounts
-from abstraction.information.facets import Facets, Joint, World
-from abstraction.information.literal_bits import YEAR
-from abstraction.information.weighing import population_of, rising_tiers
-from abstraction.relations import relation
-from abstraction.rows import TieredRow
-from abstraction.tiers import Condition, Level, Tier
-from kg.model import Entity
+from abstraction.base.relations import relation
+from abstraction.base.tiers import Condition, Level, Tier
+from abstraction.files.rows import TieredRow
+from abstraction.ladders.information.counting import Hierarchy, ValueCounts
+from abstraction.ladders.information.facets import Facets, Joint, World
+from abstraction.ladders.information.literal_bits import YEAR
+from abstraction.ladders.information.weighing import population_of, rising_tiers
+from abstraction.text.descriptions.attested_words import Vocabulary
+from kg.base.model import Entity
 from kg.store.protocol import Store
 from tests.thorough import examples
 from tests.worlds import entity, maker, row, store_of

@@ -13,17 +13,17 @@ from itertools import pairwise
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from abstraction.assembly.levels import ancestors, as_graph, depths, levels, order_by_conditions
-from abstraction.information.weighing import rising_tiers
+from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS
+from abstraction.files.rows import QARow, TieredRow
+from abstraction.ladders.assembly.levels import ancestors, as_graph, depths, levels, order_by_conditions
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.class_hierarchy import entailed_classes
-from abstraction.pipeline import LadderMaker
-from abstraction.proposals import ANSWER
-from abstraction.rows import QARow, TieredRow
-from abstraction.tiers import MAX_LEVELS, MAX_TIERS
-from kg.model import Entity, EntityValue, Rank, Snak, Statement, TimeValue
+from abstraction.ladders.information.weighing import rising_tiers
+from abstraction.ladders.proposals import ANSWER
+from abstraction.maker.pipeline import LadderMaker
+from kg.base.model import Entity, EntityValue, Rank, Snak, Statement, TimeValue
+from kg.base.terms import normalise
 from kg.store.sqlite import SQLiteStore
-from kg.terms import normalise
 from tests.cases import case_in
 from tests.thorough import examples
 

@@ -13,21 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.assembly.translation import is_woman, localise
+from abstraction.base.package_data import package_data
+from abstraction.base.properties import properties
+from abstraction.base.tiers import Level
+from abstraction.ladders.assembly.translation import is_woman, localise
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
 from abstraction.ladders.literal_answers import age_ladder
+from abstraction.ladders.proposals import Proposal
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
-from abstraction.language.calendar_units import CalendarUnit, Era, names
-from abstraction.language.languages import is_known, language, languages, notice
-from abstraction.language.units import units
-from abstraction.package_data import package_data
-from abstraction.pipeline import LadderMaker
-from abstraction.properties import properties
-from abstraction.proposals import Proposal
-from abstraction.tiers import Level
+from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.language.calendar_units import CalendarUnit, Era, names
+from abstraction.text.language.languages import is_known, language, languages, notice
+from abstraction.text.language.units import units
 from granola.matching import RulesMatcher
-from kg.model import Entity, EntityValue, QuantityValue, Statement, TextValue, TimeValue
-from kg.walks.graph import Graph
+from kg.base.model import Entity, EntityValue, QuantityValue, Statement, TextValue, TimeValue
+from kg.graph.graph import Graph
 from tests.tables import read_table
 from tests.worlds import row, store_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.assembly.levels import ancestors, as_graph, depths, levels, merge, remove
-from abstraction.proposals import ANSWER, Proposal
-from abstraction.tiers import MAX_LEVELS, MAX_TIERS, Evidence
+from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS, Evidence
+from abstraction.ladders.assembly.levels import ancestors, as_graph, depths, levels, merge, remove
+from abstraction.ladders.proposals import ANSWER, Proposal
 from tests.thorough import examples
 
 

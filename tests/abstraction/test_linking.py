@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from abstraction.base.relations import relation
+from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
 from abstraction.linking.link_features import Measured
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.linker import Link
-from abstraction.pipeline import LadderMaker
-from abstraction.relations import relation
-from abstraction.tiers import Abstention
-from kg.model import Entity, QuantityValue, Statement
+from abstraction.maker.pipeline import LadderMaker
+from kg.base.model import Entity, QuantityValue, Statement
 from tests.thorough import examples
 from tests.worlds import entity, maker, row, store_of, texts
 

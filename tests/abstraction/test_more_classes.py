@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from abstraction.base.tiers import Evidence, Level, Tier
+from abstraction.files.rows import TieredRow
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.class_terms import taxa
 from abstraction.ladders.language_ladders import languages
 from abstraction.ladders.positions import posts
 from abstraction.ladders.things import awards
-from abstraction.rows import TieredRow
-from abstraction.tiers import Evidence, Level, Tier
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.findings import Flaw
-from kg.model import Entity
+from kg.base.model import Entity
 from tests.cases import case_of, check_sound, ladder, proposed
 from tests.worlds import entity, store_of
 

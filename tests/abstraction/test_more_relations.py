@@ -6,9 +6,9 @@ from dataclasses import fields
 
 import pytest
 
-from abstraction.package_data import package_data
-from abstraction.questions.relation_wording import read_wording
-from abstraction.relations import Relation
+from abstraction.base.package_data import package_data
+from abstraction.base.relations import Relation
+from abstraction.text.questions.relation_wording import read_wording
 
 
 @pytest.mark.parametrize(

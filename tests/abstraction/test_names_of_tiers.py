@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.descriptions.place_grammar import parse_place
-from abstraction.rows import TieredRow
-from abstraction.tiers import Tier
+from abstraction.base.tiers import Tier
+from abstraction.files.rows import TieredRow
+from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.value_ranges import range_contains, range_of_words
 from abstraction.verifying.verdicts import VerdictKind
-from kg.model import Entity
+from kg.base.model import Entity
 from tests.worlds import entity, maker, row, store_of, texts
 
 NETHERLANDS = entity("Q55", "Netherlands", "country in Western Europe", P31="Q3624078")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstraction.ladders.organisation_ladders import organisations, parents
-from kg.model import Entity, TimeValue
+from kg.base.model import Entity, TimeValue
 from tests.cases import case_in, case_of, check_sound, ladder, proposed
 from tests.worlds import entity, maker
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
 from abstraction.verifying.tier_verdicts import Judge
 from tests.worlds import entity, store_of
 

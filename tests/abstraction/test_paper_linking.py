@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from abstraction.base.relations import relation
 from abstraction.linking.linker import Linker
-from abstraction.pipeline import LadderMaker
-from abstraction.relations import relation
+from abstraction.maker.pipeline import LadderMaker
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import entity, store_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstraction.ladders.person_ladders import people
-from kg.model import Entity
+from kg.base.model import Entity
 from tests.cases import case_of, check_sound, ladder, proposed
 from tests.worlds import entity
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.language.phrases import Lattice, article, indefinite, is_opaque, may_stand, takes_back
-from abstraction.proposals import ANSWER
+from abstraction.ladders.proposals import ANSWER
+from abstraction.text.language.phrases import Lattice, article, indefinite, is_opaque, may_stand, takes_back
 
 
 @pytest.mark.parametrize(

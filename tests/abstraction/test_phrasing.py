@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS
+from abstraction.files.rows import QARow
+from abstraction.maker.pipeline import LadderMaker
 from abstraction.phrasing.decisions import NOTE, DecisionCounts, log_lines, without_decisions
 from abstraction.phrasing.phraser import ModelPhraser
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow
-from abstraction.tiers import MAX_LEVELS, MAX_TIERS
 from abstraction.verifying.entailment import EntailmentChecker
-from kg.terms import normalise
+from kg.base.terms import normalise
 from tests.abstraction.scripted_model import PERSON, PLACE, WORLD, Scripted, block, decided, phrased
 from tests.abstraction.test_ladder_laws import check_row
 from tests.thorough import examples

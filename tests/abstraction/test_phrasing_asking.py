@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from abstraction.datasets.dataset_cleaning import Cleaner, CleaningStep, Dropped
 from abstraction.errors import PromptError, ReplyError
+from abstraction.maker.pipeline import LadderMaker
 from abstraction.models.chat_model import Request, Result, Sampling
 from abstraction.phrasing.decisions import NOTE
 from abstraction.phrasing.forms import read_ladder
@@ -19,7 +20,6 @@ from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.phrasing.phrasing_prompts import AGAIN, KINDS, LADDER, read_prompts
 from abstraction.phrasing.prompt_files import hash_of
-from abstraction.pipeline import LadderMaker
 from tests.abstraction.scripted_model import PLACE, WORLD, Scripted, block
 from tests.thorough import examples
 from tests.worlds import store_of, texts

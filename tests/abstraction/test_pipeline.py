@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS
 from abstraction.errors import UnknownRelationError
-from abstraction.pipeline import LadderMaker, make_ladders
-from abstraction.rows import TieredRow
-from abstraction.tiers import MAX_LEVELS, MAX_TIERS
-from kg.model import Entity
-from kg.terms import normalise
+from abstraction.files.rows import TieredRow
+from abstraction.maker.pipeline import LadderMaker, make_ladders
+from kg.base.model import Entity
+from kg.base.terms import normalise
 from tests.thorough import examples
 from tests.worlds import entity, maker, row, store_of, texts
 

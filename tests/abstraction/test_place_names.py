@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from abstraction.verifying.entailment import EntailmentChecker
-from kg.model import Entity, QuantityValue, Statement
+from kg.base.model import Entity, QuantityValue, Statement
 from tests.worlds import entity, maker, row, store_of, texts
 
 STATES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.descriptions.place_grammar import parse_place
+from abstraction.text.descriptions.place_grammar import parse_place
 from tests.tables import read_table
 from tests.worlds import entity, maker, row, texts
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from abstraction.base.properties import properties, with_role
+from abstraction.base.relations import table
 from abstraction.errors import UnknownRelationError
-from abstraction.pipeline import LadderMaker
-from abstraction.properties import properties, with_role
-from abstraction.relations import table
+from abstraction.maker.pipeline import LadderMaker
 from tests.worlds import entity, row, store_of
 
 ROOT = Path(__file__).resolve().parents[2]

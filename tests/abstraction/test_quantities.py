@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abstraction.base.tiers import Evidence
 from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder, read_amount, round_to
-from abstraction.language.units import unit_of_spelling, units
-from abstraction.tiers import Evidence
-from kg.model import QuantityValue
-from kg.terms import normalise
+from abstraction.text.language.units import unit_of_spelling, units
+from kg.base.model import QuantityValue
+from kg.base.terms import normalise
 from tests.cases import shown
 from tests.tables import read_table
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.questions.question_patterns import question_patterns
-from abstraction.rows import read_questions
+from abstraction.files.rows import read_questions
+from abstraction.text.questions.question_patterns import question_patterns
 from tests.conftest import DATA, needs_data
 
 

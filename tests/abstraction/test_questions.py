@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abstraction.base.tiers import Abstention, Tier
 from abstraction.files.records import Record
-from abstraction.pipeline import make_ladders
-from abstraction.questions.golds import is_bare_number, text_conflict
-from abstraction.questions.question_kinds import AskedKind, asked_kind
-from abstraction.rows import QARow, question_rows
-from abstraction.tiers import Abstention, Tier
+from abstraction.files.rows import QARow, question_rows
+from abstraction.ladders.assembly.golds import is_bare_number, text_conflict
+from abstraction.maker.pipeline import make_ladders
+from abstraction.text.questions.question_kinds import AskedKind, asked_kind
 from tests.tables import read_table
 from tests.worlds import entity, maker, row, store_of, texts
 

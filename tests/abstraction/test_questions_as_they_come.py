@@ -15,11 +15,11 @@ import pytest
 import granola
 from abstraction.errors import RowError
 from abstraction.files.data_folders import data_files
+from abstraction.files.row_languages import row_language, unknown_language
 from abstraction.files.row_shapes import PRESETS, shape_of
-from abstraction.pipeline import LadderMaker, make_ladders
-from abstraction.row_languages import row_language, unknown_language
-from abstraction.rows import QARow, read_questions
-from granola.bundled import bundled
+from abstraction.files.rows import QARow, read_questions
+from abstraction.maker.pipeline import LadderMaker, make_ladders
+from granola.base.bundled import bundled
 from granola.commands import Dataset, Score, Tiers
 from granola.decoding.samples import read_unsampled_questions
 from granola.errors import PredictionError
@@ -216,7 +216,7 @@ def test_predictions_belong_to_rows_by_their_question(snapshot: Path, tmp_path: 
 
 
 def test_a_question_that_several_rows_ask_joins_nothing(tmp_path: Path) -> None:
-    from abstraction.rows import TieredRow
+    from abstraction.files.rows import TieredRow
 
     rows = [
         TieredRow.from_json({"id": id, "question": "Who won?", "answer": ["x"], "levels": [["x"]]}) for id in ("a", "b")

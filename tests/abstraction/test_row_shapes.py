@@ -10,7 +10,7 @@ import pytest
 
 from abstraction.errors import RowError
 from abstraction.files.row_shapes import PRESETS, origin_of, shape_of
-from abstraction.rows import QARow, RejectedRow, read_questions
+from abstraction.files.rows import QARow, RejectedRow, read_questions
 
 # One made-up row each, with the fields of the published files.
 ROWS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {

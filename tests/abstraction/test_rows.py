@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from abstraction.errors import RowError
 from abstraction.files.cells import join_cell, split_cell
 from abstraction.files.row_names import meant_by
-from abstraction.rows import RejectedRow, read_questions, read_tiered
+from abstraction.files.rows import RejectedRow, read_questions, read_tiered
 from tests.abstraction.row_files import put, read
 from tests.conftest import DATA, needs_data
 

@@ -30,9 +30,9 @@ from abstraction.ladders.person_ladders import people
 from abstraction.ladders.positions import posts
 from abstraction.ladders.things import awards, events
 from abstraction.ladders.work_ladders import works
-from abstraction.pipeline import LadderMaker
+from abstraction.maker.pipeline import LadderMaker
 from abstraction.verifying.entailment import EntailmentChecker
-from kg.model import Entity
+from kg.base.model import Entity
 from tests.cases import case_in, ladder
 from tests.worlds import entity, maker, row, store_of, texts
 

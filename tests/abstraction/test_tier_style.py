@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.pipeline import LadderMaker
-from abstraction.relations import table
-from abstraction.rows import QARow, TieredRow, read_questions
-from abstraction.tiers import Tier
+from abstraction.base.relations import table
+from abstraction.base.tiers import Tier
+from abstraction.files.rows import QARow, TieredRow, read_questions
+from abstraction.maker.pipeline import LadderMaker
 from kg.building import snapshot
 from kg.store import open_store
 from tests.conftest import DATA

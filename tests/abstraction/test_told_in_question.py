@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow
-from abstraction.tiers import Abstention
+from abstraction.base.tiers import Abstention
+from abstraction.files.rows import QARow
+from abstraction.maker.pipeline import LadderMaker
 from tests.tables import read_table
 from tests.worlds import entity, maker, row, store_of, texts
 

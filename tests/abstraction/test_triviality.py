@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from abstraction.assembly import filters
-from abstraction.assembly.filters import MeasuredRelations, Triviality
-from abstraction.pipeline import LadderMaker
-from abstraction.proposals import LadderCase, Proposal
-from abstraction.relations import relation, table
-from abstraction.tiers import Condition, Level, Tier
+from abstraction.base.relations import relation, table
+from abstraction.base.tiers import Condition, Level, Tier
+from abstraction.ladders.assembly import filters
+from abstraction.ladders.assembly.filters import MeasuredRelations, Triviality
+from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.maker.pipeline import LadderMaker
 from tests.worlds import entity, maker, row, texts
 
 EMPLOYER = "P108"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from abstraction.base.relations import relation
 from abstraction.linking.linker import Linker
-from abstraction.relations import relation
 from tests.tables import read_table
 from tests.worlds import entity, maker
 

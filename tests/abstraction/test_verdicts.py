@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rows import TieredRow, read_tiered
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow, read_tiered
 from abstraction.verifying.tier_verdicts import Judge, NameRelation, compare_names
 from abstraction.verifying.verdicts import NOTHING_NEW, RowVerdict
 from kg.store import open_store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.descriptions.attested_words import MIN_ATTESTED, Vocabulary, head_phrase
+from abstraction.text.descriptions.attested_words import MIN_ATTESTED, Vocabulary, head_phrase
 from tests.worlds import entity, store_of
 
 

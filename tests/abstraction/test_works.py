@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abstraction.ladders.work_ladders import works
-from kg.model import Entity
+from kg.base.model import Entity
 from tests.cases import case_of, check_sound, ladder, proposed
 from tests.worlds import entity
 

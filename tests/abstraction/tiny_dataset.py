@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from abstraction.base.tiers import Level, Tier
 from abstraction.datasets.building import Built, DatasetSettings, build_dataset
 from abstraction.datasets.questions import QuestionFiles
-from abstraction.rows import TieredRow, read_tiered
-from abstraction.tiers import Level, Tier
+from abstraction.files.rows import TieredRow, read_tiered
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import CLASSES, entity, snapshot_at
 

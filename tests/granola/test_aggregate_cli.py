@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.cli import main
+from granola.commands.cli import main
 from granola.scoring.predictions import read_predictions
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import CLASSES, entity

@@ -10,15 +10,15 @@ from typing import Any
 import orjson
 import pytest
 
-from abstraction.rows import read_tiered
-from granola.attribution.attribution_task import ATTRIBUTION
-from granola.audit.tier_sheets import tier_items
+from abstraction.files.rows import read_tiered
 from granola.commands import SheetsDraw, SheetsRead, Verdicts
 from granola.commands.messages import json_of
 from granola.errors import SheetError, UsageError
 from granola.evidence.annotation_sheets import draw_items
-from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.grounded_rows import read_grounded
+from granola.evidence.attribution.attribution_task import ATTRIBUTION
+from granola.evidence.audit.tier_sheets import tier_items
+from granola.evidence.grounding.answer_judging import AnswerJudge
+from granola.evidence.grounding.grounded_rows import read_grounded
 from tests.grounding_world import own_rows, word_judge
 
 AXES = ("correct", "informative", "granularity")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.cli import main
+from granola.commands.cli import main
 from granola.decoding.answer_prompts import KINDS, read_prompts
 from granola.decoding.response_cleaning import clean_response
 from kg.store.sqlite import SQLiteStore

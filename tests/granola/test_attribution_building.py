@@ -13,8 +13,10 @@ import orjson
 import pytest
 
 from abstraction.errors import RowError
-from granola.attribution.attribution_samples import AttributionSample, read_samples, write_samples
-from granola.attribution.benchmark_building import (
+from granola.commands import AttributionBuild
+from granola.errors import UsageError
+from granola.evidence.attribution.attribution_samples import AttributionSample, read_samples, write_samples
+from granola.evidence.attribution.benchmark_building import (
     COMPLEXITY,
     CategoryShares,
     SampleMaker,
@@ -22,17 +24,15 @@ from granola.attribution.benchmark_building import (
     SourcedQuery,
     in_paper_shares,
 )
-from granola.attribution.benchmark_folder import counts, lengths, split, subjects_of
-from granola.attribution.categories import PAPER_COUNTS, Category, Complexity
-from granola.attribution.evidence_edits import EditError, EvidenceEditor, facts_of
-from granola.attribution.fact_wording import FactWording
-from granola.attribution.label_proofs import why_unproven
-from granola.attribution.query_extension import AnswerEdge, Extension, QueryExtender
-from granola.attribution.question_sources import QuestionSources
-from granola.attribution.relation_table import RelationValues
-from granola.commands import AttributionBuild
-from granola.errors import UsageError
-from kg.queries import Fact, LogicalQuery, Shape, StoreFacts, ground
+from granola.evidence.attribution.benchmark_folder import counts, lengths, split, subjects_of
+from granola.evidence.attribution.categories import PAPER_COUNTS, Category, Complexity
+from granola.evidence.attribution.evidence_edits import EditError, EvidenceEditor, facts_of
+from granola.evidence.attribution.fact_wording import FactWording
+from granola.evidence.attribution.label_proofs import why_unproven
+from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
+from granola.evidence.attribution.question_sources import QuestionSources
+from granola.evidence.attribution.relation_table import RelationValues
+from kg.graph import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
 from tests.attribution_world import PATH, SHAPES, TREE, UNION, branch, single, world
 from tests.thorough import thorough_only

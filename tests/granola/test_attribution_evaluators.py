@@ -17,18 +17,20 @@ from hypothesis import strategies as st
 from abstraction.errors import ReplyError
 from abstraction.models.chat_model import Request
 from abstraction.models.text_scorers import Entailment, TextPair
-from granola.attribution.attribution_samples import (
+from granola.commands import AttributionEvaluate, AttributionTrain
+from granola.errors import UsageError
+from granola.evidence.attribution.attribution_samples import (
     AttributionSample,
     CitedFact,
     read_any_samples,
     write_samples,
 )
-from granola.attribution.categories import Category, Complexity, read_category
-from granola.attribution.chat_evaluator import ChatEvaluator, PromptFamily, draw_examples
-from granola.attribution.claim_features import ENTAILMENT_FEATURES, FEATURES, WordWeights, features_of
-from granola.attribution.decomposed_evaluator import DecomposedEvaluator, combine_labels, read_facts
-from granola.attribution.entailment_evaluators import EntailmentEvaluator, GeneratedEntailment, PremiseIs
-from granola.attribution.evaluation import (
+from granola.evidence.attribution.categories import Category, Complexity, read_category
+from granola.evidence.attribution.chat_evaluator import ChatEvaluator, PromptFamily, draw_examples
+from granola.evidence.attribution.claim_features import ENTAILMENT_FEATURES, FEATURES, WordWeights, features_of
+from granola.evidence.attribution.decomposed_evaluator import DecomposedEvaluator, combine_labels, read_facts
+from granola.evidence.attribution.entailment_evaluators import EntailmentEvaluator, GeneratedEntailment, PremiseIs
+from granola.evidence.attribution.evaluation import (
     BY_PEOPLE,
     CATEGORIES,
     FACT_SCORE,
@@ -40,18 +42,16 @@ from granola.attribution.evaluation import (
     scores_of,
     verdict_row,
 )
-from granola.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, prompt_lines
-from granola.attribution.model_wording import ModelWording, automatic_coverage
-from granola.attribution.simple_evaluators import GraphEvaluator, WordEvaluator
-from granola.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
-from granola.attribution.tier_checks import TierAttributor, category_of
-from granola.attribution.trained_evaluator import FILE, TrainedEvaluator
-from granola.commands import AttributionEvaluate, AttributionTrain
-from granola.errors import UsageError
+from granola.evidence.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, prompt_lines
+from granola.evidence.attribution.model_wording import ModelWording, automatic_coverage
+from granola.evidence.attribution.simple_evaluators import GraphEvaluator, WordEvaluator
+from granola.evidence.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
+from granola.evidence.attribution.tier_checks import TierAttributor, category_of
+from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
 from granola.evidence.evidence_task import Forming
 from granola.evidence.verdict_rows import VerdictRows
 from granola.scoring.statistics import cohen_kappa
-from kg.queries import StoreFacts
+from kg.graph import StoreFacts
 from tests.abstraction.scripted_model import Scripted
 from tests.attribution_world import world
 from tests.granola.test_attribution_building import made
@@ -590,7 +590,7 @@ def test_long_citations_are_cut_into_lines() -> None:
 
 def test_the_evidence_of_tiers_supports_them(tmp_path: Path) -> None:
     """That of the second level, given to the third, does not lead there."""
-    from abstraction.rows import read_tiered
+    from abstraction.files.rows import read_tiered
     from granola.commands import Demo
     from kg.store import open_store
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from abstraction.properties import titled
-from abstraction.rows import read_questions
-from abstraction.rows import write_tiered as write_rows
+from abstraction.base.properties import titled
+from abstraction.files.rows import read_questions
+from abstraction.files.rows import write_tiered as write_rows
 from abstraction.verifying.verdicts import VerdictKind
-from granola.audit.finding_tables import finding_tables
-from granola.audit.offences import AuditKind, FindingCounts, FindingTally
-from granola.cli.main import app
+from granola.base.terminal_lines import fit_lines
+from granola.commands.cli.main import app
 from granola.errors import UsageError
+from granola.evidence.audit.finding_tables import finding_tables
+from granola.evidence.audit.offences import AuditKind, FindingCounts, FindingTally
 from granola.scoring.statistics import cohen_kappa, fleiss_kappa, wilson
-from granola.terminal_lines import fit_lines
 from kg.building import snapshot
 
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"
@@ -33,7 +33,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tiered(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from abstraction.pipeline import make_ladders
+    from abstraction.maker.pipeline import make_ladders
     from kg.store import open_store
 
     path = tmp_path_factory.mktemp("audit") / "tiers.jsonl"

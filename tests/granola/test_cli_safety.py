@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rows import read_tiered
+from abstraction.files.rows import read_tiered
 from tests.conftest import Run
 from tests.worlds import CLASSES, entity, snapshot_at
 
@@ -23,7 +23,7 @@ WORLD = (
     entity("Q46", "Europe", "continent", P31="Q5107"),
 )
 QA = {"id": "1", "relation": "P19", "question": "Where was Ada born?", "answer": "Berlin"}
-CODE = "import sys; from granola.cli.main import main; sys.argv[0] = 'granola'; main()"
+CODE = "import sys; from granola.commands.cli.main import main; sys.argv[0] = 'granola'; main()"
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_symlink_stays_and_its_target_is_written(run: Run, folder: Path) -> No
 
 
 def test_no_output_without_its_record(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import granola.run_record as records
+    import granola.base.run_record as records
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "t.jsonl.run.json")

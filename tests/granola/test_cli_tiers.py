@@ -96,7 +96,7 @@ def test_formats(run: Run, snapshot: Path, questions: Path, tmp_path: Path, form
         pytest.importorskip("pyarrow")
     out = tmp_path / "t.out"
     assert run("tiers", questions, "--snapshot", snapshot, "--out", out, "--format", format)[0] == 0
-    from abstraction.rows import read_tiered
+    from abstraction.files.rows import read_tiered
 
     out = out.rename(tmp_path / f"t.{'jsonl' if format == 'granola-eq' else format}")
     assert [level.tiers[0].text for level in next(read_tiered(out)).levels][:2] == ["Berlin", "Germany"]

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rows import read_tiered, write_tiered
-from granola import code_hash
+from abstraction.files.rows import read_tiered, write_tiered
+from granola.base import code_hash
 from granola.matching import matcher
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import ScoreSettings, score
 
 FILES = Path(__file__).parent / "files"
 MODULE = "granola.matching.rules"
-CODE = ["granola/matching/rules.py", "abstraction/language/date_reader.py"]
+CODE = ["granola/matching/rules.py", "abstraction/text/language/date_reader.py"]
 DATA = ["granola/matching/data/given_names.txt", "abstraction/data/units.json", "abstraction/data/languages/de.json"]
 
 
 def test_the_code_that_is_imported_and_the_data_that_are_named_are_hashed() -> None:
     found = {path.relative_to(code_hash.ROOT).as_posix() for path in code_hash.files_of(MODULE)}
     assert {*CODE, *DATA} <= found
-    assert {"abstraction/linking/linker.py", "granola/pages/files/shared.css"}.isdisjoint(found)
+    assert {"abstraction/linking/linker.py", "granola/report/pages/files/shared.css"}.isdisjoint(found)
 
 
 def test_one_changed_line_changes_the_hash_of_what_depends_on_it(

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import pytest
 
 import granola
+from granola.base.settings import Setting, command_line, settings_of
 from granola.commands import Aggregate, AttributionBuild, Score, Tiers
 from granola.commands.answer import AggregateMethod
 from granola.commands.command import Command
 from granola.commands.command_list import VERBS, class_name, command_class
 from granola.errors import UsageError
-from granola.settings import Setting, command_line, settings_of
 from tests.conftest import Run
 
 COMMANDS = [command_class(verb) for verb in VERBS]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from granola.cli.config_file import config, use_config
-from granola.cli.from_settings import typer_command
+from granola.commands.cli.config_file import config, use_config
+from granola.commands.cli.from_settings import typer_command
 from granola.commands.tiers import Ladder
 from granola.errors import UsageError
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import granola
-from abstraction.rows import read_questions, read_tiered
+from abstraction.files.rows import read_questions, read_tiered
 from kg.building import snapshot
 from tests.command_line import run_granola
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.cli import main
+from granola.commands.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "decoding.md").read_text(encoding="utf-8")

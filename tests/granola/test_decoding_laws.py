@@ -7,13 +7,13 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.rows import QARow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import QARow
 from granola.decoding import Abstaining, Counting, DragGraph, SelfConsistency
 from granola.decoding.claims import tally
 from granola.decoding.response_cleaning import CleanedResponse, clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
-from kg.terms import normalise
+from kg.base.terms import normalise
 from tests.decoding_world import BORN, MAKER, decide
 from tests.thorough import examples
 

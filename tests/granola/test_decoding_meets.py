@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.tiers import Condition, Level, Tier
+from abstraction.base.tiers import Condition, Level, Tier
 from granola.decoding import Aggregator, DragGraph, SampleRow, read_samples
 from granola.decoding.claims import ClaimTally, tally
 from granola.decoding.response_ladders import ladder_of_list, merge_ladders, with_containers

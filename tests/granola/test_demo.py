@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from granola.bundled import BUNDLED
-from granola.cli.main import main
+from granola.base.bundled import BUNDLED
+from granola.commands.cli.main import main
 
 PIECES = ("questions.jsonl", "predictions-specific.jsonl", "predictions-cautious.jsonl")
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from granola.attribution.attribution_samples import AttributionSample
-from granola.attribution.categories import Category
-from granola.attribution.encoder_evaluator import (
+from granola.errors import UsageError
+from granola.evidence.attribution.attribution_samples import AttributionSample
+from granola.evidence.attribution.categories import Category
+from granola.evidence.attribution.encoder_evaluator import (
     EncoderEvaluator,
     EncoderTraining,
     _trainer,
     _validation_places,
     train_encoder,
 )
-from granola.errors import UsageError
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
 

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
-from granola.figures.charts import Panel, draw_panels, estimates_figure
-from granola.figures.style import figure_bytes, figure_of, inline_svg, system_style
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
 from granola.matching import matcher
+from granola.report.drawing.charts import Panel, draw_panels, estimates_figure
+from granola.report.drawing.style import figure_bytes, figure_of, inline_svg, system_style
 from granola.report.figures import draw_f1, draw_gap, draw_tradeoff
 from granola.report.study import Study
 from granola.scoring.aggregation import Estimate

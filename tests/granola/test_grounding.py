@@ -17,14 +17,14 @@ from abstraction.errors import RowError
 from abstraction.files.records import Record
 from abstraction.models.chat_model import Request
 from abstraction.models.text_scorers import Entailment
-from granola.attribution.entailment_evaluators import EntailmentEvaluator
 from granola.commands import Generate, GroundingJudge, Verdicts
 from granola.errors import UsageError
-from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.grounded_rows import read_grounded
-from granola.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.grounding.grounding_items import AnswerVerdict, CitationCounts, GroundingItem, SentenceVerdict
-from granola.grounding.grounding_scores import (
+from granola.evidence.attribution.entailment_evaluators import EntailmentEvaluator
+from granola.evidence.grounding.answer_judging import AnswerJudge
+from granola.evidence.grounding.grounded_rows import read_grounded
+from granola.evidence.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
+from granola.evidence.grounding.grounding_items import AnswerVerdict, CitationCounts, GroundingItem, SentenceVerdict
+from granola.evidence.grounding.grounding_scores import (
     SCORE_FUNCTIONS,
     Deflecting,
     GroundingSettings,
@@ -34,8 +34,8 @@ from granola.grounding.grounding_scores import (
     grounding_report,
     item_value,
 )
-from granola.grounding.grounding_task import GROUNDING
-from granola.grounding.sentence_judges import ChatSentenceJudge, EvaluatorSentenceJudge
+from granola.evidence.grounding.grounding_task import GROUNDING
+from granola.evidence.grounding.sentence_judges import ChatSentenceJudge, EvaluatorSentenceJudge
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
 from tests.abstraction.scripted_model import Scripted

@@ -12,10 +12,10 @@ import pytest
 from abstraction.models.chat_model import Request
 from granola.commands import GroundingJudge, Verdicts
 from granola.errors import UsageError
-from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.grounded_samples import GroundedSample, GroundingPassage
-from granola.grounding.grounding_items import GroundingItem
-from granola.grounding.grounding_scores import (
+from granola.evidence.grounding.answer_judging import AnswerJudge
+from granola.evidence.grounding.grounded_samples import GroundedSample, GroundingPassage
+from granola.evidence.grounding.grounding_items import GroundingItem
+from granola.evidence.grounding.grounding_scores import (
     Deflecting,
     GroundingSettings,
     grounding_report,

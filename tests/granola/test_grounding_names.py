@@ -13,12 +13,12 @@ import orjson
 import pytest
 
 from abstraction.models.chat_model import Request
-from granola.grounding.answer_judging import AnswerJudge
-from granola.grounding.citation_markers import cited_passages, deflecting_rule, without_markers
-from granola.grounding.grounded_rows import read_grounded
-from granola.grounding.grounded_samples import GroundedSample
-from granola.grounding.grounding_items import GroundingItem
-from granola.grounding.sentence_judges import ChatSentenceJudge
+from granola.evidence.grounding.answer_judging import AnswerJudge
+from granola.evidence.grounding.citation_markers import cited_passages, deflecting_rule, without_markers
+from granola.evidence.grounding.grounded_rows import read_grounded
+from granola.evidence.grounding.grounded_samples import GroundedSample
+from granola.evidence.grounding.grounding_items import GroundingItem
+from granola.evidence.grounding.sentence_judges import ChatSentenceJudge
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import own_rows, word_judge
 from tests.thorough import thorough_only

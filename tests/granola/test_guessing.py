@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rows import TieredRow, write_tiered
-from abstraction.tiers import Level, Tier
-from granola.cli import main
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow, write_tiered
+from granola.commands.cli import main
 from granola.decoding.guessing import guesses, signs_of
 from granola.errors import UsageError
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from abstraction.rows import read_tiered
+from abstraction.files.rows import read_tiered
 from granola.errors import PredictionError
 from granola.harnesses.grading import SCORES, questions, scores_of_verdict
 from granola.matching import matcher

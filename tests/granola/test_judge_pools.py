@@ -11,9 +11,9 @@ import pytest
 from granola.commands import Verdicts
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
+from granola.evidence.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
 from granola.evidence.judge_pools import JudgePool, pool_judges
 from granola.evidence.verdict_rows import VerdictRows, read_verdicts
-from granola.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
 from tests.grounding_world import judged_item
 
 SUP, UNS, CON, NONE = SentenceVerdict

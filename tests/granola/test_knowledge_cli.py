@@ -16,8 +16,8 @@ from abstraction.errors import ModelError, RowError
 from granola.commands import Generate, KnowledgeJudge, SheetsDraw, SheetsRead, Verdicts
 from granola.errors import SheetError, UsageError
 from granola.evidence.annotation_sheets import read_sheet, share_out
-from granola.knowledge.knowledge_items import read_items
-from granola.knowledge.knowledge_task import AXES, KNOWLEDGE
+from granola.evidence.knowledge.knowledge_items import read_items
+from granola.evidence.knowledge.knowledge_task import AXES, KNOWLEDGE
 from tests.chat_server import serving
 from tests.conftest import DATA
 from tests.tiny_model import WORDS, build
@@ -224,9 +224,9 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
     from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
     from abstraction.models.spec import open_continuations, open_entailment
-    from granola.knowledge.knowledge_items import KnowledgeItem
-    from granola.knowledge.knowledge_judge import JudgeModels, JudgeSettings, KnowledgeJudge
-    from granola.knowledge.knowledge_prompts import read_knowledge_prompts
+    from granola.evidence.knowledge.knowledge_items import KnowledgeItem
+    from granola.evidence.knowledge.knowledge_judge import JudgeModels, JudgeSettings, KnowledgeJudge
+    from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 
     sentences, evidence = ["The river is one.", "A city in the country."], ["the river", "a city of two"]
     item = KnowledgeItem(

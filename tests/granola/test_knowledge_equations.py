@@ -13,12 +13,20 @@ from hypothesis import strategies as st
 from abstraction.models.text_scorers import Continuation, Entailment, TokenScores
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
-from granola.knowledge.choosing import EQUAL, PARTS, associations, choose_texts, parse_coefficients, quality, somers_d
-from granola.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex
-from granola.knowledge.knowledge_baselines import hallucinated_entities, named_entities
-from granola.knowledge.knowledge_items import KnowledgeItem
-from granola.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge
-from granola.knowledge.knowledge_metrics import (
+from granola.evidence.knowledge.choosing import (
+    EQUAL,
+    PARTS,
+    associations,
+    choose_texts,
+    parse_coefficients,
+    quality,
+    somers_d,
+)
+from granola.evidence.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex
+from granola.evidence.knowledge.knowledge_baselines import hallucinated_entities, named_entities
+from granola.evidence.knowledge.knowledge_items import KnowledgeItem
+from granola.evidence.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge
+from granola.evidence.knowledge.knowledge_metrics import (
     Aggregation,
     RandomTexts,
     aggregate_vectors,
@@ -28,7 +36,7 @@ from granola.knowledge.knowledge_metrics import (
     likeliest_label,
     sentence_coherence,
 )
-from granola.knowledge.knowledge_prompts import read_knowledge_prompts
+from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 from tests.knowledge_models import TableCoherence, TableContinuations, TableEntailment, TableRelevance
 
 HALF, QUARTER = math.log(0.5), math.log(0.25)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from abstraction.rows import read_tiered
-from granola.run_record import record_of
+from abstraction.files.rows import read_tiered
+from granola.base.run_record import record_of
 from tests.conftest import Run
 from tests.granola.test_score_cli import TIERS
 

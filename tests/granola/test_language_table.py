@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from abstraction.language.languages import language, languages
+from abstraction.text.language.languages import language, languages
 from granola.replies import refusals
 from tests.granola.test_matching_languages import TABLE, as_expected, expected_answers, verdict
 

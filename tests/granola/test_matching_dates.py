@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstraction.ladders.date_ladders import date_ladder, parse_date
-from abstraction.language.date_finder import dates, whole_date
+from abstraction.text.language.date_finder import dates, whole_date
 from granola.matching import matcher
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from abstraction.language.languages import language, languages
+from abstraction.text.language.languages import language, languages
 from granola.matching import RulesMatcher, Verdict
 from granola.matching.naming.references import function_words
 

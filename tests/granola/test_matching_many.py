@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rows import read_tiered
+from abstraction.files.rows import read_tiered
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
 from granola.matching.batch_matching import CHUNK, MatchCase, match_many

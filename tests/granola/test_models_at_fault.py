@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from abstraction.faults import FAULT, RejectedRow
+from abstraction.base.faults import FAULT, RejectedRow
+from abstraction.maker.pipeline import LadderMaker
 from abstraction.phrasing.phraser import ModelPhraser
-from abstraction.pipeline import LadderMaker
 from granola.decoding.answer_prompts import read_prompts
 from granola.decoding.methods import Answering
 from granola.decoding.model_answers import Answerer, AnswerSettings

@@ -12,7 +12,7 @@ from granola.commands.output import lock_output
 from granola.errors import UsageError
 
 FILES = Path(__file__).parent / "files"
-WAITING = "import sys; from granola.cli.main import main; main()"
+WAITING = "import sys; from granola.commands.cli.main import main; main()"
 
 
 def test_the_second_of_two_processes_is_refused_from_its_start(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rows import read_tiered
+from abstraction.files.rows import read_tiered
 from granola.matching import matcher
 from granola.report.question_list import MOST
 from granola.report.score_page import render

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rows import TieredRow, read_tiered
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow, read_tiered
 from granola.commands.score import with_popularity
 from granola.errors import UsageError
 from granola.scoring.page_views import FIELD, SITELINKS, with_page_views

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.cli import main
+from granola.commands.cli import main
 from granola.decoding import Aggregator, Decision, DragGraph, SampleRow, SelfConsistency
 from granola.decoding.answer_prompts import read_prompts
 from tests.worlds import entity, store_of

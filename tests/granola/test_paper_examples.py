@@ -11,8 +11,8 @@ import math
 
 import pytest
 
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
 from granola.decoding import Aggregator, DragGraph, SampleRow
 from granola.matching import matcher
 from granola.scoring.metrics import informativeness_weight

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from abstraction.base.tiers import Level, Tier
 from abstraction.files.records import Record
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
 from granola.matching import matcher, squad
 from granola.report.disagreements import coarse_answers
 from granola.report.plain_table import Table

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
 from granola.commands import Match, Score
 from granola.errors import PredictionError
 from granola.scoring.prediction_shapes import PREDICTION_PRESETS, prediction_shape

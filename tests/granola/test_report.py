@@ -196,7 +196,7 @@ def test_without_matplotlib_the_install_line_is_told(systems: Path, tmp_path: Pa
     code = (
         "import sys, importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == 'matplotlib' else real(name, *a)\n"
-        "from granola.cli.main import main; main()"
+        "from granola.commands.cli.main import main; main()"
     )
     arguments = ["report", str(systems / "tiers.jsonl"), str(systems / "mute.jsonl"), "--out", str(tmp_path / "x")]
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from abstraction.faults import FAULT, RejectedRow, attempt, is_unforeseen
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import TieredRow
+from abstraction.base.faults import FAULT, RejectedRow, attempt, is_unforeseen
+from abstraction.files.rows import TieredRow
+from abstraction.maker.pipeline import LadderMaker
 from granola.matching.batch_matching import MatchCase, match_each, match_many
 from granola.matching.verdict import Levels, Verdict
 from granola.scoring.predictions import Prediction

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from abstraction.faults import FAULT, RejectedRow
-from abstraction.pipeline import make_ladders
-from abstraction.rows import TieredRow, read_questions, read_tiered, write_tiered
-from granola.audit.offences import AuditKind, FindingTally, audit
+from abstraction.base.faults import FAULT, RejectedRow
+from abstraction.files.rows import TieredRow, read_questions, read_tiered, write_tiered
+from abstraction.maker.pipeline import make_ladders
+from granola.evidence.audit.offences import AuditKind, FindingTally, audit
 from granola.matching import matcher
 from granola.matching.batch_matching import MatchCase, match_each
 from granola.matching.verdict import Verdict

@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from granola import __version__
-from granola.cli.main import main
-from granola.code_hash import commit, hash_of_program
+from granola.base.code_hash import commit, hash_of_program
+from granola.commands.cli.main import main
 from granola.matching import RulesMatcher
 
 FILES = Path(__file__).parent / "files"

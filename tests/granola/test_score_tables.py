@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
+from granola.base.terminal_lines import fit_lines
 from granola.matching import matcher
 from granola.report.score_tables import differences_tables, group_table, macro_table, relations_table, score_tables
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, score
 from granola.scoring.system_comparison import compare
-from granola.terminal_lines import fit_lines
 
 
 def report(system: str) -> ScoreReport:

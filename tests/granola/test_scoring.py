@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
 from granola import __version__
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher

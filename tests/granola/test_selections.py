@@ -10,12 +10,12 @@ import orjson
 import pytest
 
 from abstraction.datasets.asked_entities import asked_entities, relations_of
-from abstraction.pipeline import make_ladders
-from abstraction.rows import read_questions
-from granola.bundled import bundled
+from abstraction.files.rows import read_questions
+from abstraction.maker.pipeline import make_ladders
+from granola.base.bundled import bundled
 from granola.commands import SnapshotBuild
+from kg.base.scope import Scope
 from kg.building.snapshot import build
-from kg.scope import Scope
 from kg.store import open_store
 from tests.conftest import Run
 

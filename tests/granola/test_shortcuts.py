@@ -13,8 +13,8 @@ import pytest
 
 import granola
 from abstraction.errors import RowError
-from abstraction.rows import read_tiered, write_tiered
-from granola.bundled import bundled
+from abstraction.files.rows import read_tiered, write_tiered
+from granola.base.bundled import bundled
 from granola.errors import MatcherError, PredictionError, UsageError
 from granola.scoring.scores import ScoreSettings, score
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rows import TieredRow
-from abstraction.tiers import Level, Tier
+from abstraction.base.tiers import Level, Tier
+from abstraction.files.rows import TieredRow
 from granola.errors import MatcherError
 from granola.matching import batch_matching, matcher
 from granola.report.disagreements import coarse_answers

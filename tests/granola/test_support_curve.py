@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rows import QARow, TieredRow, write_tiered
+from abstraction.files.rows import QARow, TieredRow, write_tiered
 from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes, support_reaching
 from granola.matching import matcher
 from granola.scoring.metrics import Outcome

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.terminal_lines import TextTable, Verbatim, fit_lines
+from granola.base.terminal_lines import TextTable, Verbatim, fit_lines
 from tests.command_line import run_granola
 
 DEMO = Path(__file__).resolve().parents[2] / "granola" / "demo"

@@ -8,7 +8,7 @@ from typing import Any
 import wikidata_api as api
 from store_contract import statement
 
-from kg.model import Entity, Rank
+from kg.base.model import Entity, Rank
 from kg.reading.api import WikiDataAPI
 from kg.web.answer_cache import Cache
 from kg.web.rate_limits import RetryDelays

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from kg.model import (
+from kg.base.model import (
     Entity,
     EntityValue,
     OtherValue,

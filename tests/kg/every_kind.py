@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from store_contract import ALL, statement
 
-from kg.model import (
+from kg.base.model import (
     Entity,
     EntityValue,
     OtherValue,
@@ -22,7 +22,7 @@ from kg.model import (
     TextValue,
     TimeValue,
 )
-from kg.scope import Scope
+from kg.base.scope import Scope
 from kg.store import open_store
 from kg.web.rate_limits import RetryDelays
 

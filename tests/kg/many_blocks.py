@@ -14,11 +14,11 @@ import pytest
 import zstandard
 from dump_json import lines
 
+from kg.base.model import Entity, EntityValue, Statement
+from kg.base.scope import Scope
+from kg.base.work_folder import folder_of
 from kg.building import checkpoint
 from kg.building.snapshot import Report, build
-from kg.model import Entity, EntityValue, Statement
-from kg.scope import Scope
-from kg.work_folder import folder_of
 
 PADDING = Random(5).randbytes(60_000).hex()
 
@@ -77,7 +77,7 @@ CODE = """
 import sys
 from kg.building import checkpoint
 from kg.reading import dump, streams
-from kg.scope import Scope
+from kg.base.scope import Scope
 from kg.building.snapshot import build
 checkpoint.EVERY = 0.0
 dump.BLOCK, streams.BLOCK = 8000, 4000

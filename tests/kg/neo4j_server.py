@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kg.model import Entity
+from kg.base.model import Entity
 from kg.store.neo4j import Neo4jStore
 from kg.store.neo4j_push import push
 from kg.store.sqlite import SQLiteStore

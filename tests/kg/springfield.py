@@ -7,7 +7,7 @@ from typing import Any
 
 from store_contract import statement
 
-from kg.model import Entity, Rank, Statement
+from kg.base.model import Entity, Rank, Statement
 from kg.store import open_store
 
 

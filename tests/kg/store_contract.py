@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import entities as any_entities
 
-from kg.model import (
+from kg.base.model import (
     Entity,
     EntityValue,
     OtherValue,
@@ -27,9 +27,9 @@ from kg.model import (
     TimeValue,
     Value,
 )
-from kg.queries import Branch, Grounding, Hop, LogicalQuery, StoreFacts, ground_all
+from kg.base.terms import normalise
+from kg.graph import Branch, Grounding, Hop, LogicalQuery, StoreFacts, ground_all
 from kg.store.protocol import NameMatch, Store
-from kg.terms import normalise
 from tests.thorough import examples
 
 MakeStore = Callable[..., Store]

@@ -7,7 +7,7 @@ from decimal import Decimal
 import orjson
 from hypothesis import strategies as st
 
-from kg.model import (
+from kg.base.model import (
     Entity,
     EntityValue,
     OtherValue,

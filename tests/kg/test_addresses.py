@@ -11,11 +11,11 @@ import pytest
 from api_world import QUICK
 from loopback import Answering, Loopback, running
 
+from kg.base.scope import Scope
 from kg.building.other_sources import build_from_api, build_from_sparql
 from kg.building.snapshot import Report
 from kg.errors import QueryError, ServiceError
 from kg.reading.api import WikiDataAPI
-from kg.scope import Scope
 from kg.web.addresses import ServiceAddress, scrubbed, without_secrets
 from kg.web.answer_cache import Cache
 

@@ -10,6 +10,8 @@ import wikidata_api as api
 from api_world import QUICK, WORLD, client, thing
 from dump_json import entity_json
 
+from kg.base.model import Entity
+from kg.base.scope import Scope
 from kg.building.other_sources import build_from_api
 from kg.errors import (
     BadAnswerError,
@@ -20,8 +22,6 @@ from kg.errors import (
     ServiceError,
     TimeLimitError,
 )
-from kg.model import Entity
-from kg.scope import Scope
 from kg.web.rate_limits import RetryDelays, user_agent
 
 pytestmark = pytest.mark.usefixtures("contact")

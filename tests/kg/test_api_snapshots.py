@@ -15,10 +15,10 @@ import wikidata_api as api
 from api_world import QUICK, WORLD
 from dump_json import lines
 
+from kg.base.scope import Scope
 from kg.building.other_sources import _work, build_from_api
 from kg.building.snapshot import build
 from kg.errors import SelectionError, SnapshotError, SourceError
-from kg.scope import Scope
 from kg.store import open_store
 from kg.web.answer_cache import Cache
 

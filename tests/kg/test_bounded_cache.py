@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kg.bounded_cache import SizedDict, bounded_cache
+from kg.base.bounded_cache import SizedDict, bounded_cache
 
 
 def test_short_texts_are_kept_and_long_ones_are_not() -> None:

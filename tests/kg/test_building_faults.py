@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from many_blocks import DUMP, PACKED, outcome, start
 
+from kg.base.work_folder import folder_of
 from kg.building import checkpoint
 from kg.building.snapshot import build
 from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SourceError, WorkerError
 from kg.store import filling, open_store
-from kg.work_folder import folder_of
 
 pytestmark = [pytest.mark.usefixtures("small_blocks"), pytest.mark.thorough("kg")]
 

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, start
 
+from kg.base.scope import Scope
+from kg.base.work_folder import folder_of
 from kg.building import checkpoint
 from kg.building.snapshot import REJECTS_SUFFIX, Report, build
 from kg.errors import SnapshotError
 from kg.reading import dump
-from kg.scope import Scope
 from kg.store import open_store
-from kg.work_folder import folder_of
 
 pytestmark = [pytest.mark.usefixtures("small_blocks"), pytest.mark.thorough("kg")]
 

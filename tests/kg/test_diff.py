@@ -13,9 +13,9 @@ from store_contract import ALL, CITY, FRANCE, PARIS, statement
 from strategies import entities as any_entities
 from test_sqlite_store import fill
 
+from kg.base.model import Entity, Rank, Snak, TimeValue
 from kg.errors import SnapshotError
 from kg.export.snapshot_diff import diff
-from kg.model import Entity, Rank, Snak, TimeValue
 from tests.thorough import examples
 
 NEW = Entity(id="Q7", labels={"en": "new"}, statements=(statement("Q7", "P31", "Q515"),))

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import entities
 
+from kg.base.ids import IdSet, number_of
+from kg.base.model import Entity, EntityValue, OtherValue, QuantityValue, Rank, SnakKind, TextValue, TimeValue
 from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
 from kg.building.pair_counts import key_of
-from kg.ids import IdSet, number_of
-from kg.model import Entity, EntityValue, OtherValue, QuantityValue, Rank, SnakKind, TextValue, TimeValue
 from kg.reading.dump import Block
 from kg.reading.entity_json import Pieces
 from kg.reading.snaks import Unreadable, read_quantity, read_time

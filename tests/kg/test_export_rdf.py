@@ -13,8 +13,7 @@ import rdflib
 from rdflib import BNode, Literal, Namespace, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 
-from kg.export.rdf_writer import export_rdf
-from kg.model import (
+from kg.base.model import (
     Entity,
     EntityValue,
     OtherValue,
@@ -27,7 +26,8 @@ from kg.model import (
     TimeValue,
     Value,
 )
-from kg.rdf_vocabulary import NAMESPACES, time_of, time_text
+from kg.base.rdf_vocabulary import NAMESPACES, time_of, time_text
+from kg.export.rdf_writer import export_rdf
 from kg.store.sqlite import SQLiteStore
 
 logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # dates that Python cannot hold

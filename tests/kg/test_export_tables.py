@@ -14,13 +14,13 @@ from store_contract import ALL
 from strategies import entities as any_entities
 from test_sqlite_store import fill
 
+from kg.base.model import Entity
 from kg.building.other_sources import build_from_parquet
 from kg.errors import ExportError, SnapshotError, SourceError
-from kg.export.flat_columns import OF_ENTITIES, TABLES, entities_of, rows_of
 from kg.export.parquet import export_parquet
-from kg.export.parquet_tables import ParquetTables
 from kg.export.verification import verify
-from kg.model import Entity
+from kg.reading.flat_columns import OF_ENTITIES, TABLES, entities_of, rows_of
+from kg.reading.parquet_tables import ParquetTables
 from kg.store import open_store
 from tests.thorough import examples
 

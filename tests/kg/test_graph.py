@@ -7,9 +7,9 @@ from collections.abc import Collection
 import pytest
 from store_contract import statement
 
-from kg.model import Entity, Rank, Snak, TimeValue
+from kg.base.model import Entity, Rank, Snak, TimeValue
+from kg.graph.graph import Graph
 from kg.store.sqlite import SQLiteStore
-from kg.walks.graph import Graph
 
 
 def entity(entity_id: str, *edges: tuple[str, str], **labels: str) -> Entity:

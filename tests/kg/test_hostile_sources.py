@@ -15,11 +15,11 @@ import sparql_server as srv
 import wikidata_api as api
 from dump_json import entity_json, lines
 
+from kg.base.model import Entity
+from kg.base.scope import Scope
 from kg.building.other_sources import build_from_api, build_from_rdf, build_from_sparql
 from kg.building.snapshot import Report, build
 from kg.export.verification import verify
-from kg.model import Entity
-from kg.scope import Scope
 from kg.store import open_store
 
 pytestmark = pytest.mark.thorough("kg")

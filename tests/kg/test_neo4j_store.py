@@ -12,8 +12,8 @@ from neo4j_server import SERVER, mirror_of, snapshot_of, the_server
 from store_contract import ALL, PARIS, MakeStore, StoreContract, as_read, check_survival
 from strategies import entities as any_entities
 
+from kg.base.model import Entity
 from kg.errors import MirrorError
-from kg.model import Entity
 from kg.store import open_store
 from kg.store.neo4j import Neo4jStore
 from kg.store.neo4j_client import Address, Neo4jClient

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from kg.base.files import atomic_path
 from kg.export.output_streams import folder_out
-from kg.export.parquet_tables import MANIFEST
-from kg.files import atomic_path
+from kg.reading.parquet_tables import MANIFEST
 from tests.thorough import thorough_only
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITERS = {
-    "file": "from kg.files import atomic_path as out\narguments = {}",
+    "file": "from kg.base.files import atomic_path as out\narguments = {}",
     "folder": "from kg.export.output_streams import folder_out as out\narguments = {'source': 'none'}",
 }
 
@@ -81,7 +81,7 @@ def test_a_killed_command_leaves_nothing_behind_its_next_run(tmp_path: Path) -> 
     from tests.worlds import snapshot_at
 
     snapshot_at(tmp_path / "world.sqlite", WORLD)
-    code = "from granola.cli.main import main; main()"
+    code = "from granola.commands.cli.main import main; main()"
     words = [sys.executable, "-c", code, "tiers", "-", "--snapshot", "world.sqlite", "--out", "out.jsonl"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     row = b'{"id": "1", "question": "Where was Ada born?", "answer": "Berlin"}\n'

@@ -6,8 +6,8 @@ import sqlite3
 
 import pytest
 
+from kg.base.scope import Scope
 from kg.building.closure import INSTANCE_OF, SUBCLASS_OF, EdgeTable
-from kg.scope import Scope
 
 TICK = 1000  # steps
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.errors import GroundingError, QueryShapeError
-from kg.queries import (
+from kg.graph import (
     Branch,
     Fact,
     FactList,

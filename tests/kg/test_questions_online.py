@@ -14,8 +14,8 @@ from dump_json import entity_json, lines
 from abstraction.ladders.class_hierarchy import used_as_value
 from kg.building.snapshot import build
 from kg.export.rdf_writer import export_rdf
+from kg.graph.graph import Graph
 from kg.store import open_store
-from kg.walks.graph import Graph
 from tests.conftest import Run
 from tests.worlds import CLASSES, entity
 

@@ -18,12 +18,12 @@ import pytest
 from every_kind import AMOUNTS, LABEL, entities_of, snapshot_id, time, without_statement_nodes
 from rdflib_literals import lexical_forms
 
+from kg.base.model import Entity, OtherValue, Rank, Statement, TextValue
+from kg.base.scope import Scope
 from kg.building.other_sources import build_from_rdf
 from kg.building.snapshot import build
 from kg.errors import SourceError
 from kg.export.rdf_writer import export_rdf
-from kg.model import Entity, OtherValue, Rank, Statement, TextValue
-from kg.scope import Scope
 from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
 from tests.conftest import WHOLE_ENTITIES, needs_whole_entities

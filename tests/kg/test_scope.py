@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from springfield import WORLD, entity, ids_of
 from strategies import entities as any_entities
 
+from kg.base.model import Entity, Rank, SnakKind
+from kg.base.scope import Scope
 from kg.building import pair_counts
 from kg.building.snapshot import build
 from kg.errors import SelectionError
-from kg.model import Entity, Rank, SnakKind
-from kg.scope import Scope
 from kg.store import open_store
 from tests.thorough import examples
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from store_contract import statement
 from strategies import times
 
-from kg.model import Rank, Snak, SnakKind, Statement, TimeValue
-from kg.walks.ranks import current, held_at, time_key, valid_at
+from kg.base.model import Rank, Snak, SnakKind, Statement, TimeValue
+from kg.graph.ranks import current, held_at, time_key, valid_at
 
 
 def year(number: int, precision: int = 9) -> TimeValue:

@@ -18,10 +18,10 @@ from dump_json import entity_json, lines
 from springfield import WORLD, entity, ids_of
 from store_contract import ALL, as_read
 
+from kg.base.model import Entity, Rank
+from kg.base.scope import Scope
 from kg.building.snapshot import Progress, build
 from kg.errors import SelectionError, SourceError
-from kg.model import Entity, Rank
-from kg.scope import Scope
 from kg.store import open_store
 from tests.conftest import WHOLE_ENTITIES, needs_whole_entities
 

@@ -18,13 +18,13 @@ import wikidata_api
 from dump_json import entity_json
 from every_kind import CAP, IDS, QUICK, WORLD, entities_of, snapshot_id, without_statement_nodes
 
+from kg.base.model import Entity, QuantityValue, Rank, TimeValue
+from kg.base.scope import Scope
 from kg.building.other_sources import build_from_api, build_from_rdf, build_from_sparql
 from kg.building.snapshot import build
 from kg.errors import MissingContactError, QueryError, SelectionError, SourceError, TimeLimitError
-from kg.model import Entity, QuantityValue, Rank, TimeValue
 from kg.reading.sparql import Endpoint, Profile
 from kg.reading.sparql_entities import SPARQLEntities
-from kg.scope import Scope
 from kg.store import open_store
 from tests.thorough import thorough_only
 

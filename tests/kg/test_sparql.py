@@ -11,14 +11,14 @@ import sparql_server as srv
 from dump_json import lines
 from store_contract import statement
 
+from kg.base.model import Entity, Rank, Snak, TimeValue
+from kg.base.scope import Scope
 from kg.building.other_sources import build_from_rdf, build_from_sparql
 from kg.building.snapshot import build
 from kg.errors import BadAnswerError, KGError, QueryError, RateLimitedError, ServiceError, TimeLimitError
 from kg.export.rdf_writer import export_rdf
-from kg.model import Entity, Rank, Snak, TimeValue
 from kg.reading.sparql import Endpoint, Profile
 from kg.reading.sparql_entities import SPARQLEntities
-from kg.scope import Scope
 from kg.store import open_store
 from kg.web.rate_limits import RetryDelays, user_agent
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from store_contract import ALL, PARIS, StoreContract, as_read
 
+from kg.base.model import Entity
 from kg.errors import DamagedSnapshotError, SnapshotError
-from kg.model import Entity
 from kg.store import open_store, schema
 from kg.store.sqlite import SQLiteStore
 from tests.thorough import thorough_only

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kg.base.work_folder import WorkFolder
 from kg.errors import SnapshotError
-from kg.work_folder import WorkFolder
 
 
 def opened(folder: Path) -> WorkFolder:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.rows import TieredRow, read_tiered
+from abstraction.files.rows import TieredRow, read_tiered
 from granola.commands import Demo
+from kg.graph.graph import Graph
 from kg.store import open_store
 from kg.store.sqlite import SQLiteStore
-from kg.walks.graph import Graph
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from abstraction.faults import RejectedRow
+from abstraction.base.faults import RejectedRow
 from abstraction.files.records import Record, read_records
 from abstraction.files.writing import write_records
 

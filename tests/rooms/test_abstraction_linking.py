@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abstraction.classes import Classifier
+from abstraction.base.classes import Classifier
+from abstraction.base.relations import relation
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Linker
-from abstraction.relations import relation
-from kg.walks.graph import Graph
+from kg.graph.graph import Graph
 
 
 def test_the_subject_tells_namesakes_apart(graph: Graph) -> None:

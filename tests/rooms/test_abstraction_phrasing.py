@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from abstraction.files.rows import TieredRow
 from abstraction.phrasing.phraser import ModelPhraser
-from abstraction.rows import TieredRow
 from kg.store.sqlite import SQLiteStore
 from tests.abstraction.scripted_model import Scripted
 

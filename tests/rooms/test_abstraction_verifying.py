@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.bundled import bundled
+from granola.base.bundled import bundled
 from granola.commands import Score
 
 

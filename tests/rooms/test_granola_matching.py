@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
 from granola.matching import matcher
 
 

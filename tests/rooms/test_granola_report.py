@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from abstraction.rows import read_tiered
-from granola.bundled import bundled
+from abstraction.files.rows import read_tiered
+from granola.base.bundled import bundled
 from granola.matching import matcher
 from granola.report.score_page import render
 from granola.scoring.predictions import read_predictions

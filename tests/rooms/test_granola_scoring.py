@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from granola.bundled import bundled
+from granola.base.bundled import bundled
 from granola.matching import matcher
 from granola.scoring.bootstrap import bootstrap_estimate
 from granola.scoring.metrics import Metric

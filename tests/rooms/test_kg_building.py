@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from kg.base.scope import Scope
 from kg.building.snapshot import build
-from kg.scope import Scope
 
 WORLD = [
     {"type": "item", "id": "Q1", "labels": {"en": {"language": "en", "value": "Lyon"}}},

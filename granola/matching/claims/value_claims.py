@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from abstraction.language.amount_finder import convert_claim, is_money
-from abstraction.language.interval_claims import IntervalClaim
-from abstraction.language.languages import language
+from abstraction.text.language.amount_finder import convert_claim, is_money
+from abstraction.text.language.interval_claims import IntervalClaim
+from abstraction.text.language.languages import language
 from granola.matching.claims.intervals import IntervalLadder, IntervalPlacing, place
 from granola.matching.naming.mentions import AnswerText
 from granola.matching.text.tokens import words

@@ -7,8 +7,8 @@ from importlib.resources import files
 
 import orjson
 
-from abstraction.language.cldr import territory_names
-from abstraction.language.demonyms import bundled_demonyms
+from abstraction.text.language.cldr import territory_names
+from abstraction.text.language.demonyms import bundled_demonyms
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import key
 

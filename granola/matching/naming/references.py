@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
-from abstraction.language.amount_finder import may_be_amount, whole_amount
-from abstraction.language.date_finder import may_be_date, whole_date
-from abstraction.language.interval_claims import IntervalClaim
-from abstraction.language.languages import language
+from abstraction.text.language.amount_finder import may_be_amount, whole_amount
+from abstraction.text.language.date_finder import may_be_date, whole_date
+from abstraction.text.language.interval_claims import IntervalClaim
+from abstraction.text.language.languages import language
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.repair import decode_mojibake

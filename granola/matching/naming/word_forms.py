@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from abstraction.language.cldr import scripts_of, territory_names
-from abstraction.language.demonyms import bundled_demonyms
-from abstraction.language.language_data import Language, folded
-from abstraction.language.languages import language
+from abstraction.text.language.cldr import scripts_of, territory_names
+from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.language_data import Language, folded
+from abstraction.text.language.languages import language
 from granola.matching.naming import references
 from granola.matching.naming.mentions import AnswerText, Mention
 from granola.matching.naming.references import Tier
@@ -22,7 +22,7 @@ from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import key, occurrences
 from granola.replies.plain_text import plain
-from kg.terms import normalise
+from kg.base.terms import normalise
 
 _WORD = re.compile(r"[^\W_]+")
 _ELIDED = re.compile(r"\A\w{1,4}['’]")  # l'acteur, dell'arte

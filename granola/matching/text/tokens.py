@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import orjson
 
-from abstraction.language.currencies import SIGNS
-from abstraction.language.languages import language
+from abstraction.text.language.currencies import SIGNS
+from abstraction.text.language.languages import language
 from granola.matching.text.match_cache import MATCHING
 from granola.replies.plain_text import plain
 

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
 
-from abstraction.language.languages import language
+from abstraction.text.language.languages import language
 from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
 from granola.matching.text import word_lists
 

@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from abstraction.language.cldr import territory_names, zone_cities
-from abstraction.language.languages import language
+from abstraction.text.language.cldr import territory_names, zone_cities
+from abstraction.text.language.languages import language
 from granola.matching.naming.countries import (
     ABBREVIATIONS,
     contradict,

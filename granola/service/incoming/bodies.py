@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from abstraction.base.faults import RejectedRow, excerpt, repr_excerpt
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow, excerpt, repr_excerpt
 from abstraction.files.records import Record, record_of_line
-from abstraction.rows import QARow, question_rows
+from abstraction.files.rows import QARow, question_rows
 from granola.service.incoming import limits
 from granola.service.incoming.problems import HTTPProblem, problem_of_errors, too_many
 

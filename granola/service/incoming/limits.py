@@ -12,10 +12,10 @@ from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.files.row_names import KNOWN
-from abstraction.rows import TieredRow
+from abstraction.files.rows import TieredRow
 from granola.scoring.items import names_of
 from granola.service.incoming.problems import HTTPProblem, too_many
-from kg.model import ENTITY_ID
+from kg.base.model import ENTITY_ID
 
 SMALL = 1 << 20  # bytes of the body of a request that is about one question, of one row, of one line
 MOST_VALUES = 1_200_000  # JSON values in one body: reading more would delay all other requests

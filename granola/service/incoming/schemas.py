@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from abstraction.base.faults import RejectedRow, repr_excerpt
+from abstraction.base.tiers import Level, Tier
 from abstraction.errors import RowError
-from abstraction.faults import RejectedRow, repr_excerpt
 from abstraction.files.records import Record
-from abstraction.language.languages import is_known, supported_languages
-from abstraction.rows import QARow
-from abstraction.rows import TieredRow as Row
-from abstraction.tiers import Level, Tier
-from granola import response_settings, shared_settings
-from granola.decoding import SampleRow
+from abstraction.files.rows import QARow
+from abstraction.files.rows import TieredRow as Row
+from abstraction.text.language.languages import is_known, supported_languages
+from granola.decoding import SampleRow, response_settings
 from granola.decoding.drag_graph import SUPPORT
 from granola.decoding.samples import sample_row
 from granola.matching import Matcher, matcher
 from granola.matching.registry import MATCHERS
+from granola.scoring import shared_settings
 from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.scoring.metrics import Standard
 from granola.service.incoming import limits

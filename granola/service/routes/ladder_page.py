@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 
 from pydantic import ValidationError
 
-from abstraction.rows import TieredRow, linked_ids
+from abstraction.files.rows import TieredRow, linked_ids
 from granola import __version__
 from granola.matching import matcher
-from granola.pages.templates import page_file, render_page
-from granola.pages.visible_text import escape_invisible, visible
-from granola.pages.wikidata_links import address
 from granola.report.ladder_view import view_ladder
+from granola.report.pages.templates import page_file, render_page
+from granola.report.pages.visible_text import escape_invisible, visible
+from granola.report.pages.wikidata_links import address
 from granola.report.question_list import prediction_view
 from granola.scoring.items import ItemScore, names_of
 from granola.scoring.predictions import Prediction

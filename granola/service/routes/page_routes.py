@@ -8,7 +8,7 @@ from typing import Literal
 
 from fastapi import FastAPI, Request, Response
 
-from granola.pages.templates import page_file
+from granola.report.pages.templates import page_file
 from granola.service.incoming.bounded_routes import Bound, as_typed, bounded
 from granola.service.routes import ladder_page
 from granola.service.routes.ladder_page import Asked

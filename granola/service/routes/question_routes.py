@@ -11,14 +11,14 @@ import orjson
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from abstraction.faults import RejectedRow, repr_excerpt
+from abstraction.base.faults import RejectedRow, repr_excerpt
 from abstraction.files.records import Record
+from abstraction.files.rows import TieredRow as Row
+from abstraction.files.rows import linked_ids
 from abstraction.files.writing import json_line
-from abstraction.rows import TieredRow as Row
-from abstraction.rows import linked_ids
-from granola.attribution.tier_checks import TierAttributor
 from granola.decoding import Abstaining, Aggregator, Counting, DragGraph, SelfConsistency, prediction_row
 from granola.errors import PredictionError
+from granola.evidence.attribution.tier_checks import TierAttributor
 from granola.scoring.predictions import Prediction, predictions_of
 from granola.scoring.scores import ScoreSettings, score, score_item
 from granola.scoring.tiered_file import TieredFile

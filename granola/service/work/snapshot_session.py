@@ -7,17 +7,17 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
-from abstraction.assembly.filters import MeasuredRelations
-from abstraction.descriptions.attested_words import Vocabulary
-from abstraction.language.languages import is_known, reading_language
-from abstraction.pipeline import LadderMaker
-from abstraction.rows import QARow
+from abstraction.files.rows import QARow
+from abstraction.ladders.assembly.filters import MeasuredRelations
+from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.language.languages import is_known, reading_language
 from granola.service.service_settings import ServiceSettings
 from granola.service.work.workroom import Context, OverTimeError
+from kg.base.terms import fallback_chain
 from kg.store import is_address, open_store
 from kg.store.protocol import NameMatch, Store
 from kg.store.sqlite import SQLiteStore
-from kg.terms import fallback_chain
 
 LANGUAGES_KEPT = 4
 ENTITIES_KEPT = 200_000  # of all languages

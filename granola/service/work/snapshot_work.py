@@ -7,17 +7,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from abstraction.evidence import literal
-from abstraction.faults import RejectedRow
+from abstraction.base.evidence import literal
+from abstraction.base.faults import RejectedRow
+from abstraction.files.rows import SCHEMA_VERSION, QARow, TieredRow
 from abstraction.files.writing import json_line
-from abstraction.language.languages import supported_languages
-from abstraction.rows import SCHEMA_VERSION, QARow, TieredRow
+from abstraction.text.language.languages import supported_languages
 from granola.service.incoming.problems import HTTPProblem
 from granola.service.work.snapshot_session import SnapshotSession
-from kg.model import ENTITY_ID, Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue, TimeValue
+from kg.base.model import (
+    ENTITY_ID,
+    Entity,
+    EntityValue,
+    OtherValue,
+    QuantityValue,
+    Snak,
+    Statement,
+    TextValue,
+    TimeValue,
+)
+from kg.base.terms import best_text, fallback_chain
+from kg.graph.ranks import END, POINT, START, current
 from kg.store.protocol import NameMatch
-from kg.terms import best_text, fallback_chain
-from kg.walks.ranks import END, POINT, START, current
 
 SLICE_SECONDS = 0.02  # how long a batch keeps its reader before others have their turn
 SLICE_ROWS = 100

@@ -44,7 +44,7 @@ class Running:
         return parts.hostname or "", parts.port or 0
 
 
-_COMMAND = "from granola.cli.main import main; main()"
+_COMMAND = "from granola.commands.cli.main import main; main()"
 _LIMITED = """
 import json, sys
 from granola.service.server import bind, run

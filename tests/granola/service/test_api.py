@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from abstraction.pipeline import make_ladders
-from abstraction.rows import read_questions, read_tiered, write_tiered
+from abstraction.files.rows import read_questions, read_tiered, write_tiered
+from abstraction.maker.pipeline import make_ladders
 from granola.decoding import Abstaining, Aggregator, DragGraph, SampleRow
 from granola.matching import matcher
 from granola.scoring.predictions import read_predictions

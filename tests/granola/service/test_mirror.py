@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from abstraction.pipeline import make_ladders
-from abstraction.rows import read_questions, write_tiered
+from abstraction.files.rows import read_questions, write_tiered
+from abstraction.maker.pipeline import make_ladders
 from kg.store import open_store
 from kg.store.neo4j_push import push
 from tests.granola.service.conftest import DEMO, OBAMA, serving, wait_until

@@ -13,9 +13,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 import requests
 
+from abstraction.base.tiers import Evidence
 from abstraction.linking.link_settings import link_settings
-from abstraction.tiers import Evidence
-from granola.pages.evidence_rows import EvidenceRow, readable_date, rows
+from granola.report.pages.evidence_rows import EvidenceRow, readable_date, rows
 from granola.service.routes.ladder_page import _WORDS, examples
 from tests.granola.service.conftest import OBAMA, Running, serving, session_of
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from abstraction.pipeline import make_ladders
-from abstraction.rows import read_questions
+from abstraction.files.rows import read_questions
+from abstraction.maker.pipeline import make_ladders
 from granola.service.work.snapshot_work import line_of
 from kg.building.snapshot import build
 from kg.store import open_store

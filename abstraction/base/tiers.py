@@ -1,0 +1,241 @@
+"""Tiers, levels and ladders: their definition, invariants and JSON form.
+
+A ladder is an ordered list of levels, finest first; `levels[0]` is the answer with its aliases. A level is a set of
+equally fine tiers. A tier is one acceptable answer with the evidence that entails it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from json import loads
+from typing import Any, Literal
+
+from kg.base.terms import normalise
+
+MAX_LEVELS = 5  # beyond the answer
+MAX_TIERS = 6  # in one level
+MOST_BITS = 1_000_000  # of a tier in a file; far above any real value, and sums of them stay exact in floats
+
+# Fields with a meaning here; all others are kept in `extra`.
+_EVIDENCE_FIELDS = frozenset(
+    {"kind", "subject", "property", "value", "statement", "language", "text", "span", "labels", "call", "check"}
+)
+_TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "bits_asked", "evidence", "of", "language"})
+
+
+def _are_bits(given: object) -> bool:
+    if given is None:
+        return True
+    # Bool is a subclass of int.
+    return isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= MOST_BITS
+
+
+def _unknown(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    if data.keys() <= known:
+        return {}
+    return {key: value for key, value in data.items() if key not in known}
+
+
+class Abstention(StrEnum):
+    """The reasons for which a row has no tier beyond its answer."""
+
+    NO_LINK = "no-link"
+    AMBIGUOUS_LINK = "ambiguous-link"
+    TYPE_CONFLICT = "type-conflict"
+    NOTHING_KNOWN = "no-description-and-no-statements"
+    ONLY_TRIVIAL = "only-trivial-left"
+    TOLD = "told-by-question"
+    UNSUPPORTED = "unsupported-answer-class"
+    YES_NO = "yes-no"
+    BARE_NUMBER = "bare-number"
+    CODE = "code"
+    KIND_CONFLICT = "kind-conflict"
+    UNCERTAIN_LINK = "uncertain-link"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """One step of the reasoning that makes a tier true.
+
+    kind "statement": `subject` `property` `value` (a QID or a literal in plain text), `statement` its id.
+
+    kind "description": the description of `subject` in `language`, `text` the whole, `span` the [start, end) used.
+
+    kind "rule": a fact of the calendar, of arithmetic or of grammar, named in `text`.
+
+    kind "model": a language model wrote the tier; `call` is the key of the call, `check` the finding of its check.
+
+    `labels` gives readable names for the ids. `extra` contains the fields of a file that are not read.
+    """
+
+    kind: Literal["statement", "description", "rule", "model"]
+    subject: str | None = None
+    property: str | None = None
+    value: str | None = None
+    statement: str | None = None
+    language: str | None = None
+    text: str | None = None
+    span: tuple[int, int] | None = None
+    call: str | None = None
+    check: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object without the fields that are not set."""
+        out: dict[str, Any] = {"kind": self.kind}
+        for name in ("subject", "property", "value", "statement", "language", "text", "call", "check"):
+            if (value := getattr(self, name)) is not None:
+                out[name] = value
+        if self.span is not None:
+            out["span"] = list(self.span)
+        if self.labels:
+            out["labels"] = dict(self.labels)
+        return out | {key: value for key, value in self.extra.items() if key not in _EVIDENCE_FIELDS}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Evidence:
+        """The inverse of `to_json`."""
+        span = data.get("span")
+        return cls(
+            kind=data["kind"],
+            subject=data.get("subject"),
+            property=data.get("property"),
+            value=data.get("value"),
+            statement=data.get("statement"),
+            language=data.get("language"),
+            text=data.get("text"),
+            span=(span[0], span[1]) if span else None,
+            call=data.get("call"),
+            check=data.get("check"),
+            labels=data.get("labels", {}),
+            extra=_unknown(data, _EVIDENCE_FIELDS),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Condition:
+    """One conjunct of the query that a tier states: (P27, Q30), or ("text", "ordinal:15th") for wording.
+
+    `property` is "self" where the tier *is* the entity `value` that contains the answer.
+    """
+
+    property: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tier:
+    """One acceptable answer.
+
+    `conditions` is the conjunctive query that the tier states (empty for the answer itself), used for counts,
+    entailment and duplicates, and not written to rows. `bits` is the information content log2(N / n), None where
+    unknown; `bits_asked` is the same among the answers that the relation has in the source. `of` lists the gold
+    answers that entail the tier where a question has several and not all do; () where all do. `language` is set where
+    the text is in another language than the row, for want of a label. `extra` contains the fields of a file that are
+    not read.
+    """
+
+    text: str
+    qid: str | None = None
+    aliases: tuple[str, ...] = ()
+    bits: float | None = None
+    bits_asked: float | None = None
+    evidence: tuple[Evidence, ...] = ()
+    conditions: frozenset[Condition] = frozenset()
+    of: tuple[str, ...] = ()
+    language: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The identity of the tier: its entity, else its normalised text."""
+        return self.qid or normalise(self.text)
+
+    def names(self) -> tuple[str, ...]:
+        """The text and every alias: all forms that count as this tier."""
+        return (self.text, *self.aliases)
+
+    def to_json(self) -> dict[str, Any]:
+        """The tier as a JSON object of a tiered row."""
+        out: dict[str, Any] = {"text": self.text}
+        if self.language is not None:
+            out["language"] = self.language
+        if self.qid is not None:
+            out["qid"] = self.qid
+        out["aliases"] = list(self.aliases)
+        if self.bits is not None:
+            out["bits"] = round(self.bits, 3)  # finer digits are below the precision of the counts
+        if self.bits_asked is not None:
+            out["bits_asked"] = round(self.bits_asked, 3)
+        out["evidence"] = [evidence.to_json() for evidence in self.evidence]
+        if self.of:
+            out["of"] = list(self.of)
+        return out | {key: value for key, value in self.extra.items() if key not in _TIER_FIELDS}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Tier:
+        """The inverse of `to_json`, except for conditions.
+
+        Raises TypeError where bits are no number in [0, MOST_BITS], qid or language no text, or the aliases no list.
+        """
+        bits, asked = data.get("bits"), data.get("bits_asked")
+        qid, aliases, of = data.get("qid") or None, data.get("aliases", ()), data.get("of", ())
+        evidence = data.get("evidence", ())
+        if isinstance(evidence, str):  # one JSON text in the files of datasets
+            try:
+                evidence = loads(evidence) if evidence else ()
+            except (ValueError, RecursionError):
+                raise TypeError(f"the evidence of tier {data['text']!r} is a text that is no JSON") from None
+        language = data.get("language") or None
+        if not isinstance(language, str | None):
+            raise TypeError(f"the language of tier {data['text']!r} is no text")
+        if not isinstance(qid, str | None) or not isinstance(aliases, list | tuple) or not isinstance(of, list | tuple):
+            raise TypeError(f"tier {data['text']!r} has no text as its qid, or no list of aliases or answers")
+        if not all(map(_are_bits, (bits, asked))):
+            raise TypeError(f"the bits of tier {data['text']!r} are no number from 0 to {MOST_BITS:,}")
+        return cls(
+            text=data["text"],
+            qid=qid,
+            aliases=tuple(aliases),
+            bits=bits,
+            bits_asked=asked,
+            evidence=tuple(Evidence.from_json(item) for item in evidence),
+            of=tuple(map(str, of)),
+            language=language,
+            extra=_unknown(data, _TIER_FIELDS),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Level:
+    """A set of equally fine tiers, in display order. `extra` contains the fields of a file that are not read."""
+
+    tiers: tuple[Tier, ...]
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def names(self) -> tuple[str, ...]:
+        """Every text and alias of every tier."""
+        return tuple(name for tier in self.tiers for name in tier.names())
+
+    def to_json(self) -> dict[str, Any]:
+        """The level as a JSON object of a tiered row."""
+        out: dict[str, Any] = {"tiers": [tier.to_json() for tier in self.tiers]}
+        return out | {key: value for key, value in self.extra.items() if key != "tiers"}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Level:
+        """The inverse of `to_json`."""
+        return cls(
+            tiers=tuple(Tier.from_json(item) for item in data["tiers"]), extra=_unknown(data, frozenset({"tiers"}))
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ladder:
+    """Levels from fine to coarse, `levels[0]` the answer; `abstained` where no coarser level can be justified."""
+
+    levels: tuple[Level, ...]
+    abstained: Abstention | None = None

@@ -1,0 +1,485 @@
+"""Filters of tiers: other names of the answer, content of the question, and classes that most answers of the relation
+share, as measured.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from abstraction.base.properties import with_role
+from abstraction.base.relations import Relation, table
+from abstraction.base.tiers import Condition, Level, Tier
+from abstraction.ladders.assembly.levels import ancestors, merge, remove
+from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.text.descriptions.place_grammar import variants
+from abstraction.text.language.phrases import is_well_formed
+from kg.base.bounded_cache import SizedDict, bounded_cache
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
+
+_WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")  # letters and digits, with apostrophes and dots inside
+_ARTICLE = re.compile(r"^(?:an?|the)\s+")
+_NAME = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")  # letters in words: no brackets, no list
+# Separates the name of a subject from the place after it: "Springfield, Illinois"; "Academy (Lyon)".
+_PLACE_AFTER_SUBJECT = re.compile(r"(?:(?<!\s)\s++)?[,()]\s*+|(?<!\s)\s++(?:in|near)\s++(?=[A-ZÀ-Þ]|the\b)")
+# Function words of English: an overlap in these with the question reveals nothing.
+_WITHOUT_CONTENT = """
+    a an the of in on at for from by to and or with is was are were be been did do does which who whom whose what when
+    where how its it his her their that this as into
+"""
+_FUNCTION_WORDS = frozenset(_WITHOUT_CONTENT.split())
+_IN_TOWN = re.compile(r" in ([A-ZÀ-Þ][^,]*), [A-ZÀ-Þ]")  # a town, followed by its state or country
+_BELONGING = with_role("whole")  # properties by which the answer is a part of the tier
+# Words in names of places larger than a town of the same name. A municipality is the town under another name.
+_LARGE = """
+    state province region county department district republic kingdom duchy principality prefecture canton governorate
+    oblast krai territory territories commonwealth island islands voivodeship emirate estado provincia
+"""
+DIVISIONS = frozenset(_LARGE.split())
+# Words that can be added to the whole name of an answer without changing its meaning: legal forms, ordinals.
+_BESIDE = """
+    ltd limited inc incorporated corp corporation company co plc llc gmbh ag sa nv bv kk group holdings jr sr i ii iii
+    iv v the of and city town language languages f.c fc a.f.c s.p.a spa
+"""
+_NAME_DECORATION = frozenset(_BESIDE.split())
+
+
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, if texts are words of one letter
+def words(text: str) -> tuple[str, ...]:
+    """The normalised words of a text, possessives without their ending."""
+    return tuple(re.sub(r"['’]s$", "", w) for w in _WORDS.findall(normalise(text)))
+
+
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, if texts are words of one letter
+def content_words(text: str) -> frozenset[str]:
+    """The words of a text without articles, prepositions and question words."""
+    return frozenset(w for w in words(text) if w not in _FUNCTION_WORDS)
+
+
+def without_article(text: str) -> str:
+    """The normalised text without its leading article."""
+    return _ARTICLE.sub("", normalise(text))
+
+
+def names_the_answer(text: str, answer_names: Collection[str], *, person: bool) -> bool:
+    """Whether a tier text is only another form of the answer's name.
+
+    That is, equal after normalisation, the whole name with a legal form or an ordinal added, or, for persons, a part
+    of the name ("E. Wilson" of "Edward O. Wilson").
+    """
+    mine = words(text)
+    return any(_is_variant_of_name(mine, theirs, person=person) for name in answer_names if (theirs := words(name)))
+
+
+def _is_variant_of_name(mine: Sequence[str], name: Sequence[str], *, person: bool) -> bool:
+    """Whether words are a form of a name; both are normalised words in order."""
+    carrying = [w for w in mine if w not in _FUNCTION_WORDS]
+    if mine == name or (carrying and carrying == [w for w in name if w not in _FUNCTION_WORDS]):
+        return True
+    known = frozenset(name)
+    if known.issubset(mine) and (added := Counter(mine) - Counter(name)) and _NAME_DECORATION.issuperset(added):
+        return True
+    initials = {w[0] for w in known}
+    return person and len(mine) > 1 and all(w in known or (len(w.rstrip(".")) == 1 and w[0] in initials) for w in mine)
+
+
+def leaks_name(text: str, answer_label: str) -> bool:
+    """Whether a tier contains the whole label of the answer, as words."""
+    inner = words(answer_label)
+    return bool(inner) and f" {' '.join(inner)} " in f" {' '.join(words(text))} "
+
+
+def _gives_town_of_name(text: str, answer_label: str) -> bool:
+    """Whether a phrase names a town that the answer is called after: "in Kent, Ohio" for Kent State University."""
+    match = _IN_TOWN.search(text)
+    return match is not None and leaks_name(answer_label, match[1])
+
+
+def is_phrase(text: str) -> bool:
+    """Whether a tier is a description ("a city in Ohio"), not a name."""
+    return _ARTICLE.match(text) is not None and text[:1].islower()
+
+
+def leaks_question(text: str, question: str) -> bool:
+    """Whether every content word of the tier is in the question already."""
+    mine = content_words(text)
+    asked = content_words(question)
+    return bool(mine) and all(word in asked or f"{word}s" in asked for word in mine)  # "who were the mathematicians"
+
+
+def gives_away(question: str, subject_text: str | None, names: Sequence[str]) -> bool:
+    """Whether the question itself places the answer in the place with these names, the usual one first.
+
+    It does where the place is the subject ("the capital of Pitkin County"), where it follows the name of the subject
+    as its location ("Springfield, Illinois"; "Academy (Lyon)"), and where the words of the question name it. A word
+    inside a name does not: Massachusetts Mutual may have its seat anywhere.
+    """
+    if not subject_text:
+        return leaks_question(names[0], question)
+    subject_names = _places_in_subject_text(subject_text)
+    return any(without_article(name) in subject_names for name in names) or leaks_question(
+        names[0], question.replace(subject_text, " ")
+    )
+
+
+@bounded_cache(entries=1 << 12, longest=200)  # 10 MB at most
+def _places_in_subject_text(subject_text: str) -> frozenset[str]:
+    """The name of the subject without article, and the places that follow it in its text."""
+    parts = [part for part in _PLACE_AFTER_SUBJECT.split(subject_text) if part.strip()]
+    return frozenset(without_article(name) for name in (*(variants(parts[0]) if parts else ()), *parts[1:]))
+
+
+def is_trivial(proposal: Proposal, relation: Relation) -> bool:
+    """Whether the tier, or any name of its entity, only repeats what the relation asks for."""
+    if without_article(proposal.text) in relation.trivial:
+        return True
+    is_class = proposal.qid is not None and proposal.text[:1].islower()
+    # The first aliases are the usual names.
+    return is_class and any(normalise(alias) in relation.trivial for alias in proposal.aliases[:3])
+
+
+def filter_by_answer(
+    nodes: dict[str, Proposal], *, relation: Relation, answer_names: Sequence[str], is_place: bool, is_person: bool
+) -> tuple[dict[str, Proposal], tuple[str, ...]]:
+    """The proposals that may be tiers whatever the question is, and the texts found to name the answer.
+
+    `answer_names` starts with the label and the gold text. Order of the filters: aliases of the answer, texts with its
+    name in them, malformed texts, tiers that are trivial by the relation's row.
+    """
+    label = answer_names[0] if answer_names else ""
+    texts_of_answer: list[str] = []
+
+    def is_alias(p: Proposal) -> bool:
+        # A larger place of the same name (New York in New York) is not the answer; without an id only names can decide.
+        same = names_the_answer(p.text, answer_names[:2] if p.qid else answer_names, person=is_person)
+        same = same or (relation.asks == "genre" and p.text[:1].isupper() and f"{p.text} film" == label)
+        if same:
+            texts_of_answer.append(p.text)
+        return same
+
+    nodes = _disambiguate_names(nodes, answer_names[:2] if is_place else ())
+    nodes = remove(nodes, is_alias)
+    inside = tuple(f" in {the}{normalise(label)}" for the in ("", "the "))  # "a city in Padua", for Padua
+
+    def leaks(p: Proposal) -> bool:
+        if is_place:
+            return p.qid is None and is_phrase(p.text) and normalise(p.text).endswith(inside)
+        return (p.qid is None and leaks_name(p.text, label)) or _gives_town_of_name(p.text, label)
+
+    nodes = remove(nodes, lambda p: leaks(p) or not is_well_formed(p.text) or is_trivial(p, relation))
+    return nodes, tuple(texts_of_answer)
+
+
+def keys_leaked_by_question(
+    nodes: Mapping[str, Proposal], *, question: str, subject: str | None, subject_text: str | None
+) -> frozenset[str]:
+    """The keys of proposals that name the subject, or whose content is in the words of the question."""
+
+    def leaks(p: Proposal) -> bool:
+        if p.qid is not None and p.qid == subject:
+            return True
+        if is_named(p):
+            return gives_away(question, subject_text, (p.text, *p.aliases))
+        return leaks_question(p.text, question)
+
+    return frozenset(key for key, node in nodes.items() if leaks(node))
+
+
+def filter_by_question(
+    nodes: dict[str, Proposal], unwanted: Collection[str], answer_names: Sequence[str]
+) -> dict[str, Proposal]:
+    """The proposals without those of the `unwanted` keys, and without aliases that are another tier's text.
+
+    `answer_names` are names that no tier may have as an alias.
+    """
+    return _drop_ambiguous_aliases(_merge_same_names(remove(nodes, lambda p: p.key in unwanted)), answer_names)
+
+
+def _disambiguate_names(nodes: dict[str, Proposal], answer_names: Sequence[str]) -> dict[str, Proposal]:
+    """Gives named entities that share their label with the answer or a finer tier a more specific name.
+
+    "Groningen Province" around Groningen. Without such a name the label is kept, and later filters decide.
+    """
+    taken = {normalise(n) for n in answer_names}
+    out = dict(nodes)
+    for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
+        node = nodes[key]
+        if node.qid is None or not (is_named(node) or any(c.property in _BELONGING for c in node.conditions)):
+            continue
+        if normalise(node.text) in taken and (text := distinguishing_name(node, taken)):
+            aliases = (node.text, *(a for a in node.aliases if a != text))
+            node = out[key] = replace(node, text=text, aliases=aliases)
+        taken.add(normalise(node.text))
+    return out
+
+
+def distinguishing_name(node: Proposal, taken: Collection[str]) -> str | None:
+    """The shortest alias that contains the label and, for a place, a word for its kind; None for none."""
+    longer = [
+        alias
+        for alias in node.aliases
+        if _NAME.fullmatch(alias)
+        and normalise(alias) not in taken
+        and leaks_name(alias, node.text)
+        and (not is_named(node) or not DIVISIONS.isdisjoint(words(alias)))
+    ]
+    return min(longer, key=lambda alias: (len(alias), alias), default=None)
+
+
+def is_named(proposal: Proposal) -> bool:
+    """Whether the tier is a place or an institution by its name, not a class or a description."""
+    return any(c.property == "self" for c in proposal.conditions)
+
+
+def _merge_same_names(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
+    """Merges tiers of the same name: the finer one takes the names and children of the coarser one."""
+    by_name: dict[str, str] = {}
+    for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
+        node = nodes[key]
+        name = without_article(node.text)
+        twin = by_name.get(name)
+        if twin is not None and twin in nodes:
+            nodes = merge(nodes, key, twin)
+            continue
+        by_name[name] = key
+        # A name without an id, from a description, is the entity that has it as an alias.
+        if node.qid is None:
+            for other, candidate in nodes.items():
+                if other != key and candidate.qid and name in {normalise(a) for a in candidate.aliases}:
+                    nodes = merge(nodes, key, other)
+                    break
+    return nodes
+
+
+def _drop_ambiguous_aliases(nodes: dict[str, Proposal], answer_names: Sequence[str]) -> dict[str, Proposal]:
+    """Removes aliases that are another tier's own text, or the answer's name."""
+    texts = {normalise(name): "" for name in answer_names}
+    texts.update((normalise(node.text), key) for key, node in nodes.items())
+    out = {}
+    for key, node in nodes.items():
+        aliases = tuple(a for a in node.aliases if texts.get(normalise(a), key) == key)
+        out[key] = replace(node, aliases=aliases) if aliases != node.aliases else node
+    return out
+
+
+# Classes that are trivial for a relation, as measured: those of most of its answers.
+#
+# A question after the language of a work lets one expect an Indo-European one. A tier is true of an answer if the
+# answer's own ladder contains it. The answers are those of the whole source, weighted by their numbers of entities:
+# the answers of entities like the question's subject, for genres those of the same art, and all where these are too
+# few.
+
+TRIVIAL_SHARE = 2 / 3  # of the relation's answers, weighted; docs/reference/rules.md lists examples on either side
+HALF = 1 / 2  # of the different answers: a class of one frequent answer alone would identify it
+ANSWERS = 150  # most frequent answers of a relation that are measured
+SUBJECTS = 20  # entities per answer whose classes are counted
+FEWEST, STATED = 20, 250  # least different answers, and entities with one: else the list alone counts
+UNLISTED = 5  # both minima for a relation without a list
+KEPT = 500_000  # tiers of the answers of all relations: 100 MB at most
+# Conditions that state a class: instance, subclass, occupation, genre, language.
+_OF_CLASS = frozenset({"P31", "P279", "P106", "P136", "P407"})
+
+Build = Callable[[LadderCase], list[Proposal]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FrequentAnswer:
+    """A frequent answer: the number of entities with it, the arts of a genre, and the keys of its proposals."""
+
+    count: int
+    arts: frozenset[str]
+    tiers: frozenset[str]
+
+
+class MeasuredRelations:
+    """Measurements of the answers of relations, kept by relation and shared by all graphs of one store.
+
+    Graphs that read the same language give the same: measuring a relation takes up to half a second.
+    """
+
+    def __init__(self) -> None:
+        self.answers: SizedDict[str, Mapping[str, FrequentAnswer]] = SizedDict(
+            KEPT, lambda _, answers: 5 + sum(5 + len(answer.tiers) for answer in answers.values())
+        )
+        self.kinds: SizedDict[str, Mapping[str, Counter[str]]] = SizedDict(
+            KEPT, lambda _, kinds: 5 + sum(map(len, kinds.values()))
+        )
+        self.shares: SizedDict[tuple[str, str, str], tuple[float, float] | None] = SizedDict(
+            KEPT,
+            lambda key, _: 1 + len(key[2]) // 200,  # the text of a tier may come from outside, of any length
+        )
+
+
+class Triviality:
+    """Measured shares for one graph; each relation is read once. `build` proposes the tiers of an answer."""
+
+    def __init__(self, graph: Graph, build: Build, measured: MeasuredRelations) -> None:
+        self._graph = graph
+        self._build = build
+        self._measured = measured
+        self._weights: SizedDict[tuple[str, str], Mapping[str, float]] = SizedDict(
+            KEPT // 5, lambda _, weights: 5 + len(weights)
+        )
+
+    def is_trivial(self, case: LadderCase, proposal: Proposal) -> bool:
+        """Whether the tier states a class alone, and most of the answers belong to it.
+
+        Named places and tiers with a nationality, a place or a modifier are never trivial.
+        """
+        if not case.relation.id or not proposal.conditions or not all(map(_is_class, proposal.conditions)):
+            return False
+        shares = self.shares(case, proposal)
+        return shares is not None and shares[0] >= TRIVIAL_SHARE and shares[1] >= HALF
+
+    def shares(self, case: LadderCase, proposal: Proposal) -> tuple[float, float] | None:
+        """The shares, in [0, 1], of entities with an answer, and of different answers, for which the tier is true.
+
+        None where too few are known.
+        """
+        tier = _tier_key(proposal)
+        for kind in self._groups_of_case(case):
+            key = (case.relation.id, kind, tier)
+            if key not in self._measured.shares:
+                self._measured.shares[key] = self._shares_among(case, kind, tier)
+            if (measured := self._measured.shares[key]) is not None:
+                return measured
+        return None
+
+    def with_bits_asked(
+        self,
+        levels: tuple[Level, ...],
+        case: LadderCase,
+        worded: Mapping[str, Proposal],
+        nodes: Mapping[str, Proposal],
+        of_answer: Callable[[str, str], float | None],
+    ) -> tuple[Level, ...]:
+        """The levels, the answer's first, with bits given the question: -log2 of the share of the relation's answers.
+
+        `worded` are the proposals as worded in the levels, `nodes` the same before wording. A coarser level never has
+        more bits than a finer one. A tier that is true of none of the measured answers gets none.
+        """
+        relation = case.relation.id
+        most = of_answer(case.answer, relation) if relation and len(levels) > 1 else None
+        if most is None:
+            return levels
+        keys = {normalise(node.text): key for key, node in worded.items()}
+
+        def with_bits(tier: Tier, bound: float) -> Tier:
+            key = keys.get(normalise(tier.text))
+            shares = self.shares(case, nodes[key]) if key is not None else None
+            if shares is None or not shares[0]:
+                return tier
+            return replace(tier, bits_asked=min(bound, -math.log2(min(1.0, shares[0]))))
+
+        out, bound = [Level(tiers=tuple(replace(tier, bits_asked=most) for tier in levels[0].tiers))], most
+        for level in levels[1:]:
+            tiers = tuple(with_bits(tier, bound) for tier in level.tiers)
+            out.append(replace(level, tiers=tiers))
+            bound = max((tier.bits_asked for tier in tiers if tier.bits_asked is not None), default=bound)
+        return tuple(out)
+
+    def _groups_of_case(self, case: LadderCase) -> Iterable[str]:
+        """The groups of answers to measure in: by class of the subject, or by art of a genre, the most specific first;
+        "" for all answers.
+        """
+        if case.subject:
+            yield from (f"subject {kind}" for kind in self._graph.classes(case.subject))
+        if case.relation.asks == "genre":
+            yield from (f"answer {kind}" for kind in self._arts_of_genre(case.answer, case.relation))
+        yield ""
+
+    def _arts_of_genre(self, genre: str, relation: Relation) -> list[str]:
+        """The arts of a genre, from its classes that only repeat the question: "film" for film, film genre."""
+        kinds = dict.fromkeys((*self._graph.classes(genre), *self._graph.targets(genre, "P279")))
+        self._graph.fetch(kinds)
+        labels = (normalise(self._graph.label(kind) or "") for kind in kinds)
+        return list(
+            dict.fromkeys(label.split()[0] for label in labels if label != "genre" and label in relation.trivial)
+        )
+
+    def _shares_among(self, case: LadderCase, group: str, tier: str) -> tuple[float, float] | None:
+        if (key := (case.relation.id, group)) not in self._weights:
+            self._weights[key] = self._weights_of(case, group)
+        weights = self._weights[key]
+        total = sum(weights.values())
+        fewest, stated = _minimum_counts(case)
+        if len(weights) < fewest or total < stated:
+            return None
+        answers = self._frequent_answers(case)
+        having = [qid for qid in weights if tier in answers[qid].tiers]
+        return sum(weights[qid] for qid in having) / total, len(having) / len(weights)
+
+    def _weights_of(self, case: LadderCase, group: str) -> Mapping[str, float]:
+        """By frequent answer, the number of entities of a group that have it."""
+        of, _, kind = group.partition(" ")
+        answers = self._frequent_answers(case)
+        weights = {qid: float(answer.count) for qid, answer in answers.items()}
+        if of == "answer":
+            weights = {qid: weight for qid, weight in weights.items() if kind in answers[qid].arts}
+        elif of == "subject" and answers:
+            subjects = self._count_subject_kinds(case.relation.id, answers)
+            weights = {
+                qid: weight * subjects[qid][kind] / subjects[qid][""]
+                for qid, weight in weights.items()
+                if subjects[qid][kind]
+            }
+        return weights
+
+    def _frequent_answers(self, case: LadderCase) -> Mapping[str, FrequentAnswer]:
+        """The most frequent answers of the relation that have proposals; none where they are too few."""
+        relation = case.relation.id
+        known = self._measured.answers.get(relation)
+        if known is None:
+            graph = self._graph
+            values = graph.store.values_of(relation, limit=ANSWERS)
+            known = {}
+            if sum(count for _, count in values) >= _minimum_counts(case)[1]:
+                graph.fetch_along((qid for qid, _ in values), steps=3)  # layers that builders read above an answer
+                for qid, count in values:
+                    alone = replace(case, answer=qid, question="", subject=None, subject_text=None, at=None)
+                    if tiers := frozenset(map(_tier_key, self._build(alone))):
+                        known[qid] = FrequentAnswer(
+                            count=count, arts=frozenset(self._arts_of_genre(qid, case.relation)), tiers=tiers
+                        )
+            self._measured.answers[relation] = known
+        return known
+
+    def _count_subject_kinds(self, relation: str, answers: Iterable[str]) -> Mapping[str, Counter[str]]:
+        """For each answer, the number of its first entities in each class, and under "" the number of those read."""
+        known = self._measured.kinds.get(relation)
+        if known is None:
+            store = self._graph.store
+            referrers = store.referrers([(relation, qid) for qid in answers], limit=SUBJECTS)
+            read = store.entities(
+                {subject for subjects in referrers.values() for subject in subjects}, languages=(), properties=("P31",)
+            )
+            kinds = {
+                subject: {"", *(s.target for s in entity.values("P31") if s.target)} for subject, entity in read.items()
+            }
+            known = {
+                qid: Counter(
+                    kind for subject in referrers.get((relation, qid), ()) for kind in kinds.get(subject, ("",))
+                )
+                for qid in answers
+            }
+            self._measured.kinds[relation] = known
+        return known
+
+
+def _minimum_counts(case: LadderCase) -> tuple[int, int]:
+    return (FEWEST, STATED) if case.relation.id in table() else (UNLISTED, UNLISTED)
+
+
+def _tier_key(proposal: Proposal) -> str:
+    return proposal.qid or without_article(proposal.text)
+
+
+def _is_class(condition: Condition) -> bool:
+    """Whether a condition states a class alone."""
+    return condition.property in _OF_CLASS or (
+        condition.property == "text" and condition.value.rpartition(":")[0] in ("", "kind", "occupation")
+    )

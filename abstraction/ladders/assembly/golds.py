@@ -1,0 +1,351 @@
+"""Gold answers: consistency with the question, and relations between several: synonyms, entailment, alternatives.
+
+Synonyms share one tier on level 1. An answer that follows from another ("1972" from "14 December 1972") is not on
+level 1, since the other's ladder contains it. Alternatives ("Chicago" or "Rock Island") are tiers of level 1; a tier
+that follows from only some of them lists these (`Tier.of`), and is removed where it follows from fewer than half of
+those that have a ladder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from abstraction.base.evidence import complete_evidence
+from abstraction.base.relations import trivial_phrases
+from abstraction.base.tiers import Abstention, Ladder, Level, Tier
+from abstraction.ladders.assembly.filters import content_words, without_article, words
+from abstraction.ladders.assembly.levels import evidence_paths, union
+from abstraction.ladders.quantities import read_amount
+from abstraction.text.descriptions.attested_words import common_occupations
+from abstraction.text.language.amount_reader import parse_quantity
+from abstraction.text.language.date_reader import parse_date
+from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.languages import language
+from abstraction.text.questions.question_kinds import AskedKind, QuestionKind, yes_no_words
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
+
+# Consistency of a gold answer with the kind of answer asked for.
+#
+# A number answers "how many", not "which episode"; a town answers "where", not "how deep". In a conflict the question
+# was misread or the answer has no ladder, and the row abstains with a code.
+
+FIRST_YEAR, LAST_YEAR = 1000, 2100  # range in which a bare number is read as a year
+# Such golds of "how many" and "how long" are years in all of 5 rows of Mintaka and NQ-open.
+_RECENT_YEAR = re.compile(r"(?:19\d\d|20[0-3]\d)\.?")
+_NUMBER = re.compile(r"[~+-]?\d[\d.,]*\Z")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\Z")
+_ORDINALS = frozenset(("last", "final", *language("en").count_words))
+# Kinds of questions that yes or no may answer.
+_DENIAL = frozenset({QuestionKind.YES_NO, QuestionKind.CHOICE, QuestionKind.TEXT, QuestionKind.UNKNOWN})
+
+# Answer classes of entities by kind of question; kinds not listed accept any.
+_CLASSES: Mapping[QuestionKind, frozenset[str]] = {
+    QuestionKind.PLACE: frozenset(
+        {"place", "country", "building", "school", "astronomical", "club", "company", "organisation", "event", "label"}
+    ),
+    QuestionKind.PERSON: frozenset(
+        {"person", "fictional", "group", "country", "company", "organisation", "school", "club", "label"}
+        | {"occupation", "office", "position"}
+    ),
+    QuestionKind.GROUP_OR_PERSON: frozenset(
+        {"person", "fictional", "group", "country", "company", "organisation", "school", "club", "label"}
+        | {"occupation", "office", "position"}
+    ),
+    QuestionKind.CHARACTER: frozenset({"person", "fictional"}),
+    QuestionKind.TEAM: frozenset({"club", "group", "organisation", "school", "country"}),
+    QuestionKind.ORGANISATION: frozenset(
+        {"company", "organisation", "label", "school", "club", "group", "building", "country"}
+    ),
+    QuestionKind.SONG: frozenset({"work"}),
+    QuestionKind.FILM: frozenset({"work"}),
+    QuestionKind.BOOK: frozenset({"work"}),
+    QuestionKind.WORK: frozenset({"work"}),
+    QuestionKind.EPISODE: frozenset({"work"}),
+    QuestionKind.LANGUAGE: frozenset({"language"}),
+    QuestionKind.ANIMAL: frozenset({"taxon"}),
+}
+# Kinds whose answer may also be a date or an amount with its unit.
+MAY_BE_VALUE = frozenset(
+    {
+        QuestionKind.UNKNOWN,
+        QuestionKind.THING,
+        QuestionKind.TEXT,
+        QuestionKind.CHOICE,
+        QuestionKind.DATE,
+        QuestionKind.RANK,
+    }
+)
+_MEASURED = frozenset({QuestionKind.COUNT, QuestionKind.MEASURE, QuestionKind.AGE})
+# Possible dimensions of the unit, by the noun that is measured.
+_DIMENSIONS: Mapping[str, frozenset[str]] = {
+    "length": frozenset({"length"}),
+    "distance": frozenset({"length", "time"}),
+    "mass": frozenset({"mass"}),
+    "temperature": frozenset({"temperature"}),
+}
+
+
+def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstention | None:
+    """The reason why the text of an answer conflicts with the kind asked for, or None."""
+    kind = asked.kind
+    if kind is QuestionKind.YES_NO or (normalise(text) in yes_no_words(code) and kind in _DENIAL):
+        return Abstention.YES_NO
+    if kind is QuestionKind.CODE:
+        return Abstention.CODE
+    if kind in _MEASURED and _RECENT_YEAR.fullmatch(text.strip()):
+        return Abstention.KIND_CONFLICT
+    if is_bare_number(text, code=code):
+        counted = kind in (QuestionKind.COUNT, QuestionKind.AGE) or (kind is QuestionKind.DATE and _is_year(text, code))
+        return None if counted else Abstention.BARE_NUMBER
+    if kind in (QuestionKind.RANK, QuestionKind.SEASON):
+        return Abstention.KIND_CONFLICT
+    if kind in _MEASURED:
+        parsed = read_amount(text.partition("(acceptable range")[0], code=code)
+        if parsed is None or (parsed.unit is None and parsed.noun[:1].isupper()):
+            return Abstention.KIND_CONFLICT  # "2001 NBA Finals" is one of the things counted, not a number of them
+        dimensions = _DIMENSIONS.get(asked.detail)
+        if dimensions is not None and parsed.unit is not None and parsed.unit.dimension not in dimensions:
+            return Abstention.KIND_CONFLICT
+    return None
+
+
+# Classes of sorts of places that exclude each other: a town does not answer a question for a river.
+_SORTS: Mapping[str, frozenset[str]] = {
+    "country": frozenset({"Q6256", "Q3624078", "Q3024240", "Q161243"}),  # and territories, of today and of the past
+    "city": frozenset({"Q486972", "Q515", "Q15284"}),  # and towns, villages, municipalities
+    "river": frozenset({"Q4022"}),
+    "lake": frozenset({"Q23397"}),
+    "mountain": frozenset({"Q8502", "Q46831"}),  # and ranges
+    "continent": frozenset({"Q5107"}),
+    "planet": frozenset({"Q634"}),
+}
+_NOUNS = {"nation": "country", "town": "city", "village": "city"}
+_COUNTRY = frozenset({"country"})
+_KIN = trivial_phrases(["kin"]) | {"sister", "brother"}
+_KINSFOLK = frozenset({"person", "fictional"})
+
+
+def entity_conflict(asked: AskedKind, qid: str, classes: Collection[str], graph: Graph) -> bool:
+    """Whether an entity is clearly not of the kind asked for, by its classes in the graph."""
+    if class_conflict(asked, classes):
+        return True
+    if asked.detail in _KIN:
+        return bool(classes) and _KINSFOLK.isdisjoint(classes)
+    if asked.kind is QuestionKind.PERSON and asked.detail:  # a state may own or win, so such questions have no detail
+        return not _COUNTRY.isdisjoint(classes)
+    asked_sort = _NOUNS.get(asked.detail, asked.detail)
+    if asked.kind is not QuestionKind.PLACE or asked_sort not in _SORTS or graph.is_instance(qid, _SORTS[asked_sort]):
+        return False
+    return any(graph.is_instance(qid, ids) for sort, ids in _SORTS.items() if sort != asked_sort)
+
+
+def class_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
+    """Whether an entity of these classes is clearly not of the kind asked for; always true where a text is asked for.
+    """
+    if asked.kind is QuestionKind.TEXT:
+        return True
+    expected = _CLASSES.get(asked.kind)
+    return expected is not None and bool(classes) and expected.isdisjoint(classes)
+
+
+def fitting_classes(asked: AskedKind, classes: Collection[str]) -> Collection[str]:
+    """The entity's classes that fit the kind of question, or all of them where none fits."""
+    expected = _CLASSES.get(asked.kind)
+    return (expected.intersection(classes) if expected is not None else None) or classes
+
+
+def is_bare_number(text: str, *, code: str = "en") -> bool:
+    """Whether a text is only a number or an ordinal: "563", "twelve", "the sixth"."""
+    bare = normalise(text).removeprefix("the ").rstrip(". ")
+    if _NUMBER.match(bare) or _ORDINAL.match(bare) or bare in _ORDINALS:
+        return True
+    parsed = parse_quantity(bare, code=code)
+    return parsed is not None and parsed.unit is None and not parsed.noun and not parsed.sign
+
+
+def _is_year(text: str, code: str) -> bool:
+    """Whether a number is plausible as a year, or marked as a date by other words of the text."""
+    parsed = parse_date(text, code=code)
+    return parsed is not None and (parsed.circa or FIRST_YEAR <= parsed.first.year <= LAST_YEAR)
+
+
+# Relations between several gold answers.
+
+
+MOST = 40  # answers that are compared with each other; a longer list stays as it is, since comparison is quadratic
+_LEAST_SHARE = 0.5  # least share of the alternatives with a ladder from which a tier must follow
+# Titles before a name, which add nothing to it.
+_TITLES = frozenset({"dr", "mr", "mrs", "ms", "sir", "lady", "lord", "saint", "st", "president", "king", "queen"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Gold:
+    text: str
+    ladder: Ladder
+
+    @property
+    def first(self) -> Tier:
+        return self.ladder.levels[0].tiers[0]
+
+    @property
+    def has_ladder(self) -> bool:
+        return len(self.ladder.levels) > 1
+
+
+def combine_golds(
+    answers: Sequence[str],
+    ladders: Sequence[Ladder],
+    *,
+    code: str,
+    is_person: Callable[[str], bool],
+    holds: Callable[[str, str], bool],
+) -> Ladder:
+    """One ladder for a question with several gold answers, each with its own ladder.
+
+    `is_person` is a predicate of QIDs; `holds(first, second)` is whether the first entity contains the second. The row
+    abstains, with the first code, only where every answer does.
+    """
+    if len(answers) == 1:
+        return union(ladders)
+    golds = [_Gold(text, ladder) for text, ladder in zip(answers, ladders, strict=True)]
+    codes = [ladder.abstained for ladder in ladders]
+    if len(golds) <= MOST:
+        golds = _merge_entailed(_merge_synonyms(golds, code, is_person), code)
+    if len(golds) == 1:
+        return union([golds[0].ladder])
+    joined = union([gold.ladder for gold in _reduce_to_shared_tiers(golds)], holds)
+    levels = (joined.levels[0], *(_with_sources(level, golds) for level in joined.levels[1:]))
+    code_left = codes[0] if all(codes) else Abstention.ONLY_TRIVIAL
+    return Ladder(levels=levels, abstained=code_left if len(levels) == 1 else None)
+
+
+def _merge_synonyms(golds: Sequence[_Gold], code: str, is_person: Callable[[str], bool]) -> list[_Gold]:
+    """The answers without synonyms of others, which become their aliases."""
+    out: list[_Gold] = []
+    for gold in sorted(golds, key=lambda g: not (g.has_ladder or g.first.qid)):  # answers with a known entity first
+        for place, earlier in enumerate(out):
+            if _is_same(earlier, gold, code, is_person):
+                out[place] = _Gold(earlier.text, _add_alias(earlier.ladder, 0, gold.text))
+                break
+        else:
+            out.append(gold)
+    order = {id_: n for n, id_ in enumerate(g.text for g in golds)}
+    return sorted(out, key=lambda g: order[g.text])
+
+
+def _is_same(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bool]) -> bool:
+    qid = gold.first.qid
+    if qid is not None and other.first.qid is not None:
+        return qid == other.first.qid
+    if normalise(other.text) in {normalise(name) for name in gold.first.names()}:
+        return True
+    if qid is None:
+        return _is_same_value(gold.text, other.text, code)
+    name_words, other_words = words(gold.first.text), words(other.text)
+    if not name_words or not other_words or name_words == other_words:
+        return name_words == other_words
+    if is_person(qid) and len(other_words) < len(name_words) and (name_words[-len(other_words) :] == other_words):
+        return True  # a surname
+    added_words = [word for word in other_words if word not in name_words]
+    inside = f" {' '.join(name_words)} " in f" {' '.join(other_words)} "
+    return inside and all(_is_introduction(word) for word in added_words)
+
+
+def _is_introduction(word: str) -> bool:
+    """Whether a word next to a name only introduces it: a title, occupation or nationality."""
+    known = word in _TITLES or word in common_occupations() or word in bundled_demonyms().countries
+    return known or not content_words(word)
+
+
+def _is_same_value(text: str, other: str, code: str) -> bool:
+    first, second = parse_date(text, code=code), parse_date(other, code=code)
+    if first is not None and second is not None:
+        return (first.first, first.last) == (second.first, second.last)
+    amount, same = parse_quantity(text, code=code), parse_quantity(other, code=code)
+    if amount is None or same is None or amount.amount != same.amount or amount.approximate != same.approximate:
+        return False
+    return amount.unit == same.unit  # "eight" and "8 seasons"
+
+
+def _merge_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
+    """The answers that follow from no other; each that does becomes an alias of the tier in the other's ladder."""
+    out = list(golds)
+    for gold in golds:
+        for place, holder in enumerate(out):
+            depth = _level_of(holder, gold, code) if holder.text != gold.text else None
+            if depth is not None:
+                out[place] = _Gold(holder.text, _add_alias(holder.ladder, depth, gold.text))
+                out = [other for other in out if other.text != gold.text]
+                break
+    return out
+
+
+def _level_of(gold: _Gold, other: _Gold, code: str) -> int | None:
+    """The level of an answer's ladder that contains another answer, or None."""
+    key = without_article(other.text)
+    for depth, level in enumerate(gold.ladder.levels[1:], 1):
+        for tier in level.tiers:
+            if other.first.qid is not None and tier.qid is not None:
+                if tier.qid == other.first.qid:
+                    return depth
+            elif key in {without_article(name) for name in tier.names()} or (
+                tier.qid is None and _is_same_value(tier.text, other.text, code)
+            ):
+                return depth
+    return None
+
+
+def _add_alias(ladder: Ladder, depth: int, name: str) -> Ladder:
+    """The ladder with a name added to the first tier of a level, unless a tier there has it."""
+    level = ladder.levels[depth]
+    key = normalise(name)
+    if any(key in {normalise(n) for n in tier.names()} for tier in level.tiers):
+        return ladder
+    first = replace(level.tiers[0], aliases=(*level.tiers[0].aliases, name))
+    changed = Level(tiers=(first, *level.tiers[1:]), extra=level.extra)
+    return Ladder(levels=(*ladder.levels[:depth], changed, *ladder.levels[depth + 1 :]), abstained=ladder.abstained)
+
+
+def _reduce_to_shared_tiers(golds: Sequence[_Gold]) -> list[_Gold]:
+    """The answers, their ladders reduced to tiers that at least half of the ladders share."""
+    holders = _answers_by_tier(golds)
+    needed = _LEAST_SHARE * sum(gold.has_ladder for gold in golds)
+    out = []
+    for gold in golds:
+        led = evidence_paths(complete_evidence(gold.ladder))  # tiers that remain take over the evidence of removed ones
+        levels = [
+            Level(tiers=tiers)
+            for level in gold.ladder.levels[1:]
+            if (
+                tiers := tuple(
+                    replace(t, evidence=led.get(t.key, t.evidence))
+                    for t in level.tiers
+                    if len(holders[t.key]) >= needed
+                )
+            )
+        ]
+        out.append(_Gold(gold.text, Ladder(levels=(gold.ladder.levels[0], *levels), abstained=gold.ladder.abstained)))
+    return out
+
+
+def _answers_by_tier(golds: Sequence[_Gold]) -> dict[str, set[str]]:
+    """The answers from which each tier follows, by the tier's key."""
+    out: dict[str, set[str]] = {}
+    for gold in golds:
+        for level in gold.ladder.levels[1:]:
+            for tier in level.tiers:
+                out.setdefault(tier.key, set()).add(gold.text)
+    return out
+
+
+def _with_sources(level: Level, golds: Sequence[_Gold]) -> Level:
+    """The level with `Tier.of` set on each tier that does not follow from all answers."""
+    holders = _answers_by_tier(golds)
+    tiers = []
+    for tier in level.tiers:
+        held = [gold.text for gold in golds if gold.text in holders.get(tier.key, ())]
+        tiers.append(tier if len(held) == len(golds) else replace(tier, of=tuple(held)))
+    return Level(tiers=tuple(tiers), extra=level.extra)

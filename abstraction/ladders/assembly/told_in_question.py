@@ -1,0 +1,318 @@
+"""The tiers that a question gives away: those whose every part follows from what it names or asks for.
+
+Names in the question are looked up in the graph, so that the containers of a place or event are given away too (South
+Asia with India). A name inside another name may mislead: Massachusetts Mutual may have its seat anywhere. Removed
+tiers are true of both the answer and the named entity, because of several namesakes only one on the answer's own
+ladder counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from abstraction.base.package_data import package_data
+from abstraction.ladders.assembly.filters import leaks_name
+from abstraction.ladders.assembly.levels import ancestors
+from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
+from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.language.demonyms import bundled_demonyms, lands_of_adjectives
+from abstraction.text.questions.question_facts import (
+    ACRONYM,
+    INSIDE,
+    LEAST,
+    QuestionFacts,
+    folded,
+    question_facts,
+    split_nation,
+)
+from kg.base.bounded_cache import SizedDict
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
+
+_KEPT = 4_000_000  # characters of cached names: 30 MB at most
+_COUNTRIES = STATE | {PAST_STATE, "Q6256", "Q3336843"}  # states, and countries within a state
+_CITIES = frozenset({"Q5119", "Q1549591", "Q1637706", "Q200250", "Q51929311"})  # capital, big, of a million, metropolis
+_ARTICLE = re.compile(r"^(?:an?|the)\s+")
+_COUNTY = re.compile(r" county$")
+_WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
+_CONTINENT = "Q5107"
+# Properties of conditions, by topic; a question gives away no other topic.
+_NATIONS = frozenset({"P27", "P17", "P495"})
+_PLACED = frozenset({"self", "P131", "P276", "P159", "P740", "P361", "P30"})
+_KINDS = frozenset({"P31", "P106", "P279", "P641", "P136", "P413", "P407"})
+_HOLDERS = ("P17", "P131", "P276", "P361", "P30")  # from an entity that is not a place to its places
+# Answer classes whose location a name gives away.
+_SCENES = frozenset({"event", "school", "organisation", "company", "club", "building"})
+_DOERS = frozenset({"person", "group"})  # whose names give away neither occupation nor nation
+_TEAMS = ("team", "club", "franchise")
+_AMERICA = frozenset({"Q30"})  # the country of teams in American leagues
+_IN_ENDS = re.compile(r" (?:in|of|from) (?:the )?(?P<place>[A-ZÀ-Þ].*)\Z")
+_BY_ENDS = re.compile(r" by (?P<makers>[A-ZÀ-Þ].*)\Z")
+_DATED = re.compile(r"\A(?P<year>\d{4})s? ")
+_parts = partial(package_data, "name_parts.json")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _NamedInQuestion:
+    """The entities that a question names in the graph: names, countries, places with their containers, containers of
+    named events and organisations (`scenes`), and the question's facts.
+    """
+
+    names: frozenset[str]
+    lands: frozenset[str]
+    places: frozenset[str]
+    scenes: frozenset[str]
+    facts: QuestionFacts
+
+
+class ToldInQuestion:
+    """Finds the tiers that a question gives away; create one instance per graph."""
+
+    def __init__(self, graph: Graph, vocabulary: Vocabulary) -> None:
+        self._graph = graph
+        self._vocabulary = vocabulary
+        self._demonyms = frozenset((*bundled_demonyms().countries, *vocabulary.countries))
+        self._names: SizedDict[str, frozenset[str]] = SizedDict(_KEPT, lambda _, names: 200 + sum(map(len, names)))
+
+    def keys(self, nodes: dict[str, Proposal], case: LadderCase) -> frozenset[str]:
+        """Keys of the tiers that the question gives away, and of all that follow from them.
+
+        All keys where the question names the answer itself, or, for a thing's country, a place in it. A person's name
+        gives away a place only after "of"; the subject's name gives away its place only where the relation's answer
+        lies in its subject (`Relation.within`).
+        """
+        if not nodes:
+            return frozenset()
+        facts = question_facts(case.question, self._graph.shown_in)
+        names = self._relevant_names(case, facts)
+        whole = folded(case.subject_text) if case.subject_text else ""
+        if not case.relation.within:
+            names -= {whole}
+        rest = case.question.replace(case.subject_text, " ") if case.subject_text else case.question
+        lands = self._countries_of_names(names) | lands_of_adjectives(rest, self._graph.shown_in)
+        places, scenes = self._named_places(nodes, names, case, facts)
+        if self._names_answer(names, lands, places | scenes, case):
+            return frozenset(nodes)
+        told = _NamedInQuestion(names=names, lands=lands, places=places, scenes=scenes, facts=facts)
+        keys = {key for key, node in nodes.items() if self._follows_from_question(node, told, case)}
+        if case.relation.within:
+            keys |= self._keys_around_capital(nodes, case)
+        longer = facts.words if case.relation.subject != "person" else ()
+        keys |= {key for key, node in nodes.items() if node.qid and _is_inside(node.text, longer)}
+        return _add_entailed(nodes, keys)
+
+    def _relevant_names(self, case: LadderCase, facts: QuestionFacts) -> frozenset[str]:
+        """The names in the question that count; for a question about a person those outside its name, and those after
+        "of" in it.
+        """
+        if case.relation.subject != "person":
+            return facts.names
+        # "of France" does not give away where a king was born; "of" a region usually does for a duke.
+        lands = bundled_demonyms().names
+        behind = frozenset(
+            name for name in facts.behind_of if not any(map(case.gazetteer.is_state, lands.get(name, ())))
+        )
+        if not case.subject_text:
+            return behind | (facts.names & self._demonyms)
+        if case.subject_text not in case.question:
+            return behind
+        return behind | question_facts(case.question.replace(case.subject_text, " ")).names
+
+    def _countries_of_names(self, names: frozenset[str]) -> frozenset[str]:
+        """QIDs of countries by the demonyms, country names and parts of names among the names."""
+        lands = [land for name in names & self._demonyms for land in self._vocabulary.nations(name)]
+        lands += [land for name in names & bundled_demonyms().names.keys() for land in bundled_demonyms().names[name]]
+        lands += [land for name in names & _parts()["lands"].keys() for land in _parts()["lands"][name]]
+        return frozenset(lands)
+
+    def _named_places(
+        self, nodes: Mapping[str, Proposal], names: frozenset[str], case: LadderCase, facts: QuestionFacts
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """QIDs of named places outside the subject, with their containers, and of the containers of named events and
+        organisations; longer names first.
+
+        Empty for a question where something is: the places in its name are not an answer.
+        """
+        nothing = frozenset[str](), frozenset[str]()
+        if not any(c.property in _PLACED | _NATIONS for node in nodes.values() for c in node.conditions):
+            return nothing
+        asks_where = case.relation.asks in ("place", "school") and (case.relation.id or _WHERE.match(case.question))
+        if asks_where and not case.relation.within:
+            return nothing
+        subject = case.subject_text or ""
+        within = case.relation.asks == "country" and case.relation.subject != "person"
+        spelled = [
+            name
+            for name in facts.spelled
+            if folded(name) in names and (name not in subject or (within and _is_of_a_thing(name, subject)))
+        ]
+        if not spelled:
+            return nothing
+        self._graph.find_all(spelled)
+        places, scenes = set[str](), set[str]()
+        taken: list[str] = []
+        for name in spelled:
+            if any(f" {name} " in f" {longer} " for longer in taken):
+                continue
+            carriers = (m for m in self._graph.find(name) if m.text[:1].isupper() or name.islower())
+            ids = [m.id for m in carriers if m.id != case.answer and m.id[0] == "Q" and not _is_code(m.text, name)]
+            if ids:
+                taken.append(name)
+                self._graph.fetch(ids)
+            for qid in ids:
+                kinds = case.gazetteer.classes(qid)
+                if name in subject and not self._graph.is_instance(qid, FIRST_DIVISION | _CITIES):
+                    continue  # small places have too many namesakes
+                if not PLACES.isdisjoint(kinds):
+                    places.update(self._holders([qid], case))
+                elif not kinds.isdisjoint(_SCENES):
+                    scenes.update(self._holders((p for prop in _HOLDERS for p in self._graph.targets(qid, prop)), case))
+        return frozenset(places), frozenset(scenes)
+
+    def _holders(self, places: Iterable[str], case: LadderCase) -> Iterable[str]:
+        """The places and their containers."""
+        for place in places:
+            yield place
+            yield from (holder for holder, _ in case.gazetteer.containers(place) if holder)
+            yield from self._graph.targets(place, "P30")
+
+    def _names_answer(
+        self, names: frozenset[str], lands: frozenset[str], around: frozenset[str], case: LadderCase
+    ) -> bool:
+        """Whether the question names the answer (not a person or group), or lies in the country that is asked for."""
+        is_doer = not _DOERS.isdisjoint(case.gazetteer.classes(case.answer))
+        if case.answer in lands or not (is_doer or names.isdisjoint(self._names_of_answer(case))):
+            return True
+        return case.relation.asks == "country" and case.relation.subject != "person" and case.answer in around
+
+    def _names_of_answer(self, case: LadderCase) -> frozenset[str]:
+        of = self._cached_names if case.graph is self._graph else lambda qid: _searchable_names(case.graph, qid)
+        return of(case.answer)
+
+    def _follows_from_question(self, node: Proposal, told: _NamedInQuestion, case: LadderCase) -> bool:
+        """Whether every part of a tier follows from the question: kind, nation, place and year."""
+        if self._is_named(node, told):
+            return True
+        if node.conditions and {c.property for c in node.conditions} <= case.relation.of_subject:
+            return True
+        kinds = case.relation.trivial
+        if node.qid and not any(c.property in _PLACED for c in node.conditions):
+            return any(told.facts.implies(normalise(name)) for name in (node.text, *self._graph.names(node.qid)[:1]))
+        if node.qid:
+            return False
+        in_english = node.text if self._graph.shown_in == self._graph.language else node.key.removeprefix("text:")
+        phrase = _ARTICLE.sub("", in_english)  # the key of a phrase is its English text
+        if (dated := _DATED.match(phrase)) and dated["year"] not in told.facts.years:
+            return False
+        phrase = phrase[dated.end() :] if dated else phrase
+        if (made := _BY_ENDS.search(phrase)) and folded(made["makers"]) in told.names:
+            phrase = phrase[: made.start()]
+        kind = normalise(_IN_ENDS.sub("", phrase))
+        if kind != normalise(phrase):
+            if self._names_office_and_owner(phrase, kind, told, case):
+                return True
+            if not self._names_places(node, kind, told):
+                return False
+        adjective, kind = split_nation(kind, self._vocabulary.countries or {})
+        if not adjective:
+            adjective, kind = split_nation(kind, bundled_demonyms().countries)
+        is_asked = not kind or kind in ("person", "place") or kind in kinds or told.facts.implies(kind)
+        if not is_asked or not adjective:
+            return is_asked and (kind not in ("person", "place") or kind != normalise(phrase))
+        is_team = told.facts.has_league and kind.endswith(_TEAMS)
+        return (is_team and adjective == "american") or self._names_nation(adjective, told)
+
+    def _is_named(self, node: Proposal, told: _NamedInQuestion) -> bool:
+        if node.qid is None:
+            return node.text[:1].isupper() and folded(node.text) in told.names
+        return self._is_place_named(node.qid, told)
+
+    def _is_place_named(self, qid: str, told: _NamedInQuestion) -> bool:
+        known = qid in told.places or qid in told.scenes or qid in told.lands
+        return known or not told.names.isdisjoint(self._cached_names(qid))
+
+    def _names_places(self, node: Proposal, kind: str, told: _NamedInQuestion) -> bool:
+        """Whether the question names all places of a phrase, or they are the country of a league's teams."""
+        places = [c.value for c in node.conditions if c.property in _PLACED | _NATIONS]
+        land = _AMERICA if told.facts.has_league and kind.endswith(_TEAMS) else frozenset[str]()
+        return bool(places) and all(place in land or self._is_place_named(place, told) for place in places)
+
+    def _names_office_and_owner(self, phrase: str, kind: str, told: _NamedInQuestion, case: LadderCase) -> bool:
+        """Whether a question names both an office or kind and its owner: "a president of the United States"."""
+        whose, kind = _IN_ENDS.search(phrase), kind.removeprefix("former ")
+        if whose is None or not (told.facts.implies(kind) or f" {kind} " in f" {folded(case.question)} "):
+            return False
+        name = whose["place"]
+        return folded(name) in told.names or any(self._is_place_named(m.id, told) for m in self._graph.find(name))
+
+    def _names_nation(self, adjective: str, told: _NamedInQuestion) -> bool:
+        if adjective in told.names:
+            return True
+        lands = {*self._vocabulary.nations(adjective), *bundled_demonyms().countries.get(adjective, ())}
+        return not lands.isdisjoint(told.places | told.lands)
+
+    def _keys_around_capital(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
+        """Keys of continents and of containers of the subject. The country of a county's seat is not given away."""
+        subject, label = case.subject, self._graph.label(case.answer) or ""
+        named = {node.qid: key for key, node in nodes.items() if node.qid}
+        out = {key for qid, key in named.items() if _CONTINENT in self._graph.classes(qid)}
+        out |= {key for key, node in nodes.items() if node.qid == subject or leaks_name(node.text, label)}
+        if subject is None and not _COUNTY.search(folded(case.subject_text or "")):
+            # Other units whose capital it is, as a former empire.
+            seat = normalise(self._graph.description(case.answer) or "")
+            out |= {key for qid, key in named.items() if self._is_seat_of(qid, seat, case)}
+        if subject is not None and not _COUNTY.search(folded(case.subject_text or "")):
+            out |= {named[qid] for qid, _ in case.gazetteer.containers(subject) if qid in named}
+        if subject is not None and not _COUNTRIES.isdisjoint(self._graph.classes(subject)):
+            out |= {key for qid, key in named.items() if not _COUNTRIES.isdisjoint(self._graph.classes(qid))}
+        return out
+
+    def _is_seat_of(self, qid: str, description: str, case: LadderCase) -> bool:
+        """Whether the answer is the capital of a place by statement, or of a state by the answer's description."""
+        if case.answer in self._graph.targets(qid, "P36"):
+            return True
+        name = re.escape(normalise(self._graph.label(qid) or ""))
+        said = re.match(rf"(?:the )?capital\b[\w ]* of (?:the )?{name}(?!\w)", description)
+        return said is not None and case.gazetteer.is_state(qid)
+
+    def _cached_names(self, qid: str) -> frozenset[str]:
+        """The folded names of an entity that are searched in questions."""
+        names = self._names.get(qid)
+        if names is None:
+            names = self._names[qid] = _searchable_names(self._graph, qid)
+        return names
+
+
+def _add_entailed(nodes: dict[str, Proposal], keys: Collection[str]) -> frozenset[str]:
+    """The keys, and those of every tier that follows from one of them."""
+    return frozenset(keys).union(key for key in nodes if keys and not ancestors(nodes, key).isdisjoint(keys))
+
+
+def _is_code(carried: str, name: str) -> bool:
+    """Whether an entity has the name only as a code that the question spells otherwise: "Me" is not ME, Maine."""
+    return carried.isupper() and carried != name
+
+
+def _is_of_a_thing(name: str, subject: str) -> bool:
+    """Whether a place in the subject's name is its location (Copenhagen Harbour Buses), not its namesake (Victoria
+    County).
+    """
+    words = {*folded(subject).split()} - {*folded(name).split()}
+    return not words <= set(_parts()["around_places"]["words"])
+
+
+def _searchable_names(graph: Graph, qid: str) -> frozenset[str]:
+    texts = (*graph.names(qid), *graph.shown_names(qid))
+    return frozenset(name for text in texts if len(name := text if ACRONYM.fullmatch(text) else folded(text)) >= LEAST)
+
+
+def _is_inside(label: str, words: tuple[str, ...]) -> bool:
+    """Whether a one-word name is the beginning or end of a longer word."""
+    if not words or " " in label or len(label) < INSIDE:
+        return False
+    name = folded(label)
+    return any(word != name and (word.startswith(name) or word.endswith(name)) for word in words)

@@ -1,0 +1,372 @@
+"""Bits of each condition of a tier, under its facet; and shares of the world by place.
+
+Conditions of one facet overlap (a county and its state, a singer and a musician): together they have the bits of the
+rarest. The facets of a tier are counted jointly where the snapshot contains all carriers of one (`Joint`): the share
+of that facet, times the shares of the others among its carriers. Otherwise facets are taken as independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from abstraction.base.classes import Classifier, anchors
+from abstraction.base.properties import with_role
+from abstraction.base.tiers import Condition
+from abstraction.ladders.information.counting import Hierarchy, Pair, ValueCounts
+from abstraction.ladders.information.literal_bits import years_of
+from abstraction.linking.gazetteer import Gazetteer
+from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
+from kg.base.bounded_cache import SizedDict
+from kg.base.model import entity_number
+from kg.base.terms import fallback_chain, normalise
+from kg.graph.graph import Graph
+from kg.graph.ranks import valid_values
+
+# Joint counts of conditions, where the snapshot contains every carrier of one of them.
+
+MOST = 1_000  # carriers of the condition that the others are counted among
+CARRIERS_KEPT = 400_000  # carriers, and sets of their values, that are kept: 80 MB each at most
+FEWEST = 5  # carriers with a statement of the other property: a share of fewer would be chance
+
+
+class Joint:
+    """Shares among the carriers of a condition: exact, since the snapshot contains all carriers of the source."""
+
+    def __init__(self, counts: ValueCounts) -> None:
+        self._counts = counts
+        self._carriers: SizedDict[frozenset[Pair], tuple[str, ...]] = SizedDict(
+            CARRIERS_KEPT, lambda pairs, carriers: 5 * len(pairs) + len(carriers)
+        )
+        self._value_sets: SizedDict[tuple[frozenset[Pair], str], tuple[int, Mapping[frozenset[str], int]]] = SizedDict(
+            CARRIERS_KEPT, lambda key, counted: 5 * len(key[0]) + 5 * len(counted[1])
+        )
+
+    def share(self, base: frozenset[Pair], prop: str, values: Collection[str]) -> float | None:
+        """Among the entities with any pair of `base` and with `prop`, the share that has one of the values under
+        `prop`.
+
+        None where the base has more than `MOST` carriers, the snapshot lacks one of them, fewer than `FEWEST` have the
+        property, or none has such a value.
+        """
+        carriers = self._carriers_of(base)
+        if not carriers:
+            return None
+        key = (base, prop)
+        if key not in self._value_sets:
+            read = self._counts.store.entities(carriers, languages=(), properties=(prop,))
+            sets = (
+                frozenset(s.target for s in valid_values(entity.values(prop)) if s.target) for entity in read.values()
+            )
+            counted = Counter(held for held in sets if held)
+            self._value_sets[key] = counted.total(), counted
+        total, sets_counted = self._value_sets[key]
+        hits = sum(count for held, count in sets_counted.items() if not held.isdisjoint(values))
+        return hits / total if hits and total >= FEWEST else None
+
+    def _carriers_of(self, base: frozenset[Pair]) -> tuple[str, ...]:
+        """All carriers of the base, in the order of its pairs; () where not all are in the snapshot."""
+        if base not in self._carriers:
+            pairs = sorted(base)
+            self._counts.read(pairs)
+            counts = {pair: self._counts.of(*pair) for pair in pairs}
+            carriers: dict[str, None] = {}
+            if sum(counts.values()) <= MOST:
+                held = self._counts.store.referrers(pairs, limit=MOST + 1)  # one more shows that there are too many
+                if all(len(held.get(pair, ())) == count for pair, count in counts.items()):
+                    carriers = dict.fromkeys(carrier for pair in pairs for carrier in held.get(pair, ()))
+            self._carriers[base] = tuple(carriers)
+        return self._carriers[base]
+
+
+# Shares of the world by place, and the states in each part of the world.
+#
+# A place has the entities with it, or with a container inside it, under P131, P276, P159 or P706. A state has its
+# entities under P17, where that is a larger share; a part of the world has the sum of its states.
+
+LOCATED = ("P131", "P276", "P159", "P706")  # located in, location, headquarters, physical feature
+# Properties from which states and parts of the world are recognised.
+_READ = frozenset({"P17", "P30", "P31", "P131", "P276", "P361", "P576"})
+
+
+class World:
+    """Shares of places in one store. Keys are those of `gazetteer.Place`: QIDs, or `text:` and a name."""
+
+    def __init__(self, counts: ValueCounts, language: str) -> None:
+        self._counts = counts
+        self._language = language
+        self._containers = Hierarchy(counts, LOCATED, ("P131",))
+        self._known: dict[str, float | None] = {}
+
+    @property
+    def located(self) -> int:
+        """N: the number of statements that place an entity, or of entities with a state where there are more."""
+        return max(self._containers.statements, self._counts.total("P17"))
+
+    @property
+    def states(self) -> frozenset[str]:
+        """Current sovereign states that are values of P17."""
+        return self._states[0]
+
+    def states_in(self, key: str) -> int | None:
+        """The number of states in a part of the world; None where none are known."""
+        return len(self._states[1][key]) if key in self._states[1] else None
+
+    def share(self, key: str) -> float | None:
+        """The share of all located entities that lies in the place, in (0, 1]; None where none is known to."""
+        if key not in self._known:
+            self._known[key] = self._share(key)
+        return self._known[key]
+
+    def _share(self, key: str) -> float | None:
+        share = 0.0
+        if mass := self._containers.mass(key):
+            share = (mass + 1) / self._containers.statements  # the place itself is one of the answers
+        if key in self.states and (of_state := self._counts.of("P17", key)):
+            share = max(share, of_state / self._counts.total("P17"))
+        parts = self._states[1]
+        if key in parts:
+            share = max(share, sum(self.share(state) or 0.0 for state in sorted(parts[key])))
+        return min(1.0, share) or None
+
+    @cached_property
+    def _states(self) -> tuple[frozenset[str], Mapping[str, frozenset[str]]]:
+        """The states, and the states in each part of the world, by its key."""
+        # A separate graph: descriptions given by a question's row must not change counts.
+        graph = Graph(self._counts.store, language=self._language, properties=_READ)
+        gazetteer = Gazetteer(graph, Classifier(graph))
+        countries = [value for value, _ in self._counts.store.values_of("P17")]
+        self._counts.read(("P17", country) for country in countries)
+        graph.fetch(countries)
+        states = frozenset(
+            country for country in countries if gazetteer.is_state(country) and not graph.is_historical(country)
+        )
+        parts: dict[str, set[str]] = defaultdict(set)
+        for state in sorted(states):
+            for key in _parts_of_the_world(graph, gazetteer, state) - states:
+                parts[key].add(state)
+        return states, {key: frozenset(held) for key, held in parts.items()}
+
+
+def _parts_of_the_world(graph: Graph, gazetteer: Gazetteer, state: str) -> set[str]:
+    """Keys of the regions and continents that contain the state: by its description, and by P361 and P30.
+
+    Among several continents those in the description count: overseas territories are no reason to count a state twice.
+    """
+    keys = set(graph.targets(state, "P361"))
+    for step in gazetteer.chain(state):
+        for place in step:
+            keys.add(place.key)
+            if place.written:
+                keys.add(f"text:{normalise(place.written)}")
+    continents = graph.targets(state, "P30")
+    description = normalise(graph.description(state) or "")
+    named = [
+        continent for continent in continents if (label := graph.label(continent)) and normalise(label) in description
+    ]
+    return keys.union(named or continents)
+
+
+# Bits of single conditions.
+
+
+# Answer classes whose members are classes: a tier above one of them covers its instances and subclasses.
+CLASS_VALUED = frozenset({"genre", "occupation", "language", "position", "office", "award"})
+_OF_CLASS = with_role("class")
+_HOLDS = {"self": "where", **dict.fromkeys(with_role("where"), "where")}
+_FACETS = {**_HOLDS, **{prop: facet for facet in ("nation", "role", "whole", "when") for prop in with_role(facet)}}
+_RARE = with_role("rare")  # lacking the statement means lacking the thing: shares are of all members
+# Properties with joint counts; for locations the state alone, since other places are summed over containers.
+_JOINT = with_role("joint")
+PHRASES_KEPT = 10_000_000  # characters of phrases that are kept: 40 MB at most
+LONGEST = 20  # most words at the end of a phrase that are tried as the name of a class
+# By the mark of a condition in words, the property whose values the words may name.
+_NAMES = {"kind": "P31", "occupation": "P106", "office": "P39"}
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionBits:
+    """Bits of a condition, with the property and value that they were counted by, if any."""
+
+    facet: str
+    bits: float
+    prop: str = ""
+    value: str = ""
+
+
+def information(share: float) -> float:
+    """-log2 of a share in (0, 1]; 0 for more."""
+    return max(0.0, -math.log2(share))
+
+
+class Facets:
+    """Bits of single conditions, from one store."""
+
+    def __init__(self, counts: ValueCounts, vocabulary: Vocabulary) -> None:
+        self._counts = counts
+        self._vocabulary = vocabulary
+        self.world = World(counts, vocabulary.language)
+        self.classes = Hierarchy(counts, ("P31", "P279"), ("P279",))
+        self.taxa = Hierarchy(counts, ("P171",), ("P171",))
+        self._below = {prop: Hierarchy(counts, (prop,), ("P279",)) for prop in ("P106", "P136")}
+        self._sizes: dict[str, int] = {}
+        self._known: SizedDict[tuple[str, str, str], ConditionBits | None] = SizedDict(
+            PHRASES_KEPT, lambda key, _: sum(map(len, key)) + 200
+        )
+        self._joint = Joint(counts)
+
+    def size(self, kind: str) -> int:
+        """The number of statements of the source that put something into an answer class, under the nearest anchors."""
+        if kind not in self._sizes:
+            known = anchors()
+            of_kind = {qid for qid, kinds in known.items() if kind in kinds}
+            held = self.classes.at_or_below(sorted(of_kind), but=known.keys() - of_kind)
+            self._sizes[kind] = sum(self.classes.direct.get(qid, 0) for qid in held)
+        return self._sizes[kind]
+
+    def bits_of(self, conditions: Collection[Condition], kind: str, size: float, phrase: str) -> float | None:
+        """Joint bits of the conditions among `size` members of `kind`; None where none of them can be counted.
+
+        `phrase` is the text of the tier without its article.
+        """
+        by_facet: dict[str, ConditionBits] = {}
+        for condition in sorted(conditions, key=lambda c: (c.property, c.value)):
+            counted = self._bits_of_condition(condition, kind, size, phrase)
+            if counted is not None and (counted.facet not in by_facet or counted.bits > by_facet[counted.facet].bits):
+                by_facet[counted.facet] = counted
+        if not by_facet:
+            return None
+        parts = sorted(by_facet.values(), key=lambda part: (-part.bits, part.facet))
+        # One member has log2(size) bits, and nothing is rarer.
+        return min(math.log2(size), self._joint_bits(parts) if len(parts) > 1 else parts[0].bits)
+
+    def _joint_bits(self, parts: Sequence[ConditionBits]) -> float:
+        """Joint bits of several facets, the rarest first."""
+        base = next((part for part in parts if part.prop in _JOINT), None)
+        bits = 0.0
+        for part in parts:
+            share = None
+            if base is not None and part is not base and part.prop in _JOINT:
+                pairs = frozenset(
+                    (base.prop, value) for value in self._values_at_or_below(base) if self._counts.of(base.prop, value)
+                )
+                share = self._joint.share(pairs, part.prop, self._values_at_or_below(part))
+            bits += part.bits if share is None else information(share)
+        return bits
+
+    def _values_at_or_below(self, part: ConditionBits) -> Collection[str]:
+        """The values that imply the value of a part: itself and its subclasses."""
+        held = self.classes if part.prop == "P31" else self._below.get(part.prop)
+        return held.at_or_below([part.value]) if held else (part.value,)
+
+    def _bits_of_condition(self, condition: Condition, kind: str, size: float, phrase: str) -> ConditionBits | None:
+        prop, value = condition.property, condition.value
+        if prop == "text":
+            return self._bits_of_words(value, kind, size, phrase)
+        share = self._share(prop, value, kind, size)
+        if share is None:
+            return None
+        facet = "class" if prop == "P31" or (kind in CLASS_VALUED and prop in _OF_CLASS) else _FACETS.get(prop, prop)
+        return ConditionBits(facet, information(share), prop, value)
+
+    def _share(self, prop: str, value: str, kind: str, size: float) -> float | None:
+        if prop in _HOLDS:
+            return self.world.share(value)
+        if prop == "P31" or (kind in CLASS_VALUED and prop in _OF_CLASS):
+            # Where answers are classes, the class itself is one of them.
+            # A class larger than the population is not part of it, and their overlap is unknown.
+            mass = self.classes.mass(value) + (kind in CLASS_VALUED)
+            return mass / self.size(kind) if 0 < mass <= self.size(kind) else None
+        if prop == "P171":
+            return self.taxa.share(value)
+        if _FACETS.get(prop) == "when":
+            return 1 / years_of(prop)  # a condition with a year: all years of the relation are equally likely
+        if prop in self._below:
+            return self._below[prop].share(value)
+        count = self._counts.of(prop, value)
+        return count / max(size if prop in _RARE else self._counts.total(prop), count) if count else None
+
+    def _bits_of_words(self, value: str, kind: str, size: float, phrase: str) -> ConditionBits | None:
+        """Bits of a condition in words, without a statement: words that name a class, an office or a nation, or a
+        modifier.
+        """
+        mark, colon, words = value.partition(":")
+        head = phrase.partition(" in ")[0]  # "defensive position in American football", "port city in California"
+        if not colon:
+            mark, words = "kind" if head.endswith(value) else "mod", value
+        if mark == "ordinal":
+            return ConditionBits("role", math.log2(size))  # there was one
+        if mark in _NAMES:
+            return self._bits_of_class_phrase(_NAMES[mark], words, kind, size)
+        if mark == "land":
+            nations = self._vocabulary.nations(words)
+            return (
+                self._bits_of_condition(Condition(property="P27", value=nations[0]), kind, size, phrase)
+                if nations
+                else None
+            )
+        if mark == "mod":
+            return self._bits_of_modifier(words, head)
+        return None
+
+    def _bits_of_class_phrase(self, prop: str, phrase: str, kind: str, size: float) -> ConditionBits | None:
+        """Bits of a phrase: by the class it names; else by the number of descriptions with it; else by the class that
+        its end names.
+        """
+        key = (prop, phrase, kind)
+        if key not in self._known:
+            words = phrase.split(" ")
+            counted = self._bits_of_name(prop, phrase, kind, size)
+            if counted is None and prop != "P39":
+                ends = (" ".join(words[at:]) for at in range(max(1, len(words) - LONGEST), len(words)))
+                named = (of_end for end in ends if (of_end := self._bits_of_name(prop, end, kind, size)))
+                counted = self._bits_by_descriptions(prop, phrase, size) or next(named, None)
+            self._known[key] = counted
+        return self._known[key]
+
+    def _bits_of_name(self, prop: str, name: str, kind: str, size: float) -> ConditionBits | None:
+        """Bits by the value of the property with the name, the most frequent of several."""
+        if prop == "P106":
+            entity_ids = self._vocabulary.occupations.get(normalise(name), ())
+        else:
+            languages = fallback_chain(self._vocabulary.language)
+            matches = self._counts.store.find([name], languages=languages).get(name, [])
+            entity_ids = tuple(match.id for match in matches)
+        self._counts.read((prop, qid) for qid in entity_ids)
+        best = max(entity_ids, key=lambda qid: (self._counts.of(prop, qid), -entity_number(qid)), default=None)
+        if best is None or not self._counts.of(prop, best):
+            return None
+        return self._bits_of_condition(Condition(property=prop, value=best), kind, size, "")
+
+    def _bits_by_descriptions(self, prop: str, phrase: str, size: float) -> ConditionBits | None:
+        count = self._phrase_ending_counts.get(normalise(phrase), 0) * self._entities_per_description
+        return ConditionBits(_FACETS.get(prop, "class"), information(count / max(size, count))) if count else None
+
+    def _bits_of_modifier(self, words: str, phrase: str) -> ConditionBits | None:
+        """Bits of a modifier: by its share among the descriptions with the same head."""
+        whole = normalise(phrase)
+        at = f" {whole} ".find(f" {words} ")
+        if at < 0:
+            return None
+        part, all_ = (self._phrase_ending_counts.get(end, 0) for end in (whole[at:], whole[at + len(words) + 1 :]))
+        return ConditionBits("words", information(part / all_)) if part and all_ else None
+
+    @cached_property
+    def _entities_per_description(self) -> float:
+        """The number of entities in the source per description that was read."""
+        read = min(self._counts.store.manifest()["counts"].get("items", 0), DESCRIPTIONS_READ)
+        return max(1.0, self._counts.total("P31") / read) if read else 1.0
+
+    @cached_property
+    def _phrase_ending_counts(self) -> Mapping[str, int]:
+        """By phrase, the number of descriptions whose opening ends with it."""
+        counts: dict[str, int] = {}
+        for opening, count in self._vocabulary.phrases.items():
+            words = opening.split(" ")
+            for at in range(len(words)):
+                end = " ".join(words[at:])
+                counts[end] = counts.get(end, 0) + count
+        return counts

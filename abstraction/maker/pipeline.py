@@ -1,0 +1,331 @@
+"""Questions in, tiered rows out: link, propose, filter, level.
+
+`LadderMaker` keeps between questions what is costly to read or compute (a cached view of the snapshot, classes, place
+chains); `make_ladders` streams rows through one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+
+from abstraction.base.classes import Classifier
+from abstraction.base.faults import Fault, OnReject, attempt
+from abstraction.base.properties import properties
+from abstraction.base.relations import Relation, relation, table
+from abstraction.base.tiers import Level
+from abstraction.errors import RowError
+from abstraction.files.row_languages import row_language
+from abstraction.files.rows import QARow, RejectedRow, TieredRow
+from abstraction.ladders.assembly.filters import MeasuredRelations, Triviality
+from abstraction.ladders.assembly.told_in_question import ToldInQuestion
+from abstraction.ladders.builders import builder_for
+from abstraction.ladders.information.weighing import Information
+from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.linking.gazetteer import PLACES, Gazetteer
+from abstraction.linking.linker import Linker
+from abstraction.linking.priors import Priors
+from abstraction.maker.readers import GraphReaders
+from abstraction.maker.row_maker import WHERE, MakerTools, RowMaker, RowWithNotes
+from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.descriptions.place_grammar import parse_place
+from abstraction.text.language.demonyms import territory_labels
+from abstraction.text.language.languages import reading_language
+from abstraction.text.questions.question_kinds import ANY_KIND, asked_kind
+from abstraction.text.questions.relation_wording import read_wording, subject_of
+from kg.base.model import Entity
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
+from kg.store.protocol import Store
+
+CHUNK = 500  # rows whose entities are read from the store together
+MOST_LANGUAGES = 40  # in one run; each has a maker with caches of its own
+KEPT = 30_000  # entities in memory; above that caches are dropped, so that memory stays bounded
+
+
+class LadderMaker:
+    """Makes ladders from one snapshot in one language. The same row always gives the same ladder.
+
+    The rules read English labels and descriptions whatever the language is; tiers are then translated. `linker` names
+    the method for answers without an id; see `linking.linker.Linker`. `vocabulary` and `measured` can be shared by
+    makers for the same store that read the same language: to build them takes seconds. Without `as_asked`, tiers that
+    the names in the question imply or that most answers share are kept, and containers keep their bare names, as in
+    the paper. Without `bits_asked` that field stays empty: counting the answers of a relation takes a second or more.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        language: str = "en",
+        linker: str = "question",
+        vocabulary: Vocabulary | None = None,
+        measured: MeasuredRelations | None = None,
+        as_asked: bool = True,
+        bits_asked: bool = True,
+    ) -> None:
+        self._linker_method = linker
+        self._as_asked = as_asked
+        self._bits_asked = bits_asked
+        self._language = language
+        self._priors = Priors(store)
+        self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
+        self.measured = measured or MeasuredRelations()
+        self.information = Information(store, self.vocabulary)
+        self._open_graph(store)
+
+    def _open_graph(self, store: Store) -> None:
+        known = properties() | set(table())
+        read = reading_language(self._language)
+        labels = territory_labels(self._language)
+        graph = Graph(store, language=read, shown_in=self._language, further_labels=labels, properties=known)
+        self._readers = GraphReaders.of(graph, method=self._linker_method, priors=self._priors)
+        self._tools = MakerTools(
+            vocabulary=self.vocabulary,
+            information=self.information,
+            triviality=Triviality(graph, self.proposals, self.measured),
+            told_by=ToldInQuestion(graph, self.vocabulary),
+            as_asked=self._as_asked,
+            bits_asked=self._bits_asked,
+            language=self._language,
+        )
+
+    @property
+    def graph(self) -> Graph:
+        """The cached view of the snapshot; `make_room` may replace it."""
+        return self._readers.graph
+
+    @property
+    def classes(self) -> Classifier:
+        """The classifier of entities."""
+        return self._readers.classes
+
+    @property
+    def gazetteer(self) -> Gazetteer:
+        """The resolver of place names."""
+        return self._readers.gazetteer
+
+    @property
+    def linker(self) -> Linker:
+        """The linker of answers to entities."""
+        return self._readers.linker
+
+    def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
+        """Tiered rows in the order of the questions, read from the store in batches.
+
+        A row at which the program fails goes to `on_reject` (see `abstraction.base.faults`) and does not affect later rows;
+        without `on_reject` the error is raised.
+        """
+        if on_reject is None:
+            for chunk in self._prefetched_chunks(rows):
+                yield from map(self.make, chunk)
+            return
+        yield from _without_rejected(self.make_each(rows), on_reject)
+
+    def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
+        """For each question in order its tiered row, or a rejected row where the program fails."""
+        for chunk in self._prefetched_chunks(rows):
+            for row in chunk:
+                made = attempt("making a ladder", self.make, row)
+                if isinstance(made, Fault):
+                    self.start_afresh()  # caches may be half filled
+                    yield made.rejected(source=row.source, id=row.id, text=row.question)
+                else:
+                    yield made
+
+    def _prefetched_chunks(self, rows: Iterable[QARow]) -> Iterator[list[QARow]]:
+        """The rows in lists of CHUNK, after their entities were read from the store."""
+        source = iter(rows)
+        while chunk := list(islice(source, CHUNK)):
+            self.make_room()
+            attempt("reading the store", self._prefetch, chunk)  # its row raises the error again
+            yield chunk
+
+    def make_room(self) -> bool:
+        """Drop the caches where they contain more than KEPT entities; returns whether that was done.
+
+        Callers that keep `graph`, `classes`, `gazetteer` or `linker` must then fetch the new ones.
+        """
+        if self.graph.held <= KEPT:
+            return False
+        self._open_graph(self.graph.store)
+        return True
+
+    def levels_of(self, qid: str, asked: Relation, subject: str | None = None) -> tuple[Level, ...]:
+        """The levels of an entity as an answer to any question with this relation, for the subject if one is given."""
+        label = self.graph.shown_label(qid)
+        row = QARow(
+            id=qid, question="", answers=(label[0] if label else qid,), answer_qids=(qid,),
+            relation=asked.id or None, subject_qid=subject,
+        )  # fmt: skip
+        return RowMaker(self._tools, self._readers, row, ANY_KIND, asked).make_with_notes().row.levels
+
+    def make(self, row: QARow) -> TieredRow:
+        """The tiered row of a question: its ladder, or level 1 alone with the code of the abstention.
+
+        A description that the row gives of its answer replaces that of the snapshot: for a place only where it names
+        more containers, for other answers unless the snapshot's description contains it.
+        """
+        return self.make_with_notes(row).row
+
+    def make_with_notes(self, row: QARow) -> RowWithNotes:
+        """`make`, with notes on tiers that the question implies and on doubtful entities."""
+        kind = asked_kind(row.question, self._language) if row.relation is None else ANY_KIND
+        row = _with_relation_of_wording(row, self._language)
+        described = self._entity_as_described(row)
+        readers = self._readers if described is None else self._readers.with_entity(described)
+        return RowMaker(self._tools, readers, row, kind).make_with_notes()
+
+    def start_afresh(self) -> None:
+        """Drop all conclusions, as after an interruption; entities that were read are kept."""
+        self._readers = self._readers.afresh()
+
+    def _entity_as_described(self, row: QARow) -> Entity | None:
+        qid, description = row.answer_qids[0], row.answer_description
+        if qid is None or description is None:
+            return None
+        known = self.graph.entity(qid)
+        if known is None:
+            language = self.graph.shown_in  # no rule reads a description in another language
+            return Entity(id=qid, labels={language: row.answers[0]}, descriptions={language: description})
+        if self.graph.shown_in != self.graph.language:
+            return None
+        graph_description = self.graph.description(qid)
+        where = row.relation is not None and relation(row.relation).asks in WHERE
+        fuller = normalise(description) not in normalise(graph_description or "") and not where
+        if graph_description is None or fuller or _count_places(description) > _count_places(graph_description):
+            return replace(known, descriptions={self.graph.language: description})
+        return None
+
+    def bits_of_container(self, qid: str, asked: str) -> float | None:
+        """The bits of lying in a place, for answers of a relation; None where no entity is known to lie in it."""
+        kinds = self.classes(qid)
+        return None if PLACES.isdisjoint(kinds) else self.information.bits_of_container(qid, relation(asked), kinds)
+
+    def proposals(self, case: LadderCase) -> list[Proposal]:
+        """The unfiltered proposals for an answer; empty where its class has no builder."""
+        build = builder_for(case.relation.asks, self.classes(case.answer))
+        return build(case) if build else []
+
+    def _prefetch(self, questions: list[QARow]) -> None:
+        rows, graph = [_with_relation_of_wording(row, self._language) for row in questions], self.graph
+        graph.fetch_along(self._mentioned_ids(rows))  # with the entities that builders read above them
+        by_relation: defaultdict[str, list[str]] = defaultdict(list)
+        for row in rows:
+            if row.relation:
+                by_relation[row.relation] += row.answers
+        for prop, answers in by_relation.items():
+            self.linker.prepare(answers, relation(prop))  # priors depend on the relation
+
+    def _mentioned_ids(self, rows: list[QARow]) -> list[str]:
+        """The ids in the rows, and the ids of entities that their texts may name."""
+        texts = [text for row in rows for text in (*row.answers, row.subject_text) if text]
+        self.graph.find_all(texts)
+        unknown = [text for row in rows for text in row.answers if not self.graph.find(text)]
+        self.graph.find_all(name for text in unknown for name in self.linker.other_names(text))
+        ids = [match.id for text in texts for match in self.graph.find(text)]
+        return ids + [qid for row in rows for qid in (*row.answer_qids, row.subject_qid) if qid]
+
+
+def _without_rejected(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> Iterator[TieredRow]:
+    for row in made:
+        if isinstance(row, RejectedRow):
+            on_reject(row)
+        else:
+            yield row
+
+
+def _with_relation_of_wording(row: QARow, language: str) -> QARow:
+    """The row with a relation and a subject name read from its wording, where it gives none."""
+    if row.relation is not None:
+        if row.question and row.subject_text is None and (subject := subject_of(row.question, row.relation, language)):
+            return replace(row, subject_text=subject)
+        return row
+    if (wording := read_wording(row.question, language)).relation is None:
+        return row
+    return replace(row, relation=wording.relation, subject_text=row.subject_text or wording.subject)
+
+
+def _count_places(description: str) -> int:
+    """The number of places in the chain of a description."""
+    phrase = parse_place(description)
+    return len(phrase.units) if phrase else 0
+
+
+class LadderMakers:
+    """A `LadderMaker` for each language of the rows, created on first use; all share the store.
+
+    Raises RowError once rows have more than MOST_LANGUAGES languages.
+    """
+
+    def __init__(self, store: Store, *, language: str = "en", linker: str = "question") -> None:
+        self._store = store
+        self._linker = linker
+        self.language = language
+        self._makers: dict[str, LadderMaker] = {}
+
+    def maker(self, language: str | None = None) -> LadderMaker:
+        """The maker of a language, by default of the requested one."""
+        code = language or self.language
+        if code not in self._makers:
+            if len(self._makers) >= MOST_LANGUAGES:
+                raise RowError(
+                    f"rows of more than {MOST_LANGUAGES} languages in one run; give files of one language each"
+                )
+            read = reading_language(code)
+            # Makers that read the same language share what is slow to build.
+            alike = (one for known, one in self._makers.items() if reading_language(known) == read)
+            shared = next(alike, None)
+            self._makers[code] = LadderMaker(
+                self._store, language=code, linker=self._linker,
+                vocabulary=shared.vocabulary if shared is not None else None,
+                measured=shared.measured if shared is not None else None,
+            )  # fmt: skip
+        return self._makers[code]
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the maker for the requested language."""
+        return self.maker().graph
+
+    def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
+        """See `LadderMaker.make_each`; each row in its own language, in the order of the rows."""
+        source = iter(rows)
+        while chunk := list(islice(source, CHUNK)):
+            parts: dict[str, list[int]] = {}
+            for at, row in enumerate(chunk):
+                parts.setdefault(row_language(row, self.language), []).append(at)
+            if len(parts) == 1:  # the usual case, without regrouping
+                yield from self.maker(next(iter(parts))).make_each(chunk)
+                continue
+            made: dict[int, TieredRow | RejectedRow] = {}
+            for code, places in parts.items():
+                found = self.maker(code).make_each([chunk[at] for at in places])
+                made.update(zip(places, found, strict=True))
+            yield from (made[at] for at in range(len(chunk)))  # back in the order of the rows
+
+    def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
+        """See `LadderMaker.make_all`; each row in its own language."""
+        if on_reject is None:
+            for row in rows:
+                yield self.maker(row_language(row, self.language)).make(row)
+            return
+        yield from _without_rejected(self.make_each(rows), on_reject)
+
+
+def make_ladders(
+    rows: Iterable[QARow],
+    store: Store,
+    *,
+    language: str = "en",
+    linker: str = "question",
+    on_reject: OnReject | None = None,
+) -> Iterator[TieredRow]:
+    """Tiered rows of the questions, in order; for `on_reject` see `LadderMaker.make_all`.
+
+    A row's own `language`, a field of its file, takes precedence over `language` (see `LadderMakers`). Raises
+    UnknownRelationError for a malformed relation, UnknownLinkerError for an unknown linker.
+    """
+    return LadderMakers(store, language=language, linker=linker).make_all(rows, on_reject=on_reject)

@@ -1,0 +1,1 @@
+"""Texts as data: languages, descriptions, and what questions ask for."""

@@ -1,0 +1,243 @@
+"""Words attested in the snapshot: names of occupations, head phrases of descriptions, national adjectives.
+
+A phrase may be shortened only to one that WikiData's editors use; `Vocabulary` answers whether they do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+
+from abstraction.base.package_data import package_text
+from abstraction.text.language.demonyms import bundled_demonyms, choose_adjective
+from kg.base.bounded_cache import bounded_cache
+from kg.base.model import Entity, Rank, TextValue
+from kg.base.terms import fallback_chain, normalise
+from kg.store.protocol import Store
+
+DESCRIPTIONS_READ = 300_000  # descriptions counted at most, to bound the time of loading a vocabulary
+LONGEST = 250  # characters; longer openings of descriptions are skipped
+BATCH = 2_000  # entities read from the store at once
+MIN_ATTESTED = 3  # descriptions that a phrase must open: fewer may be slips
+OCCUPATION_CLASSES = (
+    "Q28640",
+    "Q12737077",
+    "Q88789639",
+    "Q66715801",
+)  # profession, occupation, artistic and film professions
+COUNTRIES_READ = 2_000  # most frequent values of each country property whose demonyms are read
+# Families of things; each has a word list `data/<family>_types.txt`.
+FAMILIES = ("organisation", "group", "work", "award", "event")
+
+# The end of the head phrase of a description.
+_HEAD_END = re.compile(
+    r"[,;:(/]|\s(?:in|of|on|at|from|near|between|by|within|who|that|which|located|situated|for|with|to|and|based|founded|"
+    r"owned|directed|written|created|produced|starring|under|during|about|published|released|known|active|as|or|is|was)\b"
+)
+# Values of P106 that are fields or activities ("acting", "prose"), not occupations of a person.
+_NO_PERSON = re.compile(
+    r"(?:[^k]ing|ance|design|theat(?:re|er)|music|ology|ism|ics|[^s]tion|ment|ature|prose|dramaturgy|medical|literary|musical|erudite|s['’]s|arts?|personnel|people|humans)$"
+)
+# Years, decades and centuries at the start.
+_LEADING_DATE = re.compile(r"^(?:(?:early |late |mid-?)?\d[\w–-]*(?: century)?\s+)+")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Vocabulary:
+    """Attested words of one language. Keys are normalised.
+
+    `occupations` maps names (labels and aliases of P106 values and of occupation classes) to QIDs: entities labelled
+    so first, frequent ones before rare ones; `labelled` maps labels only. `phrases` counts openings of descriptions
+    (text before the first comma, preposition, conjunction or relative clause) without year and nationality.
+    `adjectives` and `countries` are the snapshot's demonyms that add to the bundled ones. `lowercase` are words that
+    descriptions write in lower case: common nouns and adjectives.
+    """
+
+    language: str = "en"
+    occupations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    labelled: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    phrases: Mapping[str, int] = field(default_factory=dict)
+    adjectives: Mapping[str, str] = field(default_factory=dict)
+    countries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lowercase: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_store(cls, store: Store, language: str = "en") -> Vocabulary:
+        """Read the words of a snapshot: occupations, demonyms, and up to DESCRIPTIONS_READ descriptions."""
+        chain = fallback_chain(language)
+        occupations, labelled = _occupations(store, chain)
+        told = Counter(
+            _HEAD_END.split(text, maxsplit=1)[0].strip(" .")
+            for text in islice(store.descriptions(chain), DESCRIPTIONS_READ)
+        )
+        openings: Counter[str] = Counter()
+        first_words: Counter[str] = Counter()
+        lowercase: Counter[str] = Counter()
+        capital: Counter[str] = Counter()
+        for opening, times in told.items():  # many openings are equal, so each is parsed once
+            words = opening.split()
+            if not words or len(words) > 8 or len(opening) > LONGEST:
+                continue
+            first_words[normalise(words[0])] += times
+            if len(words) > 1 and words[1][:1].isupper():
+                first_words[normalise(f"{words[0]} {words[1]}")] += times
+            for word in words:
+                if word.islower():
+                    lowercase[word] += times
+            for word in words[1:]:
+                if word[:1].isupper():
+                    capital[word.lower()] += times
+            openings[head_phrase(opening)] += times
+        adjectives, countries = _demonyms(store, language, first_words)
+        return cls(
+            language=language,
+            occupations=occupations,
+            labelled=labelled,
+            phrases={phrase: count for phrase, count in openings.items() if count > 1 and phrase},
+            adjectives=adjectives,
+            countries=countries,
+            lowercase=frozenset(word for word, count in lowercase.items() if count > 2 * capital[word]),
+        )
+
+    def attests(self, phrase: str) -> bool:
+        """Whether the phrase is the name of an occupation or common class, or opens at least MIN_ATTESTED
+        descriptions.
+        """
+        key = normalise(phrase)
+        return key in self.occupations or key in common_nouns() or self.phrases.get(key, 0) >= MIN_ATTESTED
+
+    def is_occupation(self, phrase: str) -> bool:
+        """Whether the phrase is the name of an occupation."""
+        key = normalise(phrase)
+        return key in self.occupations or key in common_occupations()
+
+    def is_common(self, word: str) -> bool:
+        """Whether a word is a common noun or adjective, by its spelling in descriptions and in the bundled lists."""
+        key = normalise(word)
+        return key in self.lowercase or key in common_lowercase()
+
+    def adjective(self, country: str) -> str | None:
+        """The national adjective for a country's QID, or None."""
+        return self.adjectives.get(country) or bundled_demonyms().adjectives.get(country)
+
+    def nations(self, word: str) -> tuple[str, ...]:
+        """QIDs of the countries that an adjective refers to, the present state first; empty for other words."""
+        key = normalise(word)
+        return tuple(dict.fromkeys((*bundled_demonyms().countries.get(key, ()), *self.countries.get(key, ()))))
+
+
+@bounded_cache(entries=1 << 14, longest=100)  # 15 MB at most
+def head_phrase(opening: str) -> str:
+    """The opening of a description without leading year, era and nationality, normalised."""
+    words = _LEADING_DATE.sub("", opening).split()
+    known = bundled_demonyms().countries
+    for size in (3, 2, 1):
+        if len(words) > size and normalise(" ".join(words[:size])) in known:
+            words = words[size:]
+            break
+    return normalise(" ".join(words))
+
+
+@lru_cache(maxsize=8)
+def _word_list(name: str) -> tuple[str, ...]:
+    lines = (line.split("#", 1)[0] for line in package_text(name).splitlines())
+    return tuple(word.strip() for line in lines for word in line.split(",") if word.strip())
+
+
+@lru_cache(maxsize=1)
+def common_occupations() -> frozenset[str]:
+    """Bundled common names of occupations, for snapshots too small to attest them."""
+    return frozenset(map(normalise, _word_list("occupations.txt")))
+
+
+@lru_cache(maxsize=8)
+def common_types(kind: str) -> frozenset[str]:
+    """Bundled common names of things of one of the FAMILIES."""
+    return frozenset(map(normalise, _word_list(f"{kind}_types.txt")))
+
+
+@lru_cache(maxsize=1)
+def common_nouns() -> frozenset[str]:
+    """All bundled names of occupations and of things."""
+    return common_occupations().union(*(common_types(family) for family in FAMILIES))
+
+
+@lru_cache(maxsize=1)
+def common_lowercase() -> frozenset[str]:
+    """The lower-case words of the bundled names: "priest", not "Catholic"."""
+    kinds = ("occupations.txt", *(f"{family}_types.txt" for family in FAMILIES))
+    return frozenset(word for name in kinds for phrase in _word_list(name) for word in phrase.split() if word.islower())
+
+
+def _entities(store: Store, ids: Iterable[str], languages: Sequence[str], *properties: str) -> Iterator[Entity]:
+    """The entities of the ids that the store contains, in the order of the ids."""
+    source = iter(ids)
+    while batch := list(islice(source, BATCH)):
+        held = store.entities(batch, languages=languages, properties=properties)
+        yield from (held[qid] for qid in batch if qid in held)
+
+
+def _first_text(languages: Sequence[str], texts: Mapping[str, str]) -> str | None:
+    return next((texts[code] for code in languages if code in texts), None)
+
+
+def _occupations(store: Store, chain: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """QIDs of occupations by label and alias, and by label alone."""
+    counts = dict(store.values_of("P106"))
+    classes = store.referrers([("P31", kind) for kind in OCCUPATION_CLASSES])
+    ids = dict.fromkeys((*counts, *(i for members in classes.values() for i in members)))
+    entities = sorted(_entities(store, ids, chain), key=lambda e: -counts.get(e.id, 0))
+    labelled: defaultdict[str, list[str]] = defaultdict(list)
+    for entity in entities:
+        label = _first_text(chain, entity.labels)
+        if label is not None and not _NO_PERSON.search(label):
+            labelled[normalise(label)].append(entity.id)
+    named = defaultdict(list, {label: list(owners) for label, owners in labelled.items()})
+    for entity in entities:
+        for name in dict.fromkeys(normalise(alias) for code in chain for alias in entity.aliases.get(code, ())):
+            if _can_describe_person(name, labelled) and entity.id not in named[name]:
+                named[name].append(entity.id)
+    return _tuples(named), _tuples(labelled)
+
+
+def _can_describe_person(alias: str, labels: Collection[str]) -> bool:
+    """Whether an alias can describe one person: not plural, bracketed or very short."""
+    is_plural = alias.endswith("s") and alias[:-1] in labels
+    return len(alias) > 2 and "(" not in alias and not is_plural and not _NO_PERSON.search(alias)
+
+
+def _demonyms(
+    store: Store, language: str, first_words: Mapping[str, int]
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The snapshot's national adjectives (P1549): the best one by country, and countries by each form.
+
+    The latter without countries of the bundled table.
+    """
+    ids = dict.fromkeys(
+        qid for prop in ("P27", "P17", "P495") for qid, _ in store.values_of(prop, limit=COUNTRIES_READ)
+    )
+    adjectives: dict[str, str] = {}
+    countries: defaultdict[str, list[str]] = defaultdict(list)
+    bundled = bundled_demonyms()
+    for entity in _entities(store, ids, (language,), "P1549"):
+        forms = [
+            s.value.text
+            for s in entity.values("P1549")
+            if isinstance(s.value, TextValue) and s.value.language == language and s.rank is not Rank.DEPRECATED
+        ]
+        chosen = choose_adjective(forms, first_words, bundled.adjectives.get(entity.id)) if forms else None
+        if chosen is not None:
+            adjectives[entity.id] = chosen
+        if entity.id not in bundled.adjectives:
+            for form in forms:
+                if form[:1].isupper():
+                    countries[normalise(form)].append(entity.id)
+    return adjectives, _tuples(countries)
+
+
+def _tuples(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
+    return {key: tuple(values) for key, values in lists.items()}

@@ -1,0 +1,203 @@
+"""The noun phrase at the start of a description that names the kind of thing: "American independent record label".
+
+kind := [ERA] [NATIONALITY] { MODIFIER [","|"and"] } HEAD
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from abstraction.text.descriptions.attested_words import Vocabulary, common_types
+from abstraction.text.descriptions.nationality import Nationality, begins_with_nation, is_era, read_nationality
+from abstraction.text.descriptions.spelling import is_joint, may_shorten, spell
+from abstraction.text.descriptions.words import DescriptionWord
+from abstraction.text.language.phrases import listed, may_stand
+
+LONGEST = 9  # words of a noun phrase; a longer one is not read
+_YEAR = re.compile(r"\d{3,4}(?:[-–—]\d{2,4})?$")  # a year or a range of years
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DescribedKind:
+    """The kind of a thing, as described.
+
+    `texts` are the wordings from the whole phrase to its shortest informative suffix, each entailing the next; `used`
+    the words of each. `end` is the index of the first word after the phrase. `year` is the word of a year before it;
+    `tied` is the number of first wordings that take no nationality before them.
+    """
+
+    texts: tuple[str, ...]
+    used: tuple[tuple[DescriptionWord, ...], ...]
+    nationality: Nationality | None
+    end: int
+    year: DescriptionWord | None = None
+    tied: int = 0
+
+
+@lru_cache(maxsize=8)
+def heads(kind: str) -> frozenset[str]:
+    """The nouns that can end the name of a kind: the last words of `common_types`, without "of" and the words after
+    it.
+    """
+    return frozenset(name.split(" of ", 1)[0].rsplit(" ", 1)[-1] for name in common_types(kind))
+
+
+def _is_left_out(word: DescriptionWord) -> bool:
+    says_nothing = any(word.key in listed(name) for name in ("skipped", "former", "dropped_kinds"))
+    return says_nothing and (word.text.islower() or word.start == 0)
+
+
+def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind: str) -> DescribedKind | None:
+    """The kind named at the start of a sequence of words, or None where its head is not of the family `kind`."""
+    nouns = heads(kind)
+    nationality, year, opening = _read_prefix(sequence, vocabulary, nouns)
+    start = _after_commas(sequence, opening, nouns)
+    end = _phrase_end(sequence, start, nouns)
+    phrase = _without_owner(sequence[start:end])
+    if not phrase or len(phrase) > LONGEST or phrase[-1].key not in nouns or is_plural(phrase[-1].key):
+        return None
+    texts, used = wordings(phrase, vocabulary)
+    if len(phrase) == 1 and nationality is None and not may_stand(texts[0]) and not vocabulary.attests(texts[0]):
+        return None
+    tied = int(begins_with_nation(phrase, vocabulary))
+    return DescribedKind(texts=texts, used=used, nationality=nationality, end=end, year=year, tied=tied)
+
+
+def _read_prefix(
+    sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, nouns: frozenset[str]
+) -> tuple[Nationality | None, DescriptionWord | None, int]:
+    """The nationality and the word of the year before a phrase, and the index where the phrase begins."""
+    nationality: Nationality | None = None
+    year: DescriptionWord | None = None
+    at = 0
+    while at < len(sequence):
+        national = None if nationality else _nationality(sequence, at, vocabulary, nouns)
+        if national is not None:
+            nationality, at = national
+            continue
+        word = sequence[at]
+        if _YEAR.match(word.text):
+            year = word if len(word.text) == 4 and year is None else year
+        elif not (is_era(word) or (word.text == "," and at) or _is_left_out(word)):
+            break
+        at += 1
+    return nationality, year, at
+
+
+def _without_owner(phrase: Sequence[DescriptionWord]) -> Sequence[DescriptionWord]:
+    """The words after a possessive: "home video division" of "Walt Disney Company's home video division"."""
+    for index in range(len(phrase) - 2, -1, -1):
+        if phrase[index].key.endswith(("'s", "’s")) and phrase[index].capital:
+            return phrase[index + 1 :]
+    return phrase
+
+
+def _nationality(
+    sequence: Sequence[DescriptionWord], at: int, vocabulary: Vocabulary, nouns: frozenset[str]
+) -> tuple[Nationality, int] | None:
+    """The nationality at an index, after at most two plain adjectives, and the index after it."""
+    for skip in range(3):
+        if at + skip >= len(sequence):
+            return None
+        nationality = read_nationality(sequence[at + skip :], vocabulary)
+        if nationality is not None:
+            return nationality, at + skip + len(nationality.words)
+        word = sequence[at + skip]
+        plain = word.text.islower() and not word.separator and word.key not in nouns
+        if not plain or word.text in listed("prepositions") or is_joint(sequence, at + skip):
+            return None
+    return None
+
+
+def _after_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
+    """The index after adjectives with commas and after an apposition.
+
+    "regional, comprehensive public university" is read as "public university", "brothers, musical duo" as "musical
+    duo".
+    """
+    at = start
+    for comma in [i for i in range(start, len(sequence)) if sequence[i].text == ","]:
+        before = sequence[at:comma]
+        if not before or any(w.key in nouns or w.text in listed("prepositions") for w in before):
+            break
+        at = comma + 1
+        adjective = len(before) == 1 and (before[0].key in listed("free_modifiers") or _ADJECTIVE.search(before[0].key))
+        if not adjective:
+            return at
+    if at > start:
+        while at + 2 < len(sequence) and sequence[at].key in listed("free_modifiers") - {"public", "private"}:
+            at += 1
+    return at
+
+
+# Usual endings of English adjectives.
+_ADJECTIVE = re.compile(r"(?:al|ic|ive|ary|ian|an|ous|ed|ible|able|ar|ful|ish|ese|ent|ant|ing|less|ory|y)$")
+
+
+def _phrase_end(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
+    """The index at which the phrase ends: before a preposition or verb, or at a conjunction after a head."""
+    at = start
+    while at < len(sequence):
+        word = sequence[at]
+        if at > start:
+            if word.text in listed("prepositions") or word.text in listed("breaks"):
+                break
+            behind = sequence[at + 1].text if at + 1 < len(sequence) else ""
+            verb = sequence[at - 1].key in nouns or behind in listed("prepositions")
+            if word.text in listed("kind_ends") and verb:
+                break  # "company founded by ..." but not "broadcast company"
+        if is_joint(sequence, at):
+            # "and" ends the phrase after a head ("baseball team and franchise") only
+            if at == start or sequence[at - 1].key in nouns or (word.separator and word.text not in ",/&"):
+                break
+            if at + 1 < len(sequence) and sequence[at + 1].text in listed("prepositions"):
+                break
+        at += 1
+    while at > start and sequence[at - 1].separator:
+        at -= 1
+    return at
+
+
+def wordings(
+    phrase: Sequence[DescriptionWord], vocabulary: Vocabulary
+) -> tuple[tuple[str, ...], tuple[tuple[DescriptionWord, ...], ...]]:
+    """The phrase and its attested suffixes, longest first, with the words of each."""
+    texts = [spell_phrase(phrase, vocabulary)]
+    used = [tuple(phrase)]
+    for start in range(1, len(phrase)):
+        if phrase[start].separator or phrase[start].text == "and":
+            continue
+        suffix = phrase[start:]
+        shorter = spell_phrase(suffix, vocabulary)
+        free = all(w.separator or w.key in listed("free_modifiers") or w.text == "and" for w in phrase[:start])
+        if may_shorten(texts[0], shorter, vocabulary) or (
+            free and len(suffix) > 1 and not any(w.separator for w in suffix)
+        ):
+            texts.append(shorter)
+            used.append(tuple(suffix))
+    return tuple(texts), tuple(used)
+
+
+def spell_phrase(phrase: Sequence[DescriptionWord], vocabulary: Vocabulary) -> str:
+    """The words as text, with common nouns in lower case and with the original commas."""
+    pieces: list[list[DescriptionWord]] = [[]]
+    marks: list[str] = []
+    for word in phrase:
+        if word.separator:
+            marks.append(word.text)
+            pieces.append([])
+        else:
+            pieces[-1].append(word)
+    texts = [spell(piece, vocabulary, vocabulary.attests) for piece in pieces]
+    out = texts[0]
+    for mark, text in zip(marks, texts[1:], strict=True):
+        out += f"{mark} {text}" if mark == "," else f"{mark}{text}" if mark == "/" else f" {mark} {text}"
+    return out
+
+
+def is_plural(noun: str) -> bool:
+    """Whether a noun is plural and takes no indefinite article: "armed forces"."""
+    return noun.endswith("s") and not noun.endswith(("ss", "us", "series", "corps", "species", "is"))

@@ -1,0 +1,260 @@
+"""Titles with a complement ("15th Prime Minister of Canada") and kinship ("wife of Moses") in descriptions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from abstraction.base.package_data import package_data
+from abstraction.text.descriptions.words import DescriptionWord, text_of
+from abstraction.text.language.phrases import listed
+
+LONGEST = 10  # words of a complement; a longer one is not a name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Office:
+    """A title with its complement.
+
+    `ordinal` is "15th" or "first", or None; `complement` includes the preposition ("of Canada"). `family` is the row
+    of `data/offices.json`, `lift` the occupation of every holder (None for roles).
+    """
+
+    title: str
+    complement: str
+    family: str
+    lift: str | None
+    unique: bool
+    former: bool
+    ordinal: str | None
+    words: tuple[DescriptionWord, ...]
+    complement_words: tuple[DescriptionWord, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kin:
+    """A person described by a relative: "wife of Moses". `side` is the row of `data/offices.json`."""
+
+    word: str
+    side: str
+    of: str
+    words: tuple[DescriptionWord, ...]
+
+
+office_data = partial(package_data, "offices.json")
+
+
+@lru_cache(maxsize=1)
+def _families_by_title() -> Mapping[str, tuple[str, bool]]:
+    out: dict[str, tuple[str, bool]] = {}
+    for family, row in office_data()["families"].items():
+        for title in row["unique"]:
+            out.setdefault(title, (family, True))
+        for title in row["titles"]:
+            out.setdefault(title, (family, False))
+    return out
+
+
+@lru_cache(maxsize=1)
+def _sides_by_kinship() -> Mapping[str, str]:
+    return {word: side for side, members in office_data()["kin"].items() for word in members}
+
+
+_WELL_FORMED = re.compile(
+    r"[0-9]*1[123]th|(?:[0-9]*[02-9])?(?:1st|2nd|3rd)|[0-9]*[04-9]th"
+)  # "31th" is an error in the description
+
+
+def is_ordinal(word: DescriptionWord) -> bool:
+    """Whether the word is an ordinal number: "15th", "first"."""
+    return word.key in listed("ordinals") or (word.text[:1].isdigit() and word.key.endswith(("st", "nd", "rd", "th")))
+
+
+def is_title(words: Sequence[DescriptionWord]) -> bool:
+    """Whether the words end in a title or a kinship noun."""
+    return _title_at(words) is not None or bool(words and words[-1].key in _sides_by_kinship())
+
+
+def _title_at(words: Sequence[DescriptionWord]) -> int | None:
+    for size in range(min(4, len(words)), 0, -1):
+        if " ".join(w.key for w in words[-size:]) in _families_by_title():
+            return len(words) - size
+    return None
+
+
+def title_alone(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
+    """(title in lower case, its occupation) for a title without complement, or None.
+
+    Some titles are too ambiguous without complement: a minister may serve a church.
+    """
+    at = _title_at(words)
+    if at != 0:
+        return None
+    title = " ".join(w.key for w in words)
+    family, _ = _families_by_title()[title]
+    lift = office_data()["families"][family]["lift"]
+    return (title, lift) if lift else None
+
+
+def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None:
+    """The office in a sequence of words whose first `nominal` words are its noun phrase, or None.
+
+    The complement must contain a name: "President of Gabon", not "president of a bank".
+    """
+    head, tail = words[:nominal], words[nominal:]
+    if not tail or tail[0].key not in listed("office_links"):
+        return None
+    at = _title_at(head)
+    if at is None:
+        return None
+    complement = _complement(tail)
+    if complement is None:
+        return None
+    family, unique = _families_by_title()[" ".join(w.key for w in head[at:])]
+    if family == "role" and tail[0].key == "from":
+        return None  # "singer from the United States" is an origin, not an office
+    start, former_at, ordinal = _read_title_prefix(head[:at])
+    if family == "role" and head[start].capital and start < at:
+        return None  # an endowed chair or another role with a name of its own
+    title = text_of(head[start:])
+    if family == "role" and not unique and " " not in title and not title.isupper():
+        title = title.lower()
+    return Office(
+        title=title, complement=text_of(complement), family=family, lift=office_data()["families"][family]["lift"],
+        unique=unique and start == at, former=former_at is not None, ordinal=ordinal,
+        words=(*head[start if former_at is None else former_at :], *complement), complement_words=tuple(complement),
+    )  # fmt: skip
+
+
+def _read_title_prefix(words: Sequence[DescriptionWord]) -> tuple[int, int | None, str | None]:
+    """The index where the title's own modifiers begin, the index of "former" before it, and the ordinal."""
+    former_at, ordinal = None, None
+    for index, word in enumerate(words):
+        if word.key in listed("former"):
+            former_at = index if former_at is None else former_at
+        elif is_ordinal(word):
+            written = word.text if _WELL_FORMED.fullmatch(word.key) else None
+            ordinal = written if word.text[:1].isdigit() else word.key
+        elif word.key in listed("dropped_modifiers"):
+            ordinal = None  # the first woman in an office need not be its first holder
+        elif word.key not in listed("current") and not (word.key == "and" and ordinal):  # "1st and former President"
+            return index, former_at, ordinal
+    return len(words), former_at, ordinal
+
+
+def _complement(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list[DescriptionWord] | None:
+    """The name after "of", up to the first word that is not part of it; None where nothing is named.
+
+    With `plain` common nouns may be included: "of English actor Peter Lawford".
+    """
+    name: list[DescriptionWord] = [tail[0]]
+    for index, word in enumerate(tail[1:], 1):
+        behind = tail[index:]
+        if _ends_name(name, behind, plain=plain):
+            break
+        if _is_common_behind(name, behind, plain=plain):
+            nouns = _nouns_of_name(name, behind, plain=plain)
+            if nouns is None:
+                return None
+            name.extend(nouns)
+            break
+        name.append(word)
+    while name and (name[-1].separator or name[-1].key in listed("name_particles")):
+        name.pop()
+    return name if _has_name(name[1:]) and len(name) <= LONGEST else None
+
+
+def _has_name(words: Sequence[DescriptionWord]) -> bool:
+    return any(w.capital for w in words)
+
+
+def _ends_name(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
+    """Whether a separator, conjunction, number or preposition ends the name before it."""
+    word = behind[0]
+    if word.separator or word.key == "and":
+        is_end = word.separator and (plain or word.text not in ",&")
+        return is_end or not _has_name(name) or _starts_title(behind[1:])
+    if word.text.isdigit() and len(word.text) < 3 and name[-1].capital:
+        return False  # The Jackson 5
+    return (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in listed("complement_ends")
+
+
+def _is_common_behind(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
+    """Whether common nouns follow a complete name: "Israel and writer"; in "the state of Victoria" the name is yet to
+    come.
+    """
+    word = behind[0]
+    if word.capital or word.separator or word.text.isdigit() or word.key in listed("name_particles"):
+        return False
+    goes_on = (plain and _has_name(behind[:4])) or (word.text == "to" and _has_name(behind[1:2]))  # Return to Forever
+    return not goes_on and (_has_name(name) or len(name) > 3)
+
+
+def _nouns_of_name(
+    name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool
+) -> Sequence[DescriptionWord] | None:
+    """The common nouns that belong to the name before them; None where they turn it into the name of something else."""
+    if not plain and behind[0].key in listed("complement_nouns"):
+        return behind[:1]  # "of the Benedictine order"
+    if _ADJECTIVE.search(name[-1].key):
+        return _leading_common_words(behind[:3])  # "of the Austrian constitutional court"
+    return None if plain else ()  # "father of the Erasmus program"
+
+
+def _leading_common_words(words: Sequence[DescriptionWord]) -> list[DescriptionWord]:
+    """The first words in lower case, up to a preposition, conjunction or separator."""
+    out: list[DescriptionWord] = []
+    for word in words:
+        if (
+            not word.text.islower()
+            or word.separator
+            or word.key in listed("complement_ends") | listed("name_particles")
+        ):
+            break
+        out.append(word)
+    return out
+
+
+# Endings of capitalised adjectives: Austrian, Benedictine.
+_ADJECTIVE = re.compile(r"(?:ic|an|ese|ish|al|ch|ak|ist|ine|ed)$")
+
+
+def _starts_title(words: Sequence[DescriptionWord]) -> bool:
+    for size in range(1, min(4, len(words)) + 1):
+        word = words[size - 1]
+        if is_title(words[:size]):
+            return True
+        if word.separator or not (
+            word.capital or is_ordinal(word) or word.key in listed("current") or word.key in listed("former")
+        ):
+            return False
+    return False
+
+
+def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
+    """The kinship in a sequence of words ("wife of X", "X's nephew"), or None."""
+    head, tail = words[:nominal], words[nominal:]
+    if not head or head[-1].key not in _sides_by_kinship():
+        return None
+    if len(head) > 1 and f"{head[-2].key} {head[-1].key}" in _families_by_title():
+        return None  # "empress consort" is an office
+    if head[-1].capital and len(head) > 1:
+        return None  # a Founding Father of the United States is not a relative
+    side = _sides_by_kinship()[head[-1].key]
+    for index, word in enumerate(head[:-1]):
+        if word.key.endswith(("'s", "s'", "’s", "s’")):
+            return Kin(word=head[-1].key, side=side, of=text_of(head[: index + 1]), words=tuple(words))
+    if not tail or tail[0].key not in {"of", "to"}:
+        return None
+    complement = _complement(tail, plain=True)
+    if complement is None:
+        return Kin(word=head[-1].key, side=side, of="", words=tuple(words))
+    ordinal = (
+        head[-2].key
+        if len(head) > 1 and head[-2].key in {*listed("ordinals"), "eldest", "oldest", "youngest", "only"}
+        else ""
+    )
+    name = f"{ordinal} {head[-1].key}".strip()
+    return Kin(word=name, side=side, of=text_of(complement[1:]), words=(*head[-2 if ordinal else -1 :], *complement))

@@ -1,0 +1,478 @@
+"""Descriptions of persons: nationality, occupations, offices and kinship, each with its words in the text.
+
+person := [ERA] [NATIONALITY] [X-born] OCCUPATION { ("," | ";" | "and" | "&" | "/") OCCUPATION } [OFFICE | KIN]
+
+A conjunct without a head takes that of the next ("film and television director"); a leading modifier is never applied
+to later conjuncts. Words that the grammar does not cover are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.descriptions.nationality import (
+    DESCENT,
+    ERA_WORDS,
+    REGIONAL,
+    Nationality,
+    begins_with_nation,
+    is_birth,
+    is_era,
+    read_language,
+    read_nationality,
+)
+from abstraction.text.descriptions.office_grammar import (
+    Kin,
+    Office,
+    is_ordinal,
+    is_title,
+    office_data,
+    read_kin,
+    read_office,
+    title_alone,
+)
+from abstraction.text.descriptions.spelling import is_common, is_joint, lowers, may_shorten, spell
+from abstraction.text.descriptions.words import DescriptionWord, split, words
+from abstraction.text.language.phrases import is_opaque, listed, may_stand
+from kg.base.bounded_cache import bounded_cache
+
+# Occupations: one noun phrase, its shortenings, and the heads that conjuncts share.
+
+LONGEST = 6  # words of an occupation; a longer phrase is cut at the front
+# Endings of nouns for persons. Such a conjunct takes no head from the next: "check forger, impostor and escape artist".
+_AGENT = re.compile(r"(?:er|or|ist|ian|m[ae]n|wom[ae]n|ess|ine|eer|yst|ete|ial|ant|ive|ic)$")
+# Endings that only occupations have, for nouns that no vocabulary contains.
+_OCCUPATIONAL = re.compile(
+    r"(?:ician|smith|onaut)$|(?:olog|iatr|[^aeiou]an|ion|ar|or|ur|em|in|[cgmn])ist$|grapher$|monger$|wright$"
+)
+_POSSESSIVE = ("'s", "’s", "s'", "s’")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Occupation:
+    """An occupation in a description.
+
+    `texts` are the wordings from the whole phrase to its shortest informative form, each entailing the next; `used`
+    the words of each. `tied` is the number of first wordings that contain a nationality of their own and take none
+    before them. `lift` is the occupation of every holder of a title.
+    """
+
+    texts: tuple[str, ...]
+    used: tuple[tuple[DescriptionWord, ...], ...]
+    nationality: Nationality | None
+    lead: tuple[DescriptionWord, ...] = ()
+    former: bool = False
+    tied: int = 0
+    lift: str | None = None
+
+
+class OccupationReader:
+    """Parses noun phrases as occupations, with the words of a vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    def read(
+        self,
+        phrase: list[DescriptionWord],
+        *,
+        nationality: Nationality | None,
+        lead: tuple[DescriptionWord, ...] = (),
+        former: bool = False,
+        tail: bool = False,
+        names_nation: bool = False,
+    ) -> list[Occupation]:
+        """The occupation named by a noun phrase; two where a comma is missing, empty where it does not describe a
+        person.
+
+        `tail`: whether a preposition follows; `names_nation`: whether the nationality is in this very phrase.
+        """
+        phrase = self._without_awards(phrase)
+        if not phrase or any(w.text[:1].isdigit() for w in phrase) or (tail and phrase[-1].key in listed("degrees")):
+            return []
+        if any(w.key.endswith(_POSSESSIVE) and w.capital and not self.common(w) for w in phrase[:-1]):
+            return []
+        alone = title_alone(phrase)
+        # Some titles without complement are informative only with a nationality: "an Ethiopian president".
+        if alone is not None and alone[0] != alone[1] and (names_nation or alone[0] not in office_data()["not_alone"]):
+            if alone[0] in listed("ambiguous_titles"):
+                return []
+            title = Occupation(
+                texts=(alone[0],),
+                used=(tuple(phrase),),
+                nationality=nationality,
+                lead=lead,
+                former=former,
+                lift=alone[1],
+            )
+            return [title]
+        if not self.is_person(phrase):
+            return []
+        cut = self._missing_comma(phrase)
+        out = []
+        for piece in (phrase[:cut], phrase[cut:]) if cut else (phrase,):
+            texts, used = self._wordings(piece)
+            tied = int(begins_with_nation(piece, self.vocabulary))
+            out.append(Occupation(texts=texts, used=used, nationality=nationality, lead=lead, former=former, tied=tied))
+        return out
+
+    def borrow(
+        self, fragment: list[DescriptionWord], phrase: list[DescriptionWord], lender: Occupation, *, loose: bool
+    ) -> list[Occupation]:
+        """"film" before "television director" as "film director": if attested, or of parallel structure (`loose`)."""
+        if not fragment or lender.lift or lender.former:
+            return []
+        is_longer = len(phrase) > 2 and self._is_attested(phrase[1:]) and not self._is_attested(phrase)
+        head = phrase[1:] if is_longer else phrase[-1:]
+        whole = [*fragment, *head]
+        text = self.spell(whole)
+        if not self.vocabulary.attests(text):
+            agent = _AGENT.search(fragment[-1].key) and fragment[-1].key not in listed("no_agents")
+            parallel = loose and len(phrase) > 1 and len(fragment) <= 2
+            if not parallel or agent or is_opaque(text, self.spell(head)):
+                return []
+        return self.read(whole, nationality=lender.nationality)
+
+    def common(self, word: DescriptionWord) -> bool:
+        """Whether the word is a common noun or adjective."""
+        return is_common(word, self.vocabulary)
+
+    def spell(self, sequence: Sequence[DescriptionWord]) -> str:
+        """The words as text, with common nouns in lower case."""
+        return spell(sequence, self.vocabulary, self.vocabulary.is_occupation)
+
+    def is_person(self, phrase: Sequence[DescriptionWord]) -> bool:
+        """Whether the words describe a person by occupation or role."""
+        last = phrase[-1]
+        plain = not last.capital or last.text.isupper()
+        if not plain and len(phrase) > 1 and not lowers(last, self.vocabulary):
+            return False
+        for start in range(len(phrase)):
+            if self.vocabulary.is_occupation(" ".join(w.text for w in phrase[start:])):
+                if start == len(phrase) - 1 and not may_stand(last.text):
+                    break
+                return True
+        if last.key in listed("person_heads"):
+            return len(phrase) > 1
+        says_enough = len(phrase) > 1 or may_stand(last.text)
+        return says_enough and last.text.islower() and bool(_OCCUPATIONAL.search(last.key)) and len(last.key) > 6
+
+    @staticmethod
+    def _without_awards(phrase: list[DescriptionWord]) -> list[DescriptionWord]:
+        for index in range(len(phrase) - 1, -1, -1):
+            if phrase[index].key.endswith(("winning", "nominated")):
+                phrase = phrase[index + 1 :]
+                break
+        while phrase and phrase[0].key in listed("dropped_modifiers"):
+            phrase = phrase[1:]
+        return phrase[-LONGEST:]
+
+    def _wordings(
+        self, phrase: Sequence[DescriptionWord]
+    ) -> tuple[tuple[str, ...], tuple[tuple[DescriptionWord, ...], ...]]:
+        texts = [self.spell(phrase)]
+        used = [tuple(phrase)]
+        for start in range(1, len(phrase)):
+            shorter = self.spell(phrase[start:])
+            if may_shorten(texts[0], shorter, self.vocabulary):
+                texts.append(shorter)
+                used.append(tuple(phrase[start:]))
+        return tuple(texts), tuple(used)
+
+    def _missing_comma(self, phrase: Sequence[DescriptionWord]) -> int:
+        """The index where a comma is missing ("record producer dancer"), or 0."""
+        if len(phrase) < 2 or self._is_attested(phrase):
+            return 0
+        for cut in range(len(phrase) - 1, 0, -1):
+            before = phrase[cut - 1]
+            agent = before.text.islower() and before.key.endswith(("er", "or", "ist", "man"))
+            if agent and self._is_attested(phrase[:cut]) and self._is_attested(phrase[cut:]):
+                return cut
+        return 0
+
+    def _is_attested(self, phrase: Sequence[DescriptionWord]) -> bool:
+        text = " ".join(w.text for w in phrase)
+        return may_stand(text) and self.vocabulary.is_occupation(text)
+
+
+# Whole descriptions: nationality, occupations, offices, kinship.
+
+
+MOST_OCCUPATIONS = 5  # occupations kept of a description
+_CLAUSE_ENDS = frozenset(";|:")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonDescription:
+    """The parsed description of a person, each part in the order of the text."""
+
+    nationality: Nationality | None
+    occupations: tuple[Occupation, ...]
+    offices: tuple[Office, ...]
+    kin: tuple[Kin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """The words before an occupation, `size` of them; `lead` is used in its phrases ("19th-century")."""
+
+    former: bool
+    lead: tuple[DescriptionWord, ...]
+    nationality: Nationality | None
+    size: int
+
+
+@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
+def parse_person(description: str, vocabulary: Vocabulary) -> PersonDescription:
+    """Parse a person's description. Parts outside the grammar are left out, never guessed."""
+    return _DescriptionReader(vocabulary).read(description)
+
+
+class _DescriptionReader:
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.phrases = OccupationReader(vocabulary)
+        self.nationality: Nationality | None = None
+        self.pending = False  # whether the last conjunct was a nationality alone: "Austrian and British economist"
+        self.occupations: list[Occupation] = []
+        self.offices: list[Office] = []
+        self.kin: list[Kin] = []
+
+    def read(self, description: str) -> PersonDescription:
+        for clause in split(words(description), _CLAUSE_ENDS):
+            self.read_clause(clause)
+        if self.nationality is None:
+            self.nationality = self._origin(words(description))
+        return PersonDescription(
+            nationality=self.nationality,
+            occupations=tuple(self.occupations[:MOST_OCCUPATIONS]),
+            offices=tuple(self.offices),
+            kin=tuple(self.kin),
+        )
+
+    def _origin(self, sequence: Sequence[DescriptionWord]) -> Nationality | None:
+        """The nationality after the occupations: "from the United States"."""
+        for index, word in enumerate(sequence[:-1]):
+            if word.text == "from" and index and self.occupations:
+                behind = sequence[index + 1 :]
+                behind = behind[1:] if behind[0].text == "the" else behind
+                origin = read_nationality(behind, self.vocabulary)
+                last = len(behind) == len(origin.words) if origin else False
+                if origin is not None and len(origin.parts) == 1 and (last or behind[len(origin.words)].separator):
+                    return origin
+        return None
+
+    def read_clause(self, clause: list[DescriptionWord]) -> None:
+        clause = _before_break(clause)
+        fragments: list[list[DescriptionWord]] = []
+        tailed = False
+        at = 0
+        while at < len(clause):
+            end = _next_joint(clause, at)
+            taken = self.read_title(clause[at:]) if end > at else 0
+            if taken:
+                at = _after_joints(clause, at + taken)
+                fragments, tailed = [], True
+                continue
+            conjunct = clause[at:end]
+            nominal = _noun_phrase_size(conjunct)
+            if nominal:
+                headless = self.read_conjunct(
+                    conjunct[:nominal], fragments, loose=not tailed, tail=nominal < len(conjunct)
+                )
+                fragments = [] if headless is None else [*fragments, headless]
+                tailed = (tailed and headless is not None) or nominal < len(conjunct)
+            at = max(_after_joints(clause, end), at + 1)
+
+    def read_title(self, sequence: Sequence[DescriptionWord]) -> int:
+        """Read an office or kinship at the start of the words; returns the number of words read."""
+        is_end = (word.separator or word.text in listed("prepositions") for word in sequence)
+        nominal = next((index for index, ends in enumerate(is_end) if ends), len(sequence))
+        head = sequence[:nominal]
+        if not head or any(_separates_titles(head, index) for index in range(nominal)):
+            return 0
+        nationality = read_nationality(head, self.vocabulary)
+        start = len(nationality.words) if nationality is not None else 0
+        if start == nominal or head[start].text == "and":
+            start = 0
+        kin = read_kin(sequence[start:], nominal - start)
+        if kin is not None:
+            if kin.of:
+                self.kin.append(kin)
+            return max(nominal, sequence.index(kin.words[-1]) + 1)
+        office = read_office(sequence[start:], nominal - start)
+        if office is None:
+            return 0
+        self.nationality = self.nationality or nationality
+        self.offices.append(office)
+        return _next_joint(sequence, sequence.index(office.complement_words[-1]) + 1)
+
+    def read_conjunct(
+        self, nominal: list[DescriptionWord], fragments: list[list[DescriptionWord]], *, loose: bool, tail: bool
+    ) -> list[DescriptionWord] | None:
+        """Read one conjunct; returns its words where it has no head of its own, else None."""
+        opening = self._read_opening(nominal)
+        national, phrase = opening.nationality, nominal[opening.size :]
+        if national is not None and self.nationality is None:
+            self.nationality = national
+        elif national and self.nationality and self.pending and national.text != self.nationality.text:
+            self.nationality = national = _both_nationalities(self.nationality, national)
+        self.pending = national is not None and not phrase
+        if not phrase or (
+            phrase[0].text.islower() and len(phrase[0].text) > 5 and self.vocabulary.nations(phrase[0].text)
+        ):
+            return None
+        occupations = self.phrases.read(
+            phrase,
+            nationality=national or self.nationality,
+            lead=opening.lead,
+            former=opening.former,
+            tail=tail,
+            names_nation=national is not None,
+        )
+        if not occupations:
+            plain = not tail and not opening.former and len(phrase) <= 3 and all(self.phrases.common(w) for w in phrase)
+            return phrase if plain else []
+        for fragment in fragments:
+            self._add_new(self.phrases.borrow(fragment, phrase, occupations[0], loose=loose))
+        self._add_new(occupations)
+        return None
+
+    def _add_new(self, occupations: Sequence[Occupation]) -> None:
+        known = {o.texts[0].casefold() for o in self.occupations}
+        self.occupations.extend(o for o in occupations if o.texts[0].casefold() not in known)
+
+    def _read_opening(self, nominal: Sequence[DescriptionWord]) -> _Opening:
+        """Read the words before an occupation: former, period, birthplace, nationality."""
+        former, at = False, 0
+        lead: Sequence[DescriptionWord] = ()
+        nationality: Nationality | None = None
+        while at < len(nominal):
+            key = nominal[at].key
+            is_former = key in listed("former")
+            is_dropped = key in listed("skipped") or key in listed("ordinals")
+            if is_former or is_dropped or (key in listed("dropped_modifiers") and not nationality):
+                former, at = former or is_former, at + 1
+                continue
+            size, leading = _read_period_or_birthplace(nominal, at, self.vocabulary)
+            if size:
+                lead, at = leading or lead, at + size
+                continue
+            national = self._read_national(nominal[at:])
+            if national is None or (nationality and not _may_follow(national[0])):
+                break
+            nationality = _both_nationalities(nationality, national[0]) if nationality else national[0]
+            at += national[1]
+        return _Opening(former, tuple(lead), nationality, at)
+
+    def _read_national(self, sequence: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
+        """A nationality at the start, or after at most two plain words ("award-winning American actor"), and its end.
+        """
+        if self.nationality is not None and not self.pending:
+            again = read_nationality(sequence, self.vocabulary)
+            return (again, len(again.words)) if again and again.text == self.nationality.text else None
+        language = read_language(sequence)
+        if language is not None and len(language.words) < len(sequence):
+            return language, len(language.words)
+        for skip, word in enumerate(sequence[:3]):
+            nationality = read_nationality(sequence[skip:], self.vocabulary)
+            if nationality is not None:
+                end = skip + len(nationality.words)
+                return (nationality, end) if self._is_of_person(nationality, sequence[:skip], sequence[end:]) else None
+            if is_title([word]):
+                return None
+        return None
+
+    def _is_of_person(
+        self, nationality: Nationality, before: Sequence[DescriptionWord], behind: Sequence[DescriptionWord]
+    ) -> bool:
+        """Whether a nationality is that of the person (not of a language or church) and is preceded by plain words
+        only.
+        """
+        after = behind[0].key if behind else ""
+        if after in {"language", "orthodox", "empire"} or after.endswith("-born"):
+            return False
+        if after == "catholic" and nationality.words[-1].key == "roman":
+            return False
+        if not before:
+            return True
+        if is_title(before) or before[-1].key in REGIONAL or self.vocabulary.is_occupation(before[-1].text):
+            return False
+        return all((self.phrases.common(w) or w.key in DESCENT) and not w.key.endswith(("'s", "’s")) for w in before)
+
+
+def _may_follow(second: Nationality) -> bool:
+    """Whether a second nationality may follow the first; a language there belongs to the occupation."""
+    return not second.of_language and second.parts[-1] in listed("second_nationalities")
+
+
+def _before_break(clause: list[DescriptionWord]) -> list[DescriptionWord]:
+    """The words before a subordinate statement: "known for", "who", "best remembered as"."""
+    for index, word in enumerate(clause):
+        behind = clause[index + 1].text if index + 1 < len(clause) else ""
+        leads = word.text in {"best", "well", "most", "also"} and behind in listed("breaks")
+        if leads or word.text in listed("breaks"):
+            return clause[:index]
+    return clause
+
+
+def _next_joint(words: Sequence[DescriptionWord], at: int) -> int:
+    return next((index for index in range(at, len(words)) if is_joint(words, index)), len(words))
+
+
+def _after_joints(clause: Sequence[DescriptionWord], at: int) -> int:
+    while at < len(clause) and (clause[at].key in listed("joints") or clause[at].separator):
+        at += 1
+    return at
+
+
+def _noun_phrase_size(conjunct: Sequence[DescriptionWord]) -> int:
+    """The number of words of a conjunct before its preposition and the adverbs of the preposition."""
+    for index, word in enumerate(conjunct):
+        if word.text in listed("prepositions") and index:
+            end = index
+            while end > 1 and conjunct[end - 1].text.endswith("ly"):
+                end -= 1
+            return end
+    return len(conjunct) if not conjunct or conjunct[0].text not in listed("prepositions") else 0
+
+
+def _separates_titles(words: Sequence[DescriptionWord], at: int) -> bool:
+    """Whether a conjunction separates words that are not one title; "1st and former President" is one title."""
+    if words[at].text != "and":
+        return words[at].text in listed("joints")
+    return not is_title(words[:at]) and not is_ordinal(words[at - 1])
+
+
+def _read_period_or_birthplace(
+    words: Sequence[DescriptionWord], at: int, vocabulary: Vocabulary
+) -> tuple[int, Sequence[DescriptionWord]]:
+    """The number of words of a period or birthplace, and those used in a phrase: "19th-century", "Paris-born"."""
+    word, behind = words[at], words[at + 1] if at + 1 < len(words) else None
+    if is_era(word):
+        return 1, words[at : at + 1] if "century" in word.key else ()
+    if word.key == "century" and at:
+        return 1, words[at - 1 : at + 1] if words[at - 1].text[:1].isdigit() else ()
+    if is_birth(word):
+        return 1, words[at : at + 1]
+    if behind is None:
+        return 0, ()
+    if word.key in {"early", "mid", "late"} and is_era(behind):
+        return 1, ()
+    if is_birth(behind) and word.capital:
+        return 2, words[at : at + 2]
+    is_old = word.key in ERA_WORDS and read_nationality(words[at:], vocabulary) is None
+    return (1, words[at : at + 1]) if is_old and read_nationality(words[at + 1 :], vocabulary) else (0, ())
+
+
+def _both_nationalities(first: Nationality, second: Nationality) -> Nationality:
+    """Two adjectives in sequence as one nationality: "Korean American", "French and American"."""
+    return Nationality(
+        text=f"{first.text}-{second.text}",
+        parts=(*first.parts, *second.parts),
+        countries=(*first.countries, *second.countries),
+        words=(*first.words, *second.words),
+    )

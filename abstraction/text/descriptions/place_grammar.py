@@ -1,0 +1,226 @@
+"""Place chains in descriptions: "square in Munich, Germany" -> Munich, Germany.
+
+This module parses text only; `abstraction.linking.gazetteer` decides which names are places and which homonym is
+meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from abstraction.base.trimming import PLURAL, first_segment, join_lists, spell_countries
+from kg.base.bounded_cache import bounded_cache
+
+# The words that introduce a location. Longer alternatives come first.
+_PREPOSITION = re.compile(
+    r"(?:^|(?<=[\s,]))(?:(?:located|situated|based|headquartered|centred"
+    r"|centered)\s+(?:with)?in(?:side)?(?:\s+the\s+(?:city|town)\s+of)?"
+    r"|in\s+and\s+(?:the\s+)?(?:(?:former|county|state|national|provincial|regional|district)\s+)*(?:seat"
+    r"|capital)\s+of|part\s+of|straddling|spanning|within|in|of|on)\s+"
+    r"(?!the\s+(?:north|south|east|west|(?:north|south)[- ]?(?:east|west))\b(?!\s+of\b|[a-z]))",
+)
+# Words after which other places or facts follow, to the end of the text.
+_OUTSIDE = re.compile(
+    r"\b(?:near|between|off|outside|containing|comprising|including|opposite|along|across|adjacent|bordering|founded|established|known|with|from|"
+    r"by|for|since|until|which|that|who|where|named|serving|built|opened|created|formed"
+    r"|and\s+(?:the\s+)?(?:former\s+)?"
+    r"(?:county\s+seat|seat|capital|largest|most|administrative|home|one)|as\s+well|enclaved|today|now"
+    r"|currently)\b.*$"
+)
+# The start of a further role of the place: "... and the county's seat".
+_AND = re.compile(r"\band\s")
+_SEAT = re.compile(r"\b(?:capital|seat)(?:\s+city)?$")
+# A comma before a name, in descriptions without preposition: "village, Bavaria".
+_BARE_CHAIN = re.compile(r",\s+(?=[A-ZÀ-Þ])")
+_LEADING = re.compile(r"^(?:(?:and|located|situated|part|in|of|on|within|at|the\s+(?:city|town)\s+of)\s+)+")
+# A second role of the place with a chain of its own: "New York City and county in New York State".
+_ALSO = re.compile(r"([A-ZÀ-Þ][^,]*?)(?<!\s)\s++and\s++(?:[a-z][\w-]++\s++){1,3}(?:in|of)\s")
+_THE = re.compile(r"^the\s+", re.I)
+_DIRECTION = (
+    r"(?:(?:far|extreme|inner|outer|central|(?:north|south|east|west)(?:ern)?|(?:north|south)[- ]?(?:east"
+    r"|west)(?:ern)?"
+    r"|mid|upper|lower|greater|downtown|historic|centre|center|heart|middle)"
+    r"(?:[- ](?:central|eastern|western))?)"
+)
+# A direction before a name: "north-eastern part of the".
+_DIRECTED = re.compile(
+    rf"^(?:the\s+)?(?>{_DIRECTION}(?:\s++and\s++|[\s-]++))++(?:(?:part|coast|shore|side|end|region|half|area"
+    rf"|corner)\s+)?(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])",
+)
+# A type word before a name: "state of", "German federated state".
+TYPED = re.compile(
+    r"^(?:[A-Z][\w.-]+\s+)?(?:(?!(?:in|of|on|within)\b)[a-z][\w-]*\s+)*?(?:state|province|region|canton|department|district|county|republic|"
+    r"municipality|prefecture|oblast|governorate|territory|city|town|village|borough|island|commune|voivodeship"
+    r"|parish|suburb|"
+    r"community|constituent country|country|peninsula|archipelago|valley|neighbou?rhood|area|campus|outskirts"
+    r"|suburbs)\s+(?:of\s+(?:the\s+)?)?(?=[A-ZÀ-Þ])"
+)
+# A type word after a name: "Fulton county".
+_TYPE_AFTER = re.compile(
+    r"(?<!\s)\s++(?:state|province|region|canton|department|district|county|prefecture|oblast|governorate|municipality"
+    r"|island|area|"
+    r"raion|voivodeship|territory|parish|coast)$"
+)
+# A London borough is known by its bare name; "City of X" and "Province of X" are names of their own.
+_BOROUGH = re.compile(r"^(?:London|Metropolitan|Royal) Borough of (?=[A-ZÀ-Þ])")
+# A capitalised side: "North of England", "Heart of London".
+_SIDE_OF = re.compile(
+    r"^(?:(?:North|South|East|West|Central)(?:ern)?(?:[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)?|Cent(?:re|er)|Heart|Middle)"
+    r" of (?:the )?(?=[A-ZÀ-Þ])"
+)
+_JOINING = """
+    of the and & de la le les du da do dos das di del della dei der den van von zu am an im in on auf sur sous en y e el
+    al upon under ob bei na nad pod i och og by
+"""
+_CONNECTORS = frozenset(_JOINING.split())  # small words within names of places, in several languages
+# A role of the place, not a container: "..., county seat of Fulton County".
+_ROLE = re.compile(
+    r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"
+    r"|center)\b"
+)
+# Words after a name that make it one of people, not of a place.
+_OF_PEOPLE = frozenset({"people", "peoples", "language", "languages", "dynasty", "family", "army", "team", "league"})
+_NO_UNITS = "centre center world earth south north east west city country sport african american asian european"
+_STOP_UNITS = frozenset({"the world", *_NO_UNITS.split()})  # words that are never a unit of a chain
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlaceUnit:
+    """One place name of a chain, as written, and the preposition before it ("in" after a comma)."""
+
+    text: str
+    preposition: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlacePhrase:
+    """The opening of a description: the words of the kind, and the chain of places, finest first."""
+
+    kind: str
+    units: tuple[PlaceUnit, ...]
+
+
+_BETWEEN = re.compile(r"\bbetween\b")
+
+
+@bounded_cache(entries=1 << 13, longest=250)  # 40 MB at most
+def parse_place(description: str) -> PlacePhrase | None:
+    """The kind and chain of a description, or None where it names no place.
+
+    >>> parse_place("town in Newton-le-Willows, St Helens, Merseyside, UK").units[-1].text
+    'United Kingdom'
+    """
+    text = spell_countries(first_segment(description))
+    match = _PREPOSITION.search(text)
+    if match is None or not (text[: match.start()].strip() or match.group().startswith("part")):
+        bare = _BARE_CHAIN.search(text)
+        if bare is None or text[:1].isupper():
+            return None
+        kind, chain, preposition = text[: bare.start()], text[bare.end() :], "in"
+    else:
+        kind, chain = text[: match.start()].strip(" ,"), text[match.end() :]
+        preposition = "on" if match.group().strip() == "on" else "in"
+        if match.group().strip().startswith("of"):
+            preposition = "of"
+    if _BETWEEN.search(kind):
+        return None  # "ocean between Africa, Asia and Antarctica"
+    units = parse_chain(chain, preposition)
+    return PlacePhrase(kind=kind, units=units) if units else None
+
+
+def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
+    """The comma-separated units of a chain, finest first. A place that is only near is left out."""
+    units: list[PlaceUnit] = []
+    for raw in join_lists(text).split(","):
+        piece = raw.strip()
+        led = _PREPOSITION.match(piece)
+        written = "on" if led and led.group().strip() == "on" else "in"
+        unit_preposition = preposition if not units and led is None else written
+        piece = _LEADING.sub("", piece)
+        if units and _ROLE.match(piece):
+            break
+        also = _ALSO.match(piece)
+        if also:
+            piece = also[1]
+        if re.search(r"\bor\b", piece):
+            break  # two alternative names
+        cut = _before_other_places(piece).strip(" .")
+        ended = cut != piece.strip(" .") or also is not None
+        cut = _SIDE_OF.sub("", _THE.sub("", _name_part(cut)))
+        if not cut or cut.casefold() in _STOP_UNITS or not _is_named(cut):
+            if units or ended or not cut:
+                break
+            continue
+        units.append(PlaceUnit(text=cut, preposition=unit_preposition))
+        if ended:
+            break
+    return tuple(units)
+
+
+def _before_other_places(piece: str) -> str:
+    """The piece (text between commas) up to words about other places."""
+    outside = _OUTSIDE.search(piece)
+    end = outside.start() if outside else len(piece)
+    if (seat := _SEAT.search(piece)) and (joint := _AND.search(piece, 0, seat.start())):
+        end = min(end, joint.start())
+    return piece[:end]
+
+
+def _name_part(piece: str) -> str:
+    """The piece up to the first word that cannot be part of a name: "London housing the ..." -> "London"."""
+    led = TYPED.match(piece)  # "German federated state Bavaria": the words before the name stay
+    words = piece[led.end() :].split() if led else piece.split()
+    lead = piece[: led.end()] if led else ""
+    started = False
+    for i, word in enumerate(words):
+        if started and re.fullmatch(r"\d{4}s?", word):
+            return lead + _without_last_connectors(words[:i])
+        if word[:1].isupper() or word[:1].isdigit() or not word[:1].isalpha():
+            started = True
+        elif started and word in _OF_PEOPLE:
+            return ""  # "the Basque people": named after them, not a place
+        elif (
+            started
+            and word not in _CONNECTORS
+            and not re.fullmatch(_DIRECTION, word)
+            and not (_TYPE_AFTER.search(f" {word}") or word in PLURAL)
+        ):
+            return lead + _without_last_connectors(words[:i])
+    return lead + _without_last_connectors(words)
+
+
+def _without_last_connectors(words: Sequence[str]) -> str:
+    """The words without trailing connectors: "New York City and" -> "New York City"."""
+    last = len(words)
+    while last > 1 and words[last - 1] in _CONNECTORS:
+        last -= 1
+    return " ".join(words[:last])
+
+
+def _is_named(piece: str) -> bool:
+    """Whether a piece is a name, bare or led by directions and type words ("central London", "state of Ohio")."""
+    return piece[:1].isupper() or variants(piece)[-1][:1].isupper()
+
+
+def variants(text: str) -> list[str]:
+    """The name as written, then without direction, type words and articles; the barest last."""
+    out = [text]
+    current = text
+    for pattern in (_DIRECTED, TYPED, _DIRECTED):
+        shorter = pattern.sub("", current, count=1)
+        if shorter != current and shorter[:1].isupper():
+            out.append(shorter)
+            current = shorter
+    for pattern in (_TYPE_AFTER, _BOROUGH):
+        shorter = pattern.sub("", current)
+        if shorter != current:
+            out.append(shorter)
+            current = shorter
+    return list(dict.fromkeys(out))
+
+
+def is_directed(text: str) -> bool:
+    """Whether a unit has a part or type word before the name: "southeastern United States", "city of York"."""
+    return text[:1].islower() or " in " in text or _DIRECTED.match(text) is not None

@@ -1,0 +1,356 @@
+"""Dates within texts in any language: candidates are found by pattern, and each is parsed in its likelier sense.
+
+A gold answer that could mean two dates is refused by `date_reader`; within a sentence the usual meaning is taken:
+8/4/1961, '61, 1906-08, "the 60s". English dates are found in texts of every language.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache, lru_cache
+from operator import attrgetter
+
+from abstraction.text.language.calendar_units import MOST_DAYS, CalendarUnit, Kind, day_number, unit_of
+from abstraction.text.language.date_reader import CENTURY_OF_YEARS, ParsedDate, parse_date, year_of_two_digits
+from abstraction.text.language.interval_claims import IntervalClaim
+from abstraction.text.language.language_data import any_of, with_plain_digits
+from abstraction.text.language.languages import Language, language
+from kg.base.bounded_cache import bounded_cache
+
+BESIDE = "en"  # answers in other languages contain English dates
+_KEPT = 1 << 13  # texts whose dates are cached
+_LONGEST = 300  # characters; longer texts are read but not cached
+_SHORT = 60  # characters; longer candidates are parsed but not cached
+
+# One character for one, so that positions stay.
+_ONE_FOR_ONE = str.maketrans(
+    dict.fromkeys("\xa0\u2009\u202f", " ") | dict.fromkeys("‐‑‒–—−", "-") | {"’": "'", "‘": "'", "º": "o", "ᵉ": "e"}
+)
+
+
+def lowered(text: str) -> tuple[str, str]:
+    """The text, and its lower case with plain digits, dashes and apostrophes; both have the same length."""
+    lower = text.lower()
+    if not text.isascii():
+        lower = with_plain_digits(lower.translate(_ONE_FOR_ONE))
+    return (text if len(lower) == len(text) else lower), lower
+
+
+# Patterns of dates within sentences.
+
+# Numeric dates; four digits of the year unless slashes separate.
+_NUMERIC = (
+    r"\d{4}-\d{1,2}-\d{1,2}(?!\d)", r"\d{4}[/.]\d{1,2}[/.]\d{1,2}(?!\d)", r"\d{1,2}(?P<sep>[./-])\d{1,2}(?P=sep)\d{4}",
+    r"\d{1,2}/\d{1,2}/\d\d(?![\d/])", r"\d{4}-(?:0[1-9]|1[0-2])(?![\d-]|[.,]\d)",
+    r"(?<![/-])(?:0?[1-9]|1[0-2])[/-]\d{4}(?![/-])",
+)  # fmt: skip
+_SEASON = r"\d{4}\s?[-/]\s?\d\d(?![\d-])"  # two consecutive years: 2017-18, 2017/18
+
+
+@cache
+def _candidate_pattern(words: Language) -> re.Pattern[str]:
+    """A pattern of any date; alternatives at one position are ordered from exact to coarse."""
+    read = {key: _without_group_names(words.patterns[key].pattern) for key in _PARTS}
+    era = read["era_after"].replace(r"\Z", r"\.?(?!\w)")
+    joint = rf"(?!\s*+or\b)(?:{read['range_joint']})"  # "1961 or 1962" are two dates
+    points = [_with_blanks(pattern.pattern) for pattern, _ in words.points if "(?P<m>" in pattern.pattern]
+    if not words.templates["day"][0].startswith("{y"):
+        points = [point for point in points if "(?P<d>" in point or not point.startswith("(?P<y>")]  # 1961, may it be
+    day = words.day_year.pattern.partition(",?")[0]
+    days = [rf"{words.month_day.pattern}{joint}{words.day_year.pattern}", rf"{day}{joint}{points[0]}"]
+    year = rf"(?:\d{{3,4}}|'\d\d(?![\w'])|(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,2}}|\d{{5,9}})(?={era}))(?:{era})?"
+    decades = (
+        rf"{read['decade']}(?:{era})",
+        read["decade"].replace(r"\d{1,3}0", r"\d{2,3}0"),
+        rf"{read['short_decade']}(?:{era})?",
+    )
+    centuries = (rf"{read[key]}(?:{era})?" for key in _COUNTED)
+    counted = [rf"(?:{read['part']})?(?:{unit})" for unit in (*centuries, *decades)]
+    worded = [*days, *(rf"{point}(?:{era})?" for point in points), *_NUMERIC, *counted]
+    years = [rf"{year}{joint}{year}", _SEASON, rf"(?:{read['era_before']})\d{{1,4}}", year]
+    before, behind = (r"(?<![\w.,])", r"(?![\w%]|[.,]\d)") if words.parts_words else (r"(?<![\d.,])", r"(?!\d|[.,]\d)")
+    whole = _NO_LONGER if words.parts_words else r"(?!(?<=\d)\d)"
+    forms = [*(form + whole for form in worded), *(form + behind for form in years)]
+    return re.compile(before + "(?:" + "|".join(map(_without_group_names, forms)) + ")")
+
+
+_COUNTED = ("century", "millennium")
+_PARTS = (*_COUNTED, "era_after", "era_before", "range_joint", "part", "decade", "short_decade")
+# A footnote mark may follow a word, and a word may follow a year, without a space.
+_NO_LONGER = r"(?:(?<=\d)(?!\d)|(?<!\d)(?![^\W\d_]))"
+
+
+def _with_blanks(pattern: str) -> str:
+    """The pattern with any number of blanks for each blank."""
+    return re.sub(r" (?![?*+]|[^\[]*\])|\[ -\]", r"\g<0>+", pattern.replace(" ?", " *"))
+
+
+def _without_group_names(pattern: str) -> str:
+    """The pattern without group names but `sep`, so that it can be combined with others."""
+    return re.sub(r"\?P<(?!sep>)\w+>", "?:", pattern)
+
+
+@lru_cache(maxsize=256)  # codes may come from outside
+def _words_of_dates(code: str) -> tuple[frozenset[str], re.Pattern[str] | None]:
+    """The words of the language and of English that dates without digits contain, and a pattern for Roman numerals if
+    the language writes centuries with them.
+
+    The words are ordinals, tens and decades ("nineteenth", "seventy", "twenties"); a text without digits and without
+    any of them has no date.
+    """
+    told: set[str] = set()
+    for words in (language(code), language(BESIDE)):
+        tens = [word for word, number in words.number_words.items() if number >= 20 and not number % 10]
+        for word in (*words.count_words, *words.spoken_decades.values(), *tens):
+            told.update(words_in(word))
+    roman = any("roman" in template for template in language(code).counts)
+    return frozenset(told), re.compile(r"\b[ivxl]{1,12}(?![ivxl])") if roman else None
+
+
+_DIGIT = re.compile(r"\d")
+
+
+def may_be_date(text: str, code: str = "en") -> bool:
+    """Whether a text may contain a date. May be wrong when True, never when False."""
+    if _DIGIT.search(text):
+        return True
+    lower = text.lower()
+    told, roman = _words_of_dates(code)
+    return not told.isdisjoint(words_in(lower)) or (roman is not None and roman.search(lower) is not None)
+
+
+def words_in(lower: str) -> list[str]:
+    """The words of a lower-case text without common punctuation; faster than a regular expression."""
+    return lower.replace("-", " ").replace(",", " ").replace(".", " ").split()
+
+
+@cache
+def _usual_date_pattern(words: Language) -> re.Pattern[str]:
+    """A pattern of whole dates in the most frequent forms, tried first because most gold answers have them."""
+    month = rf"(?:{any_of(words.month_numbers)})"
+    day_month = rf"(?P<a>{month})\.? (?P<d>\d{{1,2}}),? |(?P<e>\d{{1,2}})\.? (?P<b>{month})\.? |(?P<c>{month})\.? "
+    return re.compile(rf"(?:{day_month})?(?P<y>[1-9]\d{{3}})")
+
+
+def _usual_date(text: str, words: Language) -> IntervalClaim | None:
+    match = _usual_date_pattern(words).fullmatch(text.lower()) if text[-4:].isdecimal() else None
+    if match is None:
+        return None
+    month = words.month_numbers.get(match["a"] or match["b"] or match["c"] or "", 0)
+    day = int(match["d"] or match["e"] or 0)
+    if day > MOST_DAYS[month - 1]:
+        return None
+    unit = CalendarUnit("day" if day else "month" if month else "year", int(match["y"]), month, day)
+    return IntervalClaim(*unit.days(), text, 0, len(text))
+
+
+@bounded_cache(entries=_KEPT, longest=_LONGEST)
+def dates(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
+    """All dates in a text of the language, left to right; bare numbers of 3 or 4 digits are years."""
+    if not may_be_date(text, code):
+        return ()
+    words = language(code)
+    if usual := _usual_date(text, words):
+        return (usual,)
+    found = list(_find_dates(text, words))
+    for claim in _find_dates(text, language(BESIDE)) if words.code != BESIDE else ():
+        if not any(map(str.isalpha, claim.text)):
+            continue  # numeric dates are read by the rules of the language, not of English
+        last = bisect_left(found, claim.end, key=_start)
+        first = last
+        while first and found[first - 1].end > claim.start:
+            first -= 1
+        if all(_is_less_precise(own, claim) for own in found[first:last]):
+            found[first:last] = [claim]
+    return tuple(found)
+
+
+_start = attrgetter("start")
+
+
+def _is_less_precise(own: IntervalClaim, claim: IntervalClaim) -> bool:
+    """Whether a date is less precise than an overlapping English one, or as precise with a shorter text."""
+    return own.width > claim.width or (own.width == claim.width and len(own.text) < len(claim.text))
+
+
+def _find_dates(text: str, words: Language) -> Iterator[IntervalClaim]:
+    text = _years_in_words(words).sub(lambda found: _year_in_digits(found, words), text)
+    text, lower = lowered(text)
+    pattern, at = _candidate_pattern(words), 0
+    while match := pattern.search(lower, at):
+        start, end = match.span()
+        days = _days_of_text(text[start:end], words.code)
+        if days is None and (year := _YEAR.match(lower, start)):
+            days, end = _days_of_text(year[0], words.code), year.end()
+        at = end if days else start + 1
+        if days and not (_is_bare_year(lower[start:end], *days[:2]) and _is_amount(lower, start, end, words)):
+            claim = IntervalClaim(days[0], days[1], text[start:end].strip(), start, end, wider=days[2])
+            yield claim if words.has_file else _extend_by_inflected_month(claim, text, lower, words)
+
+
+def _is_bare_year(found: str, first: int, last: int) -> bool:
+    """Whether a match is one or two bare years, without any word."""
+    return found[0].isdigit() and found[-1].isdigit() and last - first >= _LEAST_OF_YEAR
+
+
+_LEAST_OF_YEAR = 12 * 31 - 1  # the width of a year in day numbers
+_YEAR = re.compile(r"\d{3,4}(?![\w%]|[.,]\d)")
+def _is_amount(lower: str, start: int, end: int, words: Language) -> bool:
+    """Whether the text around a number makes it an amount, not a year: "$1961", "1500 metres"."""
+    behind = words.matching.get("counted_behind")
+    before = lower[:start].rstrip()[-1:]
+    if before == "#" or (before and unicodedata.category(before) == "Sc"):
+        return True
+    return (behind is not None and behind.match(lower, end) is not None)
+
+
+@bounded_cache(entries=_KEPT, longest=_SHORT)
+def _days_of_text(text: str, code: str) -> tuple[int, int, tuple[int, int] | None] | None:
+    """The first and last day number of a date, and those of a second, wider sense; None for other texts."""
+    if (digits := text.lstrip("'")).isdigit():
+        year = int(digits) * (digits[0] != "0") if digits == text else year_of_two_digits(int(digits), CENTURY_OF_YEARS)
+        return (day_number(year, 1, 1), day_number(year, 12, 31), None) if year else None
+    parsed = parse_date(text, code=code, likelier=True)
+    return None if parsed is None else _days_of_parsed(parsed)
+
+
+def _days_of_parsed(parsed: ParsedDate) -> tuple[int, int, tuple[int, int] | None] | None:
+    first, last = unit_of(parsed.first), unit_of(parsed.last or parsed.first)
+    if first is None or last is None:
+        return None
+    part = parsed.part if first.kind in _PARTED else ""
+    wider = None
+    if first == last and first.kind == "decade" and first.number > 0 and not first.number % 100:
+        century = day_number(first.number, 1, 1), day_number(first.number + 99, 12, 31)
+        wider = _part_of_interval(part, *century)
+    low, high = _part_of_interval(part, first.days()[0], last.days()[1])
+    return low, high, wider
+
+
+# Kinds of units that have an early, middle and late part.
+_PARTED: frozenset[Kind] = frozenset({"decade", "century", "millennium"})
+
+
+def _part_of_interval(part: str, low: int, high: int) -> tuple[int, int]:
+    """The early, middle or late half of an interval. Halves, not thirds, since "early" is used loosely."""
+    half = (high - low + 1) // 2
+    if part == "early":
+        return low, low + half - 1
+    if part == "mid":
+        return low + half // 2, high - half // 2
+    return (high - half + 1, high) if part == "late" else (low, high)
+
+
+# Years in words ("nineteen seventy-one", "eighteen oh five"), in languages that have words for their halves.
+
+
+@cache
+def _years_in_words(words: Language) -> re.Pattern[str]:
+    numbers = words.number_words
+    hundreds = any_of(word for word, number in numbers.items() if 10 < number < 21)
+    rest = any_of(word for word, number in numbers.items() if number > 9)
+    ones = any_of(word for word, number in numbers.items() if 0 < number < 10)
+    tens = any_of(word for word, number in numbers.items() if number >= 20 and not number % 10)
+    return re.compile(
+        rf"\b(?P<hundreds>{hundreds})[\s-]++(?:(?P<tens>{tens})[\s-]++(?P<ones>{ones})|(?P<rest>{rest})"
+        rf"|(?:oh?|zero)[\s-]++(?P<one>{ones}))\b",
+        re.IGNORECASE,
+    )
+
+
+def _year_in_digits(found: re.Match[str], words: Language) -> str:
+    """The digits of a year in words, padded on the left with blanks to keep positions."""
+    value = {name: words.number_words[text.lower()] for name, text in found.groupdict().items() if text}
+    return str(100 * value.pop("hundreds") + sum(value.values())).rjust(len(found[0]))
+
+
+# Inflected months that CLDR does not list, in languages without a file: words with the stem of a month
+
+# A word, with a day next to it, before a year.
+_WORD_BEFORE = re.compile(
+    r"(?:(?<!\w)(?P<day>\d{1,2})\.?\s+)?(?P<word>[^\W\d_]{3,20})(?:\s+(?P<behind>\d{1,2})\b(?!\s*\d))?"
+)
+# A word after a year, perhaps followed by a day.
+_BEHIND_YEAR = re.compile(r"\.?\s+(?P<word>[^\W\d_]{3,20})(?!\w)(?:\s+(?P<day>\d{1,2})(?!\w))?(?!\s*\d)")
+_NEAR = 30  # characters before a year that are searched for a day and month
+
+
+def _extend_by_inflected_month(claim: IntervalClaim, text: str, lower: str, words: Language) -> IntervalClaim:
+    """Extend a year claim by an inflected month near it: `v lednu 1961`, `1961 augusztusában`, `15 juni, 1848`."""
+    if not claim.text.isdigit() or len(claim.text) != 4:
+        return claim
+    before = list(_WORD_BEFORE.finditer(lower, max(0, claim.start - _NEAR), claim.start))[::-1][:4]
+    for found in (*before, _BEHIND_YEAR.match(lower, claim.end)):
+        if found and (month := _month_of(found["word"], words)):
+            day = int(found["day"] or found.groupdict().get("behind") or 0)
+            low, high = CalendarUnit("day" if day else "month", int(claim.text), month, day).days()
+            start = found.start("day") if day and found in before else found.start("word")
+            start, end = min(start, claim.start), max(found.end(), claim.end)
+            return replace(claim, low=low, high=high, text=text[start:end].strip(), start=start, end=end)
+    return claim
+
+
+@lru_cache(maxsize=1 << 12)
+def _month_of(word: str, words: Language) -> int | None:
+    """The number of the month that a lower-case word is a form of, by the language's endings; None for other words."""
+    return _month_stems(words).get(words.stem(word)) or words.month_numbers.get(word)
+
+
+@cache
+def _month_stems(words: Language) -> dict[str, int]:
+    """Month numbers by stem of the month's name, without stems that several months share."""
+    stems: dict[str, set[int]] = {}
+    for number, month in enumerate(words.months, 1):
+        for name in (month.name, month.alone, *month.read):
+            if len(name) >= _LEAST_OF_NAME:
+                stems.setdefault(words.stem(name), set()).add(number)
+    return {stem: min(numbers) for stem, numbers in stems.items() if len(numbers) == 1}
+
+
+_LEAST_OF_NAME = 3  # letters; shorter forms occur before digits only
+
+
+def turned_dates(text: str) -> tuple[IntervalClaim, ...]:
+    """The numeric dates whose day and month may be swapped, read in the order that `dates` does not use."""
+    claims = []
+    for match in _TURNABLE.finditer(text):
+        first, second = int(match["a"]), int(match["b"])
+        if first != second and max(first, second) <= 12:
+            day = day_number(int(match["y"]), second, first)
+            claims.append(IntervalClaim(day, day, match[0], match.start(), match.end()))
+    return tuple(claims)
+
+
+# 8/4/1961, which is 8 April or 4 August.
+_TURNABLE = re.compile(r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4})(?![\d/])")
+
+
+@cache
+def _allowed_around(words: Language) -> re.Pattern[str]:
+    """A pattern for text around a date that adds no information."""
+    also = words.matching.get("around_dates")
+    parts = [words.patterns[key].pattern for key in ("lead", "circa", "range_lead")] + ([also.pattern] if also else [])
+    return re.compile("(?:" + "|".join(f"(?>{part})" for part in parts) + r"|[\s,.:()-])*+")
+
+
+@bounded_cache(entries=_KEPT, longest=_LONGEST)
+def whole_date(text: str, code: str = "en") -> IntervalClaim | None:
+    """The date that makes up the whole of `text`, in the language or in English; None if the text has other content."""
+    if not may_be_date(text, code):
+        return None
+    if usual := _usual_date(text, language(code)):
+        return usual
+    claims = dates(text, code)
+    if len(claims) == 1:
+        lower = lowered(text)[1]
+        outside = f"{lower[: claims[0].start].strip()} ", f"{lower[claims[0].end :].strip()} "
+        for one in dict.fromkeys((code, BESIDE)):
+            if all(_allowed_around(language(one)).fullmatch(part) for part in outside):
+                return claims[0]
+    parsed = parse_date(text, code=language(code).code)
+    interval = _days_of_parsed(parsed) if parsed and parsed.last is None else None
+    return None if interval is None else IntervalClaim(*interval[:2], text.strip(), 0, len(text), wider=interval[2])

@@ -1,0 +1,284 @@
+"""Languages as data: how each writes and reads dates, numbers, units and the few phrases that tiers need.
+
+Names of months, date patterns and number signs are from Unicode CLDR; `data/languages/<code>.json` adds what CLDR
+lacks, and `languages()` lists the codes that have a file. A language in CLDR without a file (Polish) has no centuries;
+a language that CLDR lacks uses the nearest of its fallbacks (Bavarian uses German). `notice` describes these gaps to
+the user.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from abstraction.base.package_data import package_data
+from abstraction.text.language.cldr import cldr_data, cldr_name
+from abstraction.text.language.language_data import Language, Nationals, any_of, folded, without_accents
+from kg.base.terms import fallback_chain
+
+# Loading a language: its file, completed by CLDR.
+
+# All keys of templates; en.json has every slot of each.
+TEMPLATES = (
+    "year", "year_in_date", "year_before", "year_after_BC", "year_after_BCE", "day", "day_month_first", "day_also",
+    "day_short", "day_numeric", "month", "month_also", "month_short", "decade", "decade_short", "century",
+    "century_end", "century_beginning", "turn", "millennium", "years_ago", "range", "circa", "completed",
+    "completed_century", "completed_millennium", "percent", "age", "teens",
+)  # fmt: skip
+# All keys of date patterns, matched against lower-case text; "" where the language has none.
+PATTERNS = (
+    "lead", "weekday", "circa", "part", "range_joint", "range_lead", "era_before", "era_after", "decade",
+    "short_decade", "century", "millennium", "season", "about",
+)  # fmt: skip
+GRAMMAR = "en"  # the only language with grammar rules: its questions and descriptions are parsed as sentences
+_NEVER = re.compile(r"(?!)")
+_MOST_DAYS = 31  # days of the longest month
+
+
+def _build_language(file_data: Mapping[str, Any], *, has_file: bool) -> Language:
+    """Build a Language from its file, completed by CLDR."""
+    data = cldr_data(file_data["code"])
+    for key, value in file_data.items():
+        is_table = isinstance(data.get(key), dict) and isinstance(value, dict)
+        data[key] = data[key] | value if is_table else value
+    return _validator().validate_python({"has_file": has_file, **_LanguageData(data).fields()})
+
+
+@cache
+def _validator() -> TypeAdapter[Language]:
+    """The validator of Language, which converts JSON lists and strings to tuples, sets and numbers."""
+    return TypeAdapter(Language)
+
+
+class _LanguageData:
+    """Converts the merged data of a file and CLDR to the fields of Language."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        counts, months = data["counts"], self.months()
+        names = [folded(w).rstrip(".") for m in months for w in (m["name"], m["alone"], m["short"], *m["read"])]
+        forms = "|".join(sorted({re.escape(n) for n in names if n}, key=lambda n: (-len(n), n)))
+        heads = any_of(counts["words"]) if counts["words"] else ""
+        numerals = "|[ivxl]{1,12}" if any("roman" in template for template in counts["written"]) else ""
+        self.day_words = self.spoken_days()
+        days = "".join("|" + re.escape(word) for word in sorted(self.day_words, key=len, reverse=True))
+        self.slots = {
+            "<months>": rf"(?P<m>{forms})",
+            "<month>": rf"(?P<m>{forms})(?!\w)\.?",
+            "<weekday>": f"(?:{'|'.join(map(re.escape, dict.fromkeys(map(folded, data['weekdays']))))})",
+            "<day>": rf"(?P<d>\d{{1,2}}{days})(?:{data['day_suffix']})?",
+            "<year>": r"(?P<y>\d{1,4}|'\d\d)",
+            "<spoken decade>": any_of(data["spoken_decades"].values()),
+            "<count>": rf"(?P<n>(?:\d{{1,3}}{numerals})(?:{counts['suffix']})" + (f"|{heads}" if heads else "") + ")",
+        }
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of Language by name."""
+        data = self.data
+        numbers, counts, quantities = data["numbers"], data["counts"], data["quantities"]
+        months, zero = self.months(), numbers["zero"]
+        unaccented = {k: _unaccented_pattern(v) if k.startswith("asks_") else v for k, v in data["matching"].items()}
+        return {
+            **{key: value for key, value in (quantities | numbers | data).items() if key in _FIELDS},
+            **{key: self.replacements(key) for key in _REPLACEMENTS},
+            "months": months,
+            "marks": {era: tuple(data["marks"][era]) for era in ("BC", "BCE")},
+            "templates": {key: data["write"].get(key, ()) for key in TEMPLATES},
+            "patterns": {key: self.pattern(data["read"].get(key, "")) for key in PATTERNS},
+            "points": [(self.pattern(told), style) for told, style in data["points"]],
+            "month_day": self.pattern("<month> <day>"),
+            "day_year": self.pattern(r"<day>,? (?P<y>\d{3,4})"),
+            "counts": counts["written"],
+            "special_counts": counts["special"],
+            "count_words": counts["words"],
+            "nth": counts["endings"],
+            "day_words": self.day_words,
+            # The translation of 0 to 9 to the script's digits; empty where they are the same.
+            "digits": {} if zero == "0" else {ord("0") + digit: chr(ord(zero) + digit) for digit in range(10)},
+            "scales": [
+                {"power": power, "singular": one, "plural": many, "read": read}
+                for power, one, many, *read in sorted(quantities["scales"], key=lambda row: -row[0])
+            ],
+            "joint_and": quantities["and"],
+            "joint_to": quantities["to"],
+            "number_words": {folded(word): number for word, number in _number_words(quantities).items()},
+            "no_nouns": {*quantities["no_noun"], *(folded(month["name"]) for month in months)},
+            "singular_of": self.pattern(data["singular_of"]),
+            "matching": {key: self.pattern(told) for key, told in unaccented.items()},
+            "demonyms": {place: _nationals(told) for place, told in data["demonyms"].items()},
+            "own_function_words": data["function_words"],
+        }
+
+    def spoken_days(self) -> dict[str, int]:
+        """Days by their words: those in the file, and forms of number words ("quinze août")."""
+        numbers = {word: n for word, n in _number_words(self.data["quantities"]).items() if 0 < n <= _MOST_DAYS}
+        formed = {form.format(word): n for form in self.data["day_forms"] for word, n in numbers.items()}
+        return {folded(word): n for word, n in (formed | self.data["day_words"]).items()}
+
+    def pattern(self, text: str) -> re.Pattern[str]:
+        for slot, expression in self.slots.items():
+            text = text.replace(slot, expression)
+        return re.compile(text) if text else _NEVER
+
+    def replacements(self, key: str) -> list[tuple[re.Pattern[str], str]]:
+        return [(self.pattern(told), replacement) for told, replacement in self.data[key]]
+
+    def months(self) -> list[dict[str, Any]]:
+        names, rows, shorts = self.data["month_names"], self.data["months"], self.data["short_months"]
+        return [
+            {
+                "name": name,
+                "alone": alone,
+                "short": shorts.get(str(number), "" if short == name else short),
+                "read": (short, short_alone, *row),
+            }
+            for number, ((name, alone, short, short_alone), row) in enumerate(zip(names, rows, strict=True), 1)
+        ]
+
+
+_FIELDS = frozenset(field.name for field in dataclasses.fields(Language))
+_REPLACEMENTS = ("elided", "singular", "bare_names", "around_names", "endings", "derived")
+
+
+def _nationals(told: str) -> Nationals:
+    adjectives, _, names = told.partition(";")
+    return Nationals(adjectives=tuple(adjectives.split("|")), names=tuple(filter(None, names.split("|"))))
+
+
+def _number_words(data: Mapping[str, Any]) -> dict[str, int]:
+    """Numbers by their words: those listed, and those generated from `counting` to 99 and for whole hundreds.
+
+    `counting` has the words of 0 to 19, of 20, 30 ... 90 and, where they have their own words, of 100, 200 ..., with
+    "/" between alternative forms; `join` are templates for combining them with {one}, {ten} and {stem} (the ten
+    without its last letter): "{one}und{ten}".
+    """
+    counting = data["counting"]
+    ones, tens, hundreds = (
+        [word.split("/") for word in counting.get(key, "").split()] for key in ("ones", "tens", "hundreds")
+    )
+    units = [(digit, one) for digit, forms in enumerate(ones[1:10], 1) for one in forms]
+    words = {form: 100 * n for n, forms in enumerate(hundreds, 1) for form in forms}
+    for number, forms in enumerate(tens, 2):
+        for ten in forms:
+            words[ten] = 10 * number
+            for joint in counting["join"]:
+                words |= {joint.format(one=one, ten=ten, stem=ten[:-1]): 10 * number + digit for digit, one in units}
+    words |= {form: n for n, forms in enumerate(ones) for form in forms}
+    listed: dict[str, int] = data["words"]
+    return words | listed
+
+
+def _unaccented_pattern(pattern: str) -> str:
+    """The regular expression without accents, for matching against text in lower case without accents."""
+    return re.sub(r"[^\x00-\x7f]+", lambda letters: without_accents(letters[0]), pattern)
+
+
+# Choice of languages.
+
+
+__all__ = [
+    "GRAMMAR",
+    "Language",
+    "folded",
+    "is_grammatical",
+    "is_known",
+    "language",
+    "languages",
+    "notice",
+    "question_words",
+    "reading_language",
+    "supported_languages",
+]
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The sorted codes of languages with a file."""
+    return tuple(sorted(f.name.removesuffix(".json") for f in _folder().iterdir() if f.name.endswith(".json")))
+
+
+@lru_cache(maxsize=1024)  # codes may come from outside
+def language(code: str) -> Language:
+    """The language of a code, or its first fallback with a file or in CLDR; English as a last resort."""
+    return _load(next((fallback for fallback in fallback_chain(code.lower()) if _has_data(fallback)), "en"))
+
+
+@cache
+def _load(code: str) -> Language:
+    """Load the language of a code that has a file or is in CLDR."""
+    if code in languages():
+        return _build_language(json.loads((_folder() / f"{code}.json").read_text(encoding="utf-8")), has_file=True)
+    few = package_data("other_languages.json").get(code.split("-")[0], {})
+    return _build_language({"code": code, "months": [[]] * 12, **few}, has_file=False)
+
+
+def _has_data(code: str) -> bool:
+    """Whether this very code has data. For a language with a file, other scripts in CLDR do not count."""
+    return code in languages() or (code.split("-")[0] not in languages() and cldr_name(code) is not None)
+
+
+def is_known(code: str) -> bool:
+    """Whether dates and quantities are read and written in the language itself: de-at in German yes, tlh no."""
+    return language(code).code.split("-")[0] == code.lower().split("-")[0]
+
+
+def supported_languages() -> str:
+    """The supported languages as text for messages."""
+    return f"{', '.join(languages())} and those of Unicode CLDR"
+
+
+def reading_language(code: str) -> str:
+    """The language in which labels and descriptions are read: `code` for a variety of English, else "en".
+
+    The grammar of descriptions is English, so only English descriptions are parsed.
+    """
+    return code if is_grammatical(code) else GRAMMAR
+
+
+def is_grammatical(code: str) -> bool:
+    """Whether the rules have a grammar for the language, not just its words: true for English only."""
+    return code.lower().partition("-")[0] == GRAMMAR
+
+
+@cache
+def question_words() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """The words that ask for each kind of answer, by language code, for languages that have them, sorted by code.
+
+    They are loaded without the rest of the language, since most questions need no more.
+    """
+    given = {code: json.loads((_folder() / f"{code}.json").read_text(encoding="utf-8")) for code in languages()}
+    given |= {code: words for code, words in package_data("other_languages.json").items() if "asks" in words}
+    return {code: words["asks"] for code, words in sorted(given.items()) if words.get("asks")}
+
+
+def notice(code: str) -> str | None:
+    """A sentence that lists the gaps of a language without a file; None for a language with one."""
+    used = language(code)
+    if not is_known(code):
+        return (
+            f"no rules for {code!r} (there are: {supported_languages()}): "
+            f"names come from labels, dates and quantities are read and written in {used.name}"
+        )
+    if used.has_file:
+        return None
+    told = {
+        "decades": used.has_words_for("decade"), "centuries": used.has_words_for("century"),
+        "words for about": used.about[1:],
+        "bounds of amounts": used.more[1:], "numbers in words": used.number_words or not used.parts_words,
+        "names of units": used.units, "phrases": False, "national adjectives": used.demonyms,
+        "words of denial": used.around_names, "word endings": used.endings, "question words": used.asks,
+    }  # fmt: skip
+    lacks = [what for what, given in told.items() if not given]
+    return f"{code!r} has days, months, years and numbers from Unicode CLDR, but no {', no '.join(lacks)}"
+
+
+def _folder() -> Traversable:
+    return files("abstraction").joinpath("data/languages")

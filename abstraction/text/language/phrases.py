@@ -1,0 +1,200 @@
+"""English noun phrases: articles, shortening, and the lattice of phrases that entail each other.
+
+A phrase is made of features (a nationality, an occupation, a place ...). Removing a feature gives a coarser phrase: a
+phrase entails every other whose features are a proper subset of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Literal
+
+from abstraction.base.package_data import package_data
+from abstraction.base.tiers import Condition, Evidence
+from abstraction.ladders.proposals import ANSWER, Proposal
+from kg.base.bounded_cache import bounded_cache
+from kg.base.terms import normalise
+
+# Words that begin with a vowel letter but a consonant sound (a university, a one-off), and the reverse (an hour).
+_SPOKEN_CONSONANT = re.compile(
+    r"(?:eu|ew|one(?:\b|-)|once\b|ouija|u(?:[rts]a|ganda|krain|ruguay|ni(?!n|m[^e])|nique|tili|topi|kulele|rani|rina|rolog|"
+    r"biqu|fo\b|ke\b|nesco\b|nicef\b)|us(?:[aeiu]|ur)|uy?gh)",
+    re.I,
+)
+_SPOKEN_VOWEL = re.compile(r"(?:heir|hono(?:u?r)|honest|hour)", re.I)
+# First words that are spelt out letter by letter: U.S., MP, X-ray.
+_LETTERS = re.compile(r"[A-Z](?:[A-Z0-9&.-]*[A-Z0-9])?\.?(?=$|[\s'’-])|[A-Z]\.|[B-DF-HJ-NP-TV-Z][A-Z]|[A-Z](?=-)")
+_VOWEL_LETTERS = frozenset("AEFHILMNORSX")  # letters whose names begin with a vowel: an MP, an X-ray
+# Numbers that begin with the sound of eight, eleven or eighteen.
+_VOWEL_NUMBER = re.compile(r"(?:8|11(?:\D|$|\d\d(?:\D|$))|18(?:\D|$|\d\d(?:\D|$)))")
+# Acronyms that are pronounced as words, not letter by letter.
+_WORDS = re.compile(
+    r"(?:NA(?:SA|SCAR|TO|SDAQ|FTA)|UN(?:ESCO|ICEF)|FIFA|UEFA|RADA|SWAT|SEAL|LATAM|RAF(?=[a-z])|HAMAS|LEGO|SAAB|SEAT|FIAT|REIT)\b"
+)
+
+
+def article(phrase: str) -> str:
+    """ "a" or "an" by the sound of the first word. `"U.S. company"` -> `"a"`, `"MP"` -> `"an"`."""
+    first = phrase.split(" ", 1)[0]
+    if first[:1].isdigit():
+        return "an" if _VOWEL_NUMBER.match(first) else "a"
+    if _LETTERS.match(first) and not _WORDS.match(first):
+        return "an" if first[0] in _VOWEL_LETTERS else "a"
+    if _SPOKEN_VOWEL.match(first):
+        return "an"
+    if first[:1].casefold() in "aeiouàáâäåæèéêëìíîïòóôöøœùúûü" and first[:1]:
+        return "a" if _SPOKEN_CONSONANT.match(first) else "an"
+    return "a"
+
+
+# Names that take "the" inside a phrase: "a city in the United States", "a character in the Hebrew Bible".
+_WITH_THE = {
+    "place": re.compile(
+        r"^(?:United |Netherlands|Philippines|Czech Republic|Dominican Republic|Bahamas|Maldives|Soviet Union|"
+        r"Republic |Kingdom |Federal |State of|Isle of|Province of|Canary|Vatican$|City of|"
+        r"Caribbean|Balkans|Guianas|(?:Middle|Near|Far) East|Levant|Horn of|Maghreb|Sahel|"
+        r"(?:South |North )?Caucasus|Southern Cone|(?:Greater |Lesser )?Antilles|"
+        r"(?:Royal|London|Metropolitan) Borough|Metropolitan City|City Municipality|Americas$|Free State$|Bronx|"
+        r"(?:North|South|East|West|Central)(?:ern)?(?:[ -][A-Z]\w+)? (?:Province|Area|Cape|Riding)\b)|"
+        r"United States$| (?:Lakes|Mountains|Highlands|Midlands|Alps|Ocean|Sea|Gulf)$|"
+        r" (?:Islands|Republic|Federation|Emirates|Territory|Union|Peninsula|Region|Valley|Bay Area|Empire|Kingdom)$"
+    ),
+    "work": re.compile(
+        r"^(?:series|universe|franchise|films?|novels?|television|tv|books?|comics?|bible|hebrew)\b|"
+        r"\b(?:series|universe|franchise|films|novels|books|comics|bible|trilogy|saga|stories|mythology)$",
+        re.I,
+    ),
+}
+
+
+# Official labels that are not used within a phrase.
+_SHORT = {"United States of America": "United States", "People's Republic of China": "China"}
+
+
+def short(name: str) -> str:
+    """The usual name of a place inside a phrase: "United States" in "a city in the United States"."""
+    return _SHORT.get(name, name)
+
+
+def definite(name: str, *, of: Literal["place", "work"] = "place") -> str:
+    """The name with "the" where it takes the article inside a phrase."""
+    return f"the {name}" if _WITH_THE[of].search(name) and not name.lower().startswith("the ") else name
+
+
+def indefinite(phrase: str) -> str:
+    """The phrase with its indefinite article."""
+    return f"{article(phrase)} {phrase}"
+
+
+@cache
+def listed(name: str) -> frozenset[str]:
+    """A word list of `data/phrases.json` by its key: "weak_heads", "prepositions" ..."""
+    return frozenset(package_data("phrases.json")[name])
+
+
+def may_stand(phrase: str) -> bool:
+    """Whether a shortened phrase is informative enough: "host" or "laureate" alone are not."""
+    return normalise(phrase) not in listed("weak_heads")
+
+
+# Signs of a truncated or raw label: invisible characters, a name in capitals among others, two nouns without "and", an
+# adjective or preposition at the end ("a founder of Western"), two directions in one ("Central-western Europe").
+_ILL_FORMED = re.compile(
+    r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\s{2}|[,;:(/–-]\Z|\b(?:of|in|by|for|and|the|from|with|to|at)\Z"
+    r"|\b(?:of|in) (?:North|South|East|West)(?:ern)?\Z|[a-z] (?:[A-Z]{5,}|[A-Z]{4,} [A-Z][a-z]{1,3})\b"
+    r"|\b(?:Central|North|South)-(?:west|east)ern [A-Z]|\b(?:from|in|of) \d{4} (?:film|novel|series)\b"
+    r"|\btelevision radio\b|\bPresident of the Jury\b"
+)
+
+
+def is_well_formed(text: str) -> bool:
+    """Whether a wording is well-formed: not truncated, no raw label, paired brackets."""
+    return not _ILL_FORMED.search(text) and text.count("(") == text.count(")")
+
+
+def takes_back(longer: str, shorter: str) -> bool:
+    """Whether `longer` is `shorter` with a modifier that negates it: "vice president", "president"."""
+    whole, end = normalise(longer), normalise(shorter)
+    before = whole.removesuffix(end)
+    if not end or not before or before == whole or before[-1] not in " -":
+        return False
+    return not listed("privative_modifiers").isdisjoint(before.replace("-", " ").split())
+
+
+@bounded_cache(entries=1 << 13, longest=100)  # 8 MB at most
+def is_opaque(longer: str, shorter: str) -> bool:
+    """Whether shortening changes the meaning: a martial artist is not an artist, a vice president not a president.
+
+    `shorter` is a suffix of `longer`; both in plain words.
+    """
+    cut = normalise(longer[: len(longer) - len(shorter)]).rstrip(" -").split()
+    if not cut or not listed("privative_modifiers").isdisjoint(cut):
+        return bool(cut)
+    if normalise(shorter) == "director":
+        return cut[-1] not in listed("directing")
+    return f"{cut[-1]} {normalise(shorter)}" in listed("opaque_compounds")
+
+
+@dataclass
+class Lattice:
+    """A lattice of phrases; `proposals` derives which entail which.
+
+    Phrases with the same features are synonyms: the first is the text, the others become its aliases.
+    """
+
+    nodes: dict[frozenset[str], Proposal] = field(default_factory=dict)
+
+    def add(
+        self,
+        text: str,
+        features: Collection[str],
+        *,
+        evidence: Sequence[Evidence] = (),
+        conditions: Collection[Condition] = (),
+        aliases: Sequence[str] = (),
+        order: int = 0,
+    ) -> None:
+        """Add a phrase. `features` contain every feature that the phrase entails, not only those in its words."""
+        key = frozenset(features)
+        old = self.nodes.get(key)
+        if old is not None:
+            if normalise(old.text) != normalise(text) and text not in old.aliases:
+                self.nodes[key] = replace(old, aliases=tuple(dict.fromkeys((*old.aliases, text, *aliases))))
+            return
+        self.nodes[key] = Proposal(
+            key=normalise(text),
+            text=text,
+            aliases=tuple(aliases),
+            evidence=distinct(evidence),
+            conditions=frozenset(conditions),
+            order=order,
+        )
+
+    def proposals(self, *, under: Sequence[str] = (ANSWER,)) -> list[Proposal]:
+        """All phrases with their parents; phrases that no other entails get the parents `under`."""
+        sets = sorted(self.nodes, key=len)
+        out: list[Proposal] = []
+        taken: set[str] = set()
+        for index, small in enumerate(sets):
+            node = self.nodes[small]
+            if node.key in taken:
+                continue
+            taken.add(node.key)
+            above: list[frozenset[str]] = []
+            for large in sets[index + 1 :]:
+                if len(large) > len(small) and small < large and not any(mid < large for mid in above):
+                    above.append(large)
+            parents = tuple(self.nodes[s].key for s in above) or tuple(under)
+            out.append(replace(node, parents=parents))
+        return out
+
+
+def distinct(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The steps of evidence without duplicates, in order."""
+    if len(evidence) < 2:
+        return tuple(evidence)
+    out = {(e.kind, e.subject, e.statement, e.property, e.value, e.span, e.text): e for e in reversed(evidence)}
+    return tuple(reversed(out.values()))

@@ -1,0 +1,383 @@
+"""The kind of answer that a question asks for, determined from its words; mainly for English.
+
+The words are data (`abstraction/data/asked_kinds.json`). The kind follows from the question word if that is specific
+("how many", "when"); after "what" and "which" from the last word of their noun phrase; in a question without question
+word ("season 2 number of episodes") from the first known noun phrase.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache, lru_cache, partial
+
+from abstraction.base.package_data import package_data
+from abstraction.text.descriptions.attested_words import common_occupations
+from abstraction.text.language.languages import is_grammatical, language, question_words
+from kg.base.bounded_cache import bounded_cache
+
+_data = partial(package_data, "asked_kinds.json")
+LONGEST = 400  # characters of a question that are read
+_WORDS = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*|,(?= )")
+_QUESTION_WORDS = frozenset({"who", "whom", "whose", "when", "where", "why", "how", "what", "which"})
+# Numbers in words that ask for several answers.
+_NUMBERS = frozenset(word for word, number in language("en").number_words.items() if 2 <= number <= 10)
+
+
+class QuestionKind(StrEnum):
+    """A kind of answer; `UNKNOWN` where no rule applies."""
+
+    YES_NO = "yes-no"
+    CHOICE = "choice"
+    COUNT = "count"
+    MEASURE = "measure"
+    AGE = "age"
+    RANK = "rank"
+    CODE = "code"
+    DATE = "date"
+    SEASON = "season"
+    EPISODE = "episode"
+    PERSON = "person"
+    GROUP_OR_PERSON = "group-or-person"
+    CHARACTER = "character"
+    ANIMAL = "animal"
+    TEAM = "team"
+    ORGANISATION = "organisation"
+    PLACE = "place"
+    SONG = "song"
+    FILM = "film"
+    BOOK = "book"
+    WORK = "work"
+    LANGUAGE = "language"
+    THING = "thing"
+    TEXT = "text"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedKind:
+    """The kind of answer that a question asks for.
+
+    `detail` is the measured dimension ("length") or the noun ("river"), "" for none. `many`: whether the grammar asks
+    for several answers ("Who are the judges ...?").
+    """
+
+    kind: QuestionKind
+    detail: str = ""
+    many: bool = False
+
+
+ANY_KIND = AskedKind(QuestionKind.UNKNOWN, "")  # for rows whose question is not used
+
+
+@bounded_cache(entries=1 << 12, longest=LONGEST)  # 3 MB at most
+def asked_kind(question: str, language: str = "en") -> AskedKind:
+    """The kind of answer that a question in a language asks for.
+
+    English rules apply where the question has an English question word, whatever `language` is, since ladders may be
+    in another language than their questions. Without one, a question in another language is read by the words of that
+    language only: German "was" is not the English word.
+    """
+    base = language.partition("-")[0]
+    unknown = AskedKind(QuestionKind.UNKNOWN)
+    if (kind := _by_question_words(question, [base])) != unknown:
+        return kind
+    tokens = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
+    words = [part for token in tokens for part in _split_contraction(token)]
+    at = _question_word(words)
+    if at is not None and (kind := _kind_after(words, at)) != unknown:
+        return kind
+    other = unknown if has_question_words(base) else _by_question_words(question, question_words(), begins=True)
+    if other != unknown or at is not None or not words or not is_grammatical(base):
+        return other
+    return _kind_without_word(words)
+
+
+def _by_question_words(question: str, languages: Iterable[str], *, begins: bool = False) -> AskedKind:
+    """The kind by the longest question word of the first of the languages that has one in the question.
+
+    With `begins` the word must open the question: elsewhere a Latin word may be a name (Dove, Chi).
+    """
+    text = question[:LONGEST].lower().replace("’", "'")
+    for code in languages:
+        if standing := _question_word_finder(code, begins=begins)(text):
+            words = _asking_words(code)
+            return AskedKind(words[max((word for word in words if word in standing), key=len)])
+    return AskedKind(QuestionKind.UNKNOWN)
+
+
+@lru_cache(maxsize=256)  # codes may come from outside
+def _asking_words(code: str) -> Mapping[str, QuestionKind]:
+    """The question words of a language, with their kinds of answer."""
+    asks = question_words().get(code) or language(code).asks
+    return {word: QuestionKind(kind) for kind, words in asks.items() for word in words}
+
+
+def reads_questions(code: str) -> bool:
+    """Whether kinds of answer are determined for a language: English, and languages with question words."""
+    return is_grammatical(code) or has_question_words(code)
+
+
+def has_question_words(code: str) -> bool:
+    """Whether a language has question words of its own."""
+    return bool(language(code).asks)
+
+
+@lru_cache(maxsize=256)  # codes may come from outside
+def _question_word_finder(code: str, *, begins: bool) -> Callable[[str], set[str]]:
+    """A function that finds a language's question words in a text; within words only in scripts without spaces.
+
+    All are searched at once, the longest first at each position; a word with "^" only at the start of the text.
+    """
+    words = sorted(_asking_words(code), key=len, reverse=True)
+    within = [word for word in words if word[0] > _LATIN]
+    apart = "|".join(re.escape(word).replace(r"\^", r"\A") for word in words if word[0] <= _LATIN)
+    place = r"\A[ ¿¡\"']*" if begins else r"(?<![^\W_])"
+    pattern = re.compile(rf"{place}(?=({apart})(?![^\W_]))") if apart else None
+
+    def standing(text: str) -> set[str]:
+        matches = pattern.finditer(text) if pattern is not None else ()
+        found = {f"^{match[1]}" if f"^{match[1]}" in words else match[1] for match in matches}
+        return found.union(word for word in within if word in text)
+
+    return standing
+
+
+_LATIN = "\u024f"  # the last Latin letter in Unicode
+
+
+def _split_contraction(word: str) -> tuple[str, ...]:
+    """"what's" as two words; a possessive as two, the second being "'s"."""
+    if word.endswith("'s") or word in ("whats", "whos", "wheres", "whens", "hows"):
+        return word.removesuffix("'s") if word.endswith("'s") else word[:-1], "'s"
+    return (word,)
+
+
+def _question_word(words: Sequence[str]) -> int | None:
+    """The index of the question word: at the start, or where it cannot begin a relative clause; None for none."""
+    for place, word in enumerate(words):
+        if word not in _QUESTION_WORDS:
+            continue
+        before = words[place - 1] if place else ""
+        if not before or before in _words_of("leads") or (before in _BE and words[0] not in _words_of("auxiliaries")):
+            return place
+        if place == len(words) - 1 and word != "that":
+            return place
+        if word in ("how", "what", "which") and before in _words_of("prepositions"):
+            return place
+        if word == "how" and words[place + 1 : place + 2] in (["many"], ["much"], ["old"]):
+            return place
+    return None
+
+
+_BE = frozenset({"is", "was", "are", "were", "'s"})
+
+
+def _kind_after(words: Sequence[str], at: int) -> AskedKind:
+    word, behind = words[at], words[at + 1 :]
+    following = behind[0] if behind else ""
+    if word == "when":
+        return AskedKind(QuestionKind.DATE, "when")
+    if word == "where":
+        return AskedKind(QuestionKind.PLACE)
+    if word == "why":
+        return AskedKind(QuestionKind.TEXT)
+    if word == "how":
+        return _kind_after_how(behind)
+    if word in ("who", "whom", "whose"):
+        return _kind_after_who(word, behind)
+    if not behind:
+        return AskedKind(QuestionKind.UNKNOWN)
+    if following in _BE:
+        return _kind_after_what_is(behind[1:], plural=following in ("are", "were"))
+    if following in _words_of("auxiliaries"):
+        return _kind_after_what_did(behind)
+    return _kind_of_noun_phrase(behind)
+
+
+def _kind_after_how(behind: Sequence[str]) -> AskedKind:
+    degree = _data()["degrees"].get(behind[0] if behind else "", "")
+    if degree == "count":
+        return AskedKind(QuestionKind.COUNT, behind[1] if len(behind) > 1 else "")
+    if degree == "age":
+        return AskedKind(QuestionKind.AGE)
+    if degree == "amount":
+        return AskedKind(
+            QuestionKind.MEASURE, "money" if {"money", "cost", "worth", "paid", "make", "pay"} & {*behind} else ""
+        )
+    return AskedKind(QuestionKind.MEASURE, degree) if degree else AskedKind(QuestionKind.TEXT)
+
+
+def _kind_after_who(word: str, behind: Sequence[str]) -> AskedKind:
+    following = behind[0] if behind else ""
+    many = following in ("are", "were") and bool(behind[1:]) and behind[1] != "you"
+    if word == "whose":
+        return _kind_of_noun_phrase(behind) if len(behind) > 1 else AskedKind(QuestionKind.PERSON)
+    if following in ("did", "does", "do") and {"play", "voice", "portray"} & {*behind} and {"in", "on"} & {*behind}:
+        return AskedKind(QuestionKind.CHARACTER if "for" not in behind else QuestionKind.GROUP_OR_PERSON)
+    if not _words_of("group_verbs").isdisjoint(behind[:3]) or following in ("do", "does", "did"):
+        return AskedKind(QuestionKind.GROUP_OR_PERSON, many=many)
+    return AskedKind(QuestionKind.PERSON, _occupation_of_verb(behind), many=many)
+
+
+def _occupation_of_verb(behind: Sequence[str]) -> str:
+    """The occupation that the verb implies ("actor" for "stars"), or ""."""
+    trade = next((trade for verb in behind[:1] for trade, verbs in _data()["doers"].items() if verb in verbs), "")
+    if behind[:1] in (["plays"], ["played"]) and (
+        not {"in", "on"} & {*behind} or not _words_of("played_otherwise").isdisjoint(behind)
+    ):
+        return ""
+    return trade
+
+
+def _kind_after_what_is(behind: Sequence[str], *, plural: bool) -> AskedKind:
+    """"What is the ...": the kind of the noun phrase after the verb, or after a possessive ("Einstein's height")."""
+    if plural and behind[:1] == ["there"]:
+        return AskedKind(QuestionKind.UNKNOWN)
+    phrase = behind
+    if "'s" in behind[:8]:
+        owner = behind.index("'s")
+        if len(behind) > owner + 1:
+            phrase = behind[owner + 1 :]
+    asked = _kind_of_noun_phrase(phrase)
+    if asked.kind is QuestionKind.UNKNOWN:
+        return asked
+    return AskedKind(asked.kind, asked.detail, asked.many or plural)
+
+
+def _kind_after_what_did(behind: Sequence[str]) -> AskedKind:
+    """"What did NAME sing?": the kind of work for verbs that determine it."""
+    verbs = {*behind[1:]}
+    for key, kind in (("sung", QuestionKind.SONG), ("written", QuestionKind.BOOK), ("shown", QuestionKind.FILM)):
+        if not verbs.isdisjoint(_words_of(key)):
+            return AskedKind(kind, kind)
+    if {"speak", "speaks", "spoke", "spoken"} & verbs:
+        return AskedKind(QuestionKind.LANGUAGE, "language")
+    if {"symbolize", "symbolise", "represent", "mean", "stand", "happen", "happened", "say", "means"} & verbs or behind[
+        -1:
+    ] == ["do"]:
+        return AskedKind(QuestionKind.TEXT)
+    return AskedKind(QuestionKind.UNKNOWN)
+
+
+def _kind_of_noun_phrase(words: Sequence[str]) -> AskedKind:
+    """The kind of the first noun phrase, by its last known words."""
+    phrase = _leading_noun_phrase(words)
+    if phrase[-1:] in (["name"], ["names"], ["kind"], ["type"], ["sort"], ["list"], ["word"]):
+        behind = words[words.index(phrase[-1]) + 1 :]
+        if phrase[-1] in ("name", "names", "list") and behind[:1] in (["of"], ["for"]):
+            asked = _kind_of_noun_phrase(behind[1:])
+            if asked.kind is not QuestionKind.UNKNOWN:
+                return AskedKind(asked.kind, asked.detail, asked.many or phrase[-1] == "names")
+        return AskedKind(QuestionKind.THING, phrase[-1])
+    return _kind_of_nouns(phrase)
+
+
+def _leading_noun_phrase(words: Sequence[str]) -> list[str]:
+    """The words of the noun phrase at the start, without articles, at most _MOST."""
+    out: list[str] = []
+    for word in words:
+        if word in _words_of("determiners") and not out:
+            continue
+        if word == "'s":  # "which country's ship"
+            out.clear()
+            continue
+        if word in _words_of("ends") or len(out) == _MOST:
+            break
+        out.append(word)
+    return out
+
+
+_MOST = 7  # words of the longest noun phrase that is read
+
+
+def _kind_of_nouns(phrase: Sequence[str]) -> AskedKind:
+    """The kind of the first known noun of a phrase, with the nouns right after it ("state bird")."""
+    best, at = AskedKind(QuestionKind.UNKNOWN), 0
+    start = 0
+    while start < len(phrase) and (best.kind is QuestionKind.UNKNOWN or start == at):
+        noun = _noun_at(phrase, start)
+        if noun is None:
+            start += 1
+            continue
+        if phrase[noun[1] : noun[1] + 1] == ["made"]:  # "man made lake"
+            start = noun[1] + 1
+            continue
+        if best.kind is not QuestionKind.UNKNOWN and noun[0].many and phrase[noun[1] : noun[1] + 1]:
+            break  # "channel shows the race": a verb
+        best, start = noun
+        at = len(phrase) if best.many and best.detail != phrase[start - 1] else start  # a plural modifies no noun
+    return best
+
+
+def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
+    """The longest known noun of up to three words at an index, and the index after it; None for none."""
+    for end in range(min(len(phrase), start + 3), start, -1):
+        text = " ".join(phrase[start:end])
+        for noun in dict.fromkeys((text, singular(text))):
+            kind = _kinds_by_noun().get(noun) or (QuestionKind.PERSON if noun in common_occupations() else None)
+            if kind is not None:
+                many = noun != text or any(w in _NUMBERS or w.isdigit() for w in phrase[:start])
+                return AskedKind(kind, noun, many), end
+    return None
+
+
+def _kind_without_word(words: Sequence[str]) -> AskedKind:
+    """Questions without question word: "Is it ...", "list all ...", and fragments."""
+    lead = 0
+    if words[0] in _words_of("prepositions") and len(words) > 3:
+        lead = next((i for i, w in enumerate(words[:12]) if w in _words_of("auxiliaries")), 0)
+    if words[lead] in _words_of("auxiliaries"):
+        return AskedKind(QuestionKind.CHOICE if "or" in words[lead + 2 :] else QuestionKind.YES_NO)
+    if words[:2] == ["name", "of"]:
+        return _kind_of_noun_phrase(words[2:])
+    if words[0] in ("name", "list", "give", "tell", "state") and len(words) > 1:
+        asked = _kind_of_noun_phrase(words[1:])
+        return AskedKind(asked.kind, asked.detail, True) if asked.kind is not QuestionKind.UNKNOWN else asked
+    return _kind_of_fragment(words)
+
+
+def _kind_of_fragment(words: Sequence[str]) -> AskedKind:
+    """Fragments: "season 2 number of episodes", "5 cities with ..."."""
+    text = f" {' '.join(words)} "
+    for kind, nouns in _FRAGMENTS:
+        if any(f" {noun} " in text for noun in nouns):
+            return AskedKind(kind, nouns[0])
+    end = next((i for i, word in enumerate(words) if word in _words_of("ends")), len(words))
+    for place in range(end):
+        noun = _noun_at(words, place)
+        if noun is not None and noun[1] == end and noun[0].kind is not QuestionKind.TEXT:
+            return replace(noun[0], many=noun[0].many or words[0] in _NUMBERS or words[0].isdigit())
+    return AskedKind(QuestionKind.UNKNOWN)
+
+
+_FRAGMENTS = (
+    (QuestionKind.COUNT, ("number of", "total number", "page count", "total goals", "how many", "body count")),
+    (QuestionKind.DATE, ("release date", "air date", "date of", "what year", "start date", "first time", "last time")),
+)
+
+
+def yes_no_words(code: str) -> frozenset[str]:
+    """The words for yes and no in English and in the language."""
+    return language("en").yes_no | language(code).yes_no
+
+
+def singular(text: str) -> str:
+    """A lower-case noun without its plural ending."""
+    if text.endswith("ies") and len(text) > 4 and not text.endswith(("series", "movies", "species")):
+        return f"{text[:-3]}y"
+    if text.endswith("s") and not text.endswith(("ss", "us", "is", "series", "species")):
+        return text[:-1]
+    return text
+
+
+@cache
+def _words_of(key: str) -> frozenset[str]:
+    return frozenset(_data()[key])
+
+
+@lru_cache(maxsize=1)
+def _kinds_by_noun() -> Mapping[str, QuestionKind]:
+    return {noun: QuestionKind(kind) for kind, nouns in _data()["nouns"].items() for noun in nouns}

@@ -1,0 +1,157 @@
+"""The relation that a question's wording asks for: a property where the wording is unambiguous, else a sort of answer.
+
+The patterns are data (`abstraction/data/wording.json`), in English. Ambiguous wordings give no property: "Who wrote
+X?" may ask for an author, a screenwriter or a composer, and is read as a question for a person.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from abstraction.base.package_data import package_data
+from abstraction.base.relations import Relation, trivial_phrases
+from abstraction.text.questions.question_kinds import QuestionKind, asked_kind
+from abstraction.text.questions.question_patterns import patterns_of_language, question_patterns
+from kg.base.bounded_cache import bounded_cache
+
+LONGEST = 400  # characters of a question that are read
+_MACRO = re.compile(r"<(\w+)>")
+_LEAD = re.compile(r"\A(?:so|and|but|please|also|hey|ok|okay|well)[, ]+", re.I)
+# Lower case only: "The Man Who Knew Too Much" is a name.
+_CLAUSE = re.compile(
+    r"\b(?:who|whom|whose|which|that)\b"
+    r"|\b(?:filmed|flimed|released|produced?|shown|based|shot|made|set|created|broadcast|published|written|developed|founded"
+    r"|recorded|printed|played|aired|built|used|distributed|taking place)$"
+)
+_PASSIVE = re.compile(r"\A(?P<s>\S.*?) (?:was|is|were|are) (?P<verb>\w+ed) by (?:whom|who)\Z", re.I)
+_OPENING = re.compile(
+    r"(?:he|she|it|they|you|this|these|that|those|the (?:man|woman|person|first|last|most|largest))\b"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RelationWording:
+    """The result of a wording: the property or None, the subject's text, and the sort of answer.
+
+    `kind` is a relation without id, to be used where `relation` is None; None where the wording determines nothing.
+    """
+
+    relation: str | None = None
+    subject: str | None = None
+    kind: Relation | None = None
+
+
+@bounded_cache(entries=1 << 12, longest=LONGEST)  # 15 MB at most
+def read_wording(question: str, language: str = "en") -> RelationWording:
+    """The relation or sort of answer of a question, by English wordings and those in the language's file."""
+    text = _clean_question(question)
+    best: dict[str, tuple[int, str]] = {}
+    for relation, pattern in _patterns():
+        if match := pattern.fullmatch(text):
+            subject = match["s"].strip()
+            literal = len(text) - len(subject)
+            if relation not in best or literal > best[relation][0]:
+                best[relation] = (literal, subject)
+    asked = asked_kind(question, language)
+    # The relation without id for the kind; None where the sort of answer is open.
+    kind = _relation_without_id(*_BY_NOUN.get(asked.detail) or _SORTS.get(asked.kind) or ("", ""))
+    most = max((literal for literal, _ in best.values()), default=0)
+    candidates = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
+    if not candidates:
+        # Relations that have exact wordings only.
+        exact = question_patterns().relation(question)
+        if exact is None or exact in {name for name, _ in _patterns()}:
+            return _read_exact_wording(question, language, kind)
+        candidates = [(exact, question_patterns().subject(question, exact) or "")]
+    if len(candidates) != 1 or not _is_name(candidates[0][1]):
+        return RelationWording(kind=kind)
+    return RelationWording(relation=candidates[0][0], subject=candidates[0][1], kind=kind)
+
+
+def _read_exact_wording(question: str, language: str, kind: Relation | None) -> RelationWording:
+    """The relation by the exact wordings of the language's file, else the kind of answer only."""
+    patterns = patterns_of_language(language)
+    relation = patterns.relation(question)
+    subject = patterns.subject(question, relation) if relation is not None else None
+    if relation is None or subject is None or not _is_name(subject):
+        return RelationWording(kind=kind)
+    return RelationWording(relation=relation, subject=subject, kind=kind)
+
+
+def subject_of(question: str, relation: str, language: str = "en") -> str | None:
+    """The subject's text in a question for the relation, or None where no pattern of it matches."""
+    if (exact := question_patterns().subject(question, relation)) is not None:
+        return exact
+    if (exact := patterns_of_language(language).subject(question, relation)) is not None:
+        return exact
+    wording = read_wording(question, language)
+    return wording.subject if wording.relation == relation else None
+
+
+def _is_name(subject: str) -> bool:
+    """Whether the subject may be a name, not a clause ("the man who shot him") or the rest of a verb ("Jaws filmed").
+    """
+    return bool(re.search(r"\w", subject)) and not _CLAUSE.search(subject) and not _OPENING.match(subject)
+
+
+def _clean_question(question: str) -> str:
+    text = " ".join(question[:LONGEST].replace("’", "'").split()).strip(' "“”')
+    while (shorter := _LEAD.sub("", text)) != text:
+        text = shorter
+    mark = re.search(r"(?:(?<!\s)\s++)?(?<![?!])[?!]++\s*+\Z", text)
+    text = text[: mark.start()] if mark else text.removesuffix(".").rstrip()
+    return _PASSIVE.sub(r"Who \g<verb> \g<s>", text)
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Pairs of a relation and a pattern of questions for it."""
+    data = package_data("wording.json")
+    macros: dict[str, str] = {**data["macros"], "s": r"(?P<s>\S(?:.*?\S)?)"}
+
+    def compile_pattern(pattern: str) -> re.Pattern[str]:
+        while _MACRO.search(bare := pattern.replace("(?P<s>", "\0")):
+            pattern = _MACRO.sub(lambda m: macros[m[1]], bare).replace("\0", "(?P<s>")
+        return re.compile(pattern, re.IGNORECASE)
+
+    return tuple(
+        (relation, compile_pattern(pattern)) for relation, patterns in data["relations"].items() for pattern in patterns
+    )
+
+
+# The sort of answer of each kind (or, further below, noun), and its group of trivial phrases.
+_SORTS = {
+    QuestionKind.DATE: ("date", ""),
+    QuestionKind.COUNT: ("quantity", ""),
+    QuestionKind.MEASURE: ("quantity", ""),
+    QuestionKind.AGE: ("quantity", ""),
+    QuestionKind.PERSON: ("agent", "person"),
+    QuestionKind.GROUP_OR_PERSON: ("agent", "person"),
+    QuestionKind.CHARACTER: ("agent", "person"),
+    QuestionKind.PLACE: ("place", "place"),
+    QuestionKind.LANGUAGE: ("language", "language"),
+    QuestionKind.SONG: ("work", "work"),
+    QuestionKind.FILM: ("work", "work"),
+    QuestionKind.BOOK: ("work", "work"),
+    QuestionKind.WORK: ("work", "work"),
+    QuestionKind.EPISODE: ("work", "work"),
+}
+_BY_NOUN = {
+    "country": ("country", "country"),
+    "nation": ("country", "country"),
+    "genre": ("genre", "genre"),
+    "award": ("award", "award"),
+    "prize": ("award", "award"),
+    "university": ("school", "school"),
+    "college": ("school", "school"),
+    "school": ("school", "school"),
+    "high school": ("school", "school"),
+    "law school": ("school", "school"),
+}
+
+
+@cache
+def _relation_without_id(asks: str, group: str) -> Relation | None:
+    return Relation(id="", label="", asks=asks, trivial=trivial_phrases([group] if group else ())) if asks else None

@@ -1,0 +1,1 @@
+"""Settings, run records, code hashes and terminal lines, which every room of granola uses."""

@@ -1,0 +1,335 @@
+"""From logical queries to samples: ground, extend, edit, prove, word. No model is used."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+
+from granola.evidence.attribution.attribution_samples import AttributionSample, CitedFact
+from granola.evidence.attribution.categories import PAPER_COUNTS, Category, Complexity
+from granola.evidence.attribution.evidence_edits import EditError, EvidenceEditor, Groups, branch_facts, facts_of
+from granola.evidence.attribution.fact_wording import FactWording, WordingError
+from granola.evidence.attribution.label_proofs import why_unproven
+from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
+from granola.evidence.attribution.relation_table import CLASS, RelationValues, wording
+from granola.evidence.attribution.text_checks import states_name
+from kg.errors import GroundingError
+from kg.graph import Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground_all
+
+COMPLEXITY = {
+    Shape.SINGLE: Complexity.SINGLE,
+    Shape.PATH: Complexity.CONCATENATION,
+    Shape.TREE: Complexity.INTERSECTION,
+    Shape.UNION: Complexity.UNION,
+}
+# queries per batch: few reads of the store, and little memory
+_BATCH = 512
+
+
+class CategoryShares(StrEnum):
+    """The shares of categories in a benchmark.
+
+    PAPER: those of Table 4, with single triples, which are never partially supportive, treated apart. Complexities
+    follow Table 4 too; surplus samples are removed at the end (`in_paper_shares`). ALL: one sample of every possible
+    category per query.
+    """
+
+    PAPER = "paper"
+    ALL = "all"
+
+
+LEFT_OUT, DROPPED = "query left out: ", "sample dropped: "  # prefixes of the keys of `counts`; a reason follows
+_PARTIAL_FACTOR = 1.3  # chosen so that the number of names or words does not reveal the category
+WITHIN = 0.015  # tolerated difference from each share of Table 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourcedQuery:
+    """A query and its source. `question`: the text in the source; `gold`: ids of the answers given there, if any."""
+
+    id: str
+    query: LogicalQuery
+    source: str
+    question: str | None = None
+    gold: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SampleSettings:
+    """Queries with more than `most_answers` answers are skipped. `extend`: make queries more complex first."""
+
+    seed: int = 0
+    shares: CategoryShares = CategoryShares.PAPER
+    most_answers: int = 3
+    extend: bool = True
+    answer_edge: AnswerEdge = AnswerEdge.ENTERS
+
+
+_Ready = tuple[SourcedQuery, Grounding, Extension]
+
+
+class SampleMaker:
+    """Makes samples from queries over a store.
+
+    Each query gets the category with the largest deficit among samples of the same complexity; if its edit is
+    impossible or its label cannot be proved, the next category is tried. `counts` has the numbers of queries and
+    samples, of skipped ones by reason, and of extensions by kind.
+    """
+
+    def __init__(self, facts: StoreFacts, settings: SampleSettings | None = None) -> None:
+        self.settings = settings or SampleSettings()
+        self.counts = Counter[str]()
+        self._facts = facts
+        self._words = FactWording(facts)
+        values = RelationValues(facts)
+        self._editor = EvidenceEditor(facts, values)
+        self._extender = QueryExtender(facts, values, answer_edge=self.settings.answer_edge)
+        self._made: Counter[tuple[Shape, Category]] = Counter()
+
+    def samples(self, queries: Iterable[SourcedQuery]) -> Iterator[AttributionSample]:
+        """The samples of queries, in order."""
+        source = iter(queries)
+        while batch := list(islice(source, _BATCH)):
+            self.counts["queries"] += len(batch)
+            ready = self._ground_each([(sourced, sourced.query, Extension.NONE) for sourced in batch])
+            if self.settings.extend:
+                ready = self._extend_each(ready)
+            for sourced, grounding, extension in ready:
+                yield from self._samples_of(sourced, grounding, extension)
+
+    def _extend_each(self, ready: Sequence[_Ready]) -> list[_Ready]:
+        """Extend the queries; those that changed are grounded again."""
+        drawn = [self._extender.extend(grounding, self._random_for(one, "extend")) for one, grounding, _ in ready]
+        for option, query in drawn:
+            impossible = query is None and option is not Extension.NONE
+            self.counts[f"extension {option}{', impossible' if impossible else ''}"] += 1
+        pairs = list(zip(ready, drawn, strict=True))
+        changed = self._ground_each(
+            [(one, query, option) for (one, _, _), (option, query) in pairs if query is not None]
+        )
+        anew = {sourced.id: (sourced, grounding, extension) for sourced, grounding, extension in changed}
+        stays = {before[0].id: before for before, (_, query) in pairs if query is None}
+        found = {**anew, **stays}
+        return [found[before[0].id] for before in ready if before[0].id in found]
+
+    def _random_for(self, sourced: SourcedQuery, purpose: str) -> random.Random:
+        return random.Random(f"{self.settings.seed} {purpose} {sourced.id}")
+
+    def _ground_each(self, asked: Sequence[tuple[SourcedQuery, LogicalQuery, Extension]]) -> list[_Ready]:
+        """Ground queries; keep those with named answers, and not too many of them."""
+        out: list[_Ready] = []
+        for (sourced, _, extension), (_, grounding) in zip(
+            asked, ground_all((query for _, query, _ in asked), self._facts), strict=True
+        ):
+            reason = self._reason_to_leave_out(sourced, grounding, extension)
+            if reason is None and not isinstance(grounding, GroundingError):
+                out.append((sourced, grounding, extension))
+            elif reason is not None:
+                self.counts[f"{LEFT_OUT}{reason}"] += 1
+        return out
+
+    def _reason_to_leave_out(
+        self, sourced: SourcedQuery, grounding: Grounding | GroundingError, extension: Extension
+    ) -> str | None:
+        if isinstance(grounding, GroundingError):
+            return "it leads to too many entities"
+        if not grounding.answers:
+            return "no answer in the graph"
+        # A union with an empty branch would be proved by the other branch alone.
+        if grounding.query.union and any(
+            not any(grounding.ways[answer][at] for answer in grounding.answers)
+            for at in range(len(grounding.query.branches))
+        ):
+            return "a branch of a union has no answer"
+        # A reflexive fact gives its own subject as the answer.
+        if any(fact.subject == fact.object for fact in grounding.facts()):
+            return "a fact leads to itself"
+        if len(grounding.answers) > self.settings.most_answers:
+            return f"more than {self.settings.most_answers} answers"
+        # WikiData may have changed since the source was published.
+        if sourced.gold and extension is Extension.NONE and not set(sourced.gold) & set(grounding.answers):
+            return "the graph has another answer than the row"
+        return None
+
+    def _samples_of(
+        self, sourced: SourcedQuery, grounding: Grounding, extension: Extension
+    ) -> Iterator[AttributionSample]:
+        try:
+            texts = self._word_question_and_statement(sourced, grounding)
+        except WordingError as error:
+            self.counts[f"{LEFT_OUT}{error.reason}"] += 1
+            return
+        shape, drawing = grounding.query.shape, self._random_for(sourced, "category")
+        several = len(grounding.answers) > 1
+        for category in self._categories_to_try(shape, drawing, several=several):
+            try:
+                groups = self._editor.edit(category, grounding, drawing)
+                reason = why_unproven(category, grounding, groups, self._facts)
+                if reason is not None:
+                    raise EditError(reason)
+                sample = self._sample(sourced, grounding, extension, category, groups, texts)
+            except (EditError, WordingError) as error:
+                self.counts[f"{DROPPED}{category}: {error.reason}"] += 1
+                continue
+            self.counts["samples"] += 1
+            self._made[shape, category] += 1
+            yield sample
+            if self.settings.shares is not CategoryShares.ALL:
+                return
+
+    def _categories_to_try(self, shape: Shape, drawing: random.Random, *, several: bool) -> list[Category]:
+        """The possible categories in the order in which to try them: the largest deficit first.
+
+        For paths with several answers, PARTIAL is preferred: the fact cut there is the last one, which leaves all
+        names of the question in place.
+        """
+        possible = [category for category in Category if category is not Category.PARTIAL or shape is not Shape.SINGLE]
+        if self.settings.shares is CategoryShares.ALL:
+            return possible
+        # Random order breaks ties between equal deficits; the sort below is stable.
+        drawing.shuffle(possible)
+        weights = {one: _paper_share_of(one, COMPLEXITY[shape]) for one in possible}
+        if several and shape is Shape.PATH:
+            weights[Category.PARTIAL] *= _PARTIAL_FACTOR
+        return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
+
+    def _word_question_and_statement(self, sourced: SourcedQuery, grounding: Grounding) -> _Texts:
+        """Question, statement and names. Raises WordingError."""
+        query, words = grounding.query, self._words
+        called: Mapping[str, str] = {}
+        if query.shape is Shape.UNION:
+            starts = [branch.start for branch in query.branches]
+            # Namesakes need descriptions in citations, or readers cannot assign the facts.
+            if len({words.name(start) for start in starts}) == 1:
+                called = words.distinct_names(starts)
+        # Templates of questions expect proper names.
+        if sourced.question is None and any(words.name(start)[:1].islower() for start in query.named_entities):
+            raise WordingError("a common noun in the place of a name")
+        for branch in query.branches:
+            kinds = self._facts.targets(branch.start, Hop(property=CLASS)) if len(branch.hops) == 1 else ()
+            # The table names classes for which a question of the relation sounds unnatural.
+            if wording(branch.hops[0].property).get("unlike") in kinds:
+                raise WordingError("the question of the relation does not suit the class of its subject")
+        facts = facts_of(branch_facts(grounding))
+        nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
+        names = [(called.get(node) or words.name(node)).casefold() for node in nodes]
+        # Citations would be ambiguous.
+        if len(set(names)) < len(names):
+            raise WordingError("two entities of a sample have one name")
+        question = None
+        if sourced.question is not None:
+            question = words.extend_question(sourced.question, sourced.query, grounding, called)
+        question = question or words.question(grounding, called)
+        # Such a question can be answered without evidence.
+        if any(states_name(question, words.name(answer)) for answer in grounding.answers):
+            raise WordingError("the question names the answer")
+        return _Texts(
+            question=question,
+            statement=words.statement(grounding, called),
+            called=called,
+            subgraph=tuple(words.cite(fact, called) for fact in facts),
+        )
+
+    def _sample(
+        self,
+        sourced: SourcedQuery,
+        grounding: Grounding,
+        extension: Extension,
+        category: Category,
+        groups: Groups,
+        texts: _Texts,
+    ) -> AttributionSample:
+        stated = tuple(self._words.cite(fact, texts.called) for fact in facts_of(groups))
+        order = list(range(len(stated)))
+        self._random_for(sourced, "order").shuffle(
+            order
+        )  # else the first citation would always be about the first subject
+        citations = tuple(stated[at].text for at in order)
+        answers = tuple(self._words.name(answer) for answer in grounding.answers)
+        # "New York" contains "York": a reader would find the answer although the label excludes it.
+        hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
+        if hidden and any(states_name(text, answer) for text in citations for answer in answers):
+            raise EditError("the answer's name stands in the citations")
+        # Enough to find the source row again.
+        provenance = {
+            "source": sourced.source, "row": sourced.id, "extension": str(extension),
+            "original_question": sourced.question,
+        }  # fmt: skip
+        return AttributionSample(
+            id=f"{sourced.id}-{_ID_ENDINGS[category]}",
+            question=texts.question,
+            statement=texts.statement,
+            citations=citations,
+            category=category,
+            complexity=COMPLEXITY[grounding.query.shape],
+            answer=answers,
+            answer_qids=grounding.answers,
+            query=grounding.query.to_json(),
+            subgraph=texts.subgraph,
+            evidence=stated,
+            cited=tuple((at,) for at in order),
+            provenance=provenance,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Texts:
+    question: str
+    statement: str
+    called: Mapping[str, str]
+    subgraph: tuple[CitedFact, ...]
+
+
+_ID_ENDINGS = {
+    Category.SUPPORTIVE: "sup", Category.PARTIAL: "par", Category.CONTRADICTORY: "con", Category.IRRELEVANT: "irr"
+}  # fmt: skip
+
+
+def _paper_share_of(category: Category, complexity: Complexity) -> float:
+    """The share of a category among samples of a complexity: PARTIAL has none among single triples."""
+    shares = _paper_shares()
+    # Single triples are never partial: the other categories are rescaled to 1.
+    others = 1 - shares[Category.PARTIAL]
+    if complexity is Complexity.SINGLE:
+        return shares[category] / others if category is not Category.PARTIAL else 0.0
+    # Single triples are never partial, so the other complexities need a larger share of partial samples.
+    partial = shares[Category.PARTIAL] / (1 - shares[Complexity.SINGLE])
+    return partial if category is Category.PARTIAL else (1 - partial) * shares[category] / others
+
+
+def _paper_shares() -> dict[str, float]:
+    """Table 4's shares of all samples, by category and by complexity."""
+    return {one: counts[2] / PAPER_COUNTS["all"][2] for one, counts in PAPER_COUNTS.items() if one != "all"}
+
+
+def in_paper_shares(samples: Sequence[AttributionSample], *, seed: int = 0) -> list[AttributionSample]:
+    """The largest subset of samples, in order, with the shares of Table 4 for categories and complexities.
+
+    Each share differs from the paper's by at most `WITHIN`, or by as little as the samples allow.
+    """
+    shares = _paper_shares()
+    cells: dict[tuple[Category, Complexity], list[int]] = {}
+    for at, sample in enumerate(samples):
+        if sample.category is not None and sample.complexity is not None:
+            cells.setdefault((sample.category, sample.complexity), []).append(at)
+    wanted = {(a, b): shares[b] * _paper_share_of(a, b) for a in Category for b in Complexity}
+    number = len(samples)
+    while True:
+        kept = {cell: min(len(cells.get(cell, ())), round(number * share)) for cell, share in wanted.items()}
+        whole = sum(kept.values()) or 1
+        far = max(
+            abs(sum(n for cell, n in kept.items() if one in cell) / whole - share) for one, share in shares.items()
+        )
+        # Below 100 samples the shares cannot be met by rounding.
+        if far <= WITHIN or number < 100:
+            break
+        # Shrink by 2 %: the largest feasible size within 2 %.
+        number = int(number * 0.98)
+    chosen: set[int] = set()
+    for cell, n in kept.items():
+        chosen.update(random.Random(f"shares {seed} {cell}").sample(cells.get(cell, []), n))
+    return [sample for at, sample in enumerate(samples) if at in chosen]

@@ -1,0 +1,291 @@
+"""Edits of the facts behind an answer, so that citations support it, lack a part, contradict it or are irrelevant.
+
+Hu et al. 2025 (CAQA), section 3.4: question and answer statement remain those of the true answer.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+from granola.errors import GranolaError
+from granola.evidence.attribution.categories import Category
+from granola.evidence.attribution.relation_table import CLASS, RelationValues, enclosing, related_properties, wording
+from kg.base.model import TimeValue
+from kg.graph import Fact, Grounding, Hop, Shape, StoreFacts
+from kg.graph.query_mining import name_of
+
+Groups = tuple[tuple[Fact, ...], ...]  # for each branch, the facts that its citations state
+_CANDIDATES = 2_000  # entities of a class that are read: large classes have millions
+_DRAWN = 24  # candidates drawn from these: each costs reads of the store
+_DEPTH = 4  # steps upwards to containers and superclasses
+_MOST_STATEMENTS = 60  # statements of an entity that are considered
+# country, location, citizenship, country of origin
+_PLACING = tuple(Hop(property=prop) for prop in ("P17", "P131", "P27", "P495"))
+# birth, inception, publication
+_DATING = frozenset({"P569", "P571", "P577"})
+_END_ALONE = 0.55  # share of paths with one answer that are reduced to their last fact
+_PERIOD = 40  # years; dates this close count as contemporary
+
+
+class EditError(GranolaError, ValueError):
+    """The edit of a category is impossible in this graph; `reason` is its kind, for counts."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def branch_facts(grounding: Grounding) -> Groups:
+    """The facts of the subgraph for all answers, by branch, without repeats."""
+    return tuple(
+        tuple(dict.fromkeys(fact for answer in grounding.answers for fact in grounding.ways[answer][at]))
+        for at in range(len(grounding.query.branches))
+    )
+
+
+class EvidenceEditor:
+    """Edits subgraphs over a store."""
+
+    def __init__(self, facts: StoreFacts, values: RelationValues | None = None) -> None:
+        self._facts = facts
+        self._above: dict[str, frozenset[str]] = {}
+        self._values = values or RelationValues(facts)
+        self._upward = [Hop(property=prop) for prop in sorted(enclosing() - {CLASS})]
+        self._smallest: dict[tuple[str, ...], list[str]] = {}
+
+    def edit(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
+        """The facts for citations of a category. Raises EditError."""
+        groups = branch_facts(grounding)
+        if category is Category.SUPPORTIVE:
+            return groups
+        if category is Category.PARTIAL:
+            return self._partial_facts(grounding, groups, drawing)
+        if category is Category.CONTRADICTORY:
+            return self._contradicting_facts(grounding, groups, drawing)
+        return self._irrelevant_evidence(grounding, drawing)
+
+    def _partial_facts(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
+        """Remove one fact of a path, whose remainder still names the answer; remove one branch of a tree or union.
+
+        Of a path with several answers, the last fact of one is removed. Otherwise the first fact is removed and, in
+        about half of the samples, replaced by a fact about the subject that does not bear on the answer. Without
+        replacements the names of the question would be missing exactly from partial samples; with replacements in all,
+        the number of names would reveal the category.
+        """
+        shape = grounding.query.shape
+        if shape is Shape.SINGLE:
+            raise EditError("nothing can be left out of a single triple")
+        if shape is Shape.PATH:
+            ways = [grounding.ways[answer][0] for answer in grounding.answers]
+            if len(ways) > 1:
+                gone = {drawing.choice(ways)[-1]}
+                return (tuple(fact for fact in groups[0] if fact not in gone),)
+            left = tuple(fact for fact in groups[0] if fact == ways[0][-1])
+            if len(left) == len(groups[0]):
+                raise EditError("every fact of the path names the answer")
+            if drawing.random() < _END_ALONE:
+                return (left,)
+            start = grounding.query.branches[0].start
+            return (
+                (
+                    *self._irrelevant_chain(start, 1, set(grounding.entities), _related_relations(grounding), drawing),
+                    *left,
+                ),
+            )
+        at = drawing.randrange(len(groups))
+        # A fact that another branch needs too must remain.
+        gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
+        return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)
+
+    def _contradicting_facts(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
+        """Replace each answer by another entity; in a union only one answer."""
+        lasts = [branch.hops[-1] for branch in grounding.query.branches]
+        # An author may have written both works: another value is no contradiction.
+        if all(self._has_several(hop) for hop in lasts):
+            raise EditError("subjects of the relation often have several values: another contradicts none")
+        replaced = list(grounding.answers)
+        if grounding.query.shape is Shape.UNION:
+            # The other answers of the union remain true.
+            replaced = [drawing.choice(replaced)]
+        instead: dict[str, str] = {}
+        for answer in replaced:
+            instead[answer] = self._replacement(answer, grounding, set(instead.values()), drawing)
+        both = zip(lasts, groups, strict=True)
+        return tuple(tuple(_replace_answer(fact, last, instead) for fact in group) for last, group in both)
+
+    def _has_several(self, hop: Hop) -> bool:
+        return not hop.forward or hop.qualifier is not None or self._values.is_often_multivalued(hop.property)
+
+    def _replacement(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
+        """An entity of the class of the answer for which the facts are false, at any rank or time."""
+        facts = self._facts
+        inside = grounding.entities
+        names = {name.casefold() for entity_id in inside for name in self._names(entity_id)}
+        classes = self._values.classes(answer)
+        if not classes:
+            raise EditError("the answer has no class")
+        for pool in (self._plausible_values(grounding, classes), self._class_members(classes)):
+            candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in taken]
+            drawn = drawing.sample(candidates, min(_DRAWN, len(candidates)))
+            # One read for all candidates.
+            facts.fetch(drawn)
+            # The most similar candidate first: it is hardest to notice.
+            for entity_id in sorted(drawn, key=lambda other: -self._likeness(answer, other)):
+                name = name_of(facts.entity(entity_id))
+                known = {other.casefold() for other in self._names(entity_id)}
+                # A namesake or a container of the answer might still be correct.
+                if name is None or known & names or self._encloses(entity_id, answer):
+                    continue
+                if not any(self._is_true(fact, grounding, answer, entity_id) for fact in grounding.facts()):
+                    return entity_id
+        raise EditError("no other entity of the answer's class is false for sure")
+
+    def _likeness(self, answer: str, other: str) -> int:
+        """The number of shared classes, places and dates: a wrong answer is more plausible the more it shares."""
+        kinds = len(set(self._values.classes(answer)) & set(self._values.classes(other)))
+        places = sum(
+            bool(set(self._facts.targets(answer, hop)) & set(self._facts.targets(other, hop))) for hop in _PLACING
+        )
+        years = [self._years(entity_id) for entity_id in (answer, other)]
+        return kinds + places + any(abs(one - two) <= _PERIOD for one in years[0] for two in years[1])
+
+    def _years(self, entity_id: str) -> list[int]:
+        entity = self._facts.entity(entity_id)
+        values = [one.value for one in (entity.statements if entity is not None else ()) if one.property in _DATING]
+        return [value.year for value in values if isinstance(value, TimeValue)]
+
+    def _plausible_values(self, grounding: Grounding, classes: tuple[str, ...]) -> list[str]:
+        """Values of the last relations that share a class with the answer, which make plausible wrong answers."""
+        lasts = [branch.hops[-1] for branch in grounding.query.branches]
+        relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
+        values = (value for relation in relations for value in self._values.values_of_classes(relation, classes))
+        return list(dict.fromkeys(values))
+
+    def _class_members(self, classes: tuple[str, ...]) -> list[str]:
+        """Entities of the smallest class of the answer that has more than one."""
+        if classes not in self._smallest:
+            pairs = [(CLASS, class_id) for class_id in classes]
+            referrers_of = self._facts.store.referrers(pairs, limit=_CANDIDATES)
+            several = [referrers_of[pair] for pair in pairs if len(referrers_of.get(pair, ())) > 1]
+            self._smallest[classes] = min(several, key=len, default=[])
+        return self._smallest[classes]
+
+    def _is_true(self, fact: Fact, grounding: Grounding, answer: str, other: str) -> bool:
+        """Whether the fact about the answer is also true of the other entity."""
+        if answer not in (fact.subject, fact.object):
+            return False
+        subject, target = (other if end == answer else end for end in (fact.subject, fact.object))
+        return self._facts.holds(subject, Hop(property=fact.property, qualifier=fact.qualifier), target)
+
+    def _encloses(self, first: str, second: str) -> bool:
+        """Whether one entity lies in the other, or is a kind of it."""
+        return first in self._enclosing_ids(second) or second in self._enclosing_ids(first)
+
+    def _enclosing_ids(self, entity_id: str) -> frozenset[str]:
+        known = self._above.get(entity_id)
+        if known is None:
+            seen = {entity_id}
+            layer = [entity_id]
+            for _ in range(_DEPTH):
+                self._facts.fetch(layer)
+                reached = (
+                    target for node in layer for hop in self._upward for target in self._facts.targets(node, hop)
+                )
+                layer = [target for target in dict.fromkeys(reached) if target not in seen]
+                seen.update(layer)
+            # Bounds memory on long runs; containers are cheap to read again.
+            if len(self._above) > 100_000:
+                self._above.clear()
+            known = self._above[entity_id] = frozenset(seen)
+        return known
+
+    def _names(self, entity_id: str) -> list[str]:
+        entity = self._facts.entity(entity_id)
+        if entity is None:
+            return []
+        return [*entity.labels.values(), *(alias for aliases in entity.aliases.values() for alias in aliases)]
+
+    def _irrelevant_evidence(self, grounding: Grounding, drawing: random.Random) -> Groups:
+        """Facts about each subject, as many as in the query, by relations unrelated to those of the query."""
+        closed = set(grounding.entities)
+        barred = _related_relations(grounding)
+        if grounding.query.shape is Shape.TREE:
+            # A tree has one answer for all subjects; its irrelevant evidence must have the same form.
+            return self._irrelevant_ways_that_meet(grounding, closed, barred, drawing)
+        groups = []
+        for branch in grounding.query.branches:
+            way = self._irrelevant_chain(branch.start, len(branch.hops), closed, barred, drawing)
+            closed.update(fact.object for fact in way)
+            groups.append(way)
+        return tuple(groups)
+
+    def _irrelevant_ways_that_meet(
+        self, grounding: Grounding, closed: set[str], barred: frozenset[str], drawing: random.Random
+    ) -> Groups:
+        """Irrelevant paths from all subjects that end in one shared entity, as in the query."""
+        for _ in range(3):
+            ways = []
+            for branch in grounding.query.branches:
+                ways.append(self._irrelevant_chain(branch.start, len(branch.hops) - 1, closed, barred, drawing))
+            ends = [way[-1].object if way else b.start for way, b in zip(ways, grounding.query.branches, strict=True)]
+            passed = closed | {fact.object for way in ways for fact in way}
+            led = [{one.object: one for one in self._irrelevant_facts(end, passed, barred)} for end in ends]
+            # Sorted, because sets have no stable order between runs.
+            common = sorted(set.intersection(*(set(one) for one in led)))
+            if common and len(set(ends)) == len(ends):
+                target = drawing.choice(common)
+                return tuple((*way, one[target]) for way, one in zip(ways, led, strict=True))
+        raise EditError("the subjects have no irrelevant facts that meet")
+
+    def _irrelevant_chain(
+        self, start: str, length: int, closed: set[str], barred: frozenset[str], drawing: random.Random
+    ) -> tuple[Fact, ...]:
+        """A chain of `length` irrelevant facts."""
+        for _ in range(3):
+            facts: list[Fact] = []
+            node, seen = start, set(closed)
+            while len(facts) < length and (steps := self._irrelevant_facts(node, seen, barred)):
+                facts.append(drawing.choice(steps))
+                node = facts[-1].object
+                seen.add(node)
+            if len(facts) == length:
+                return tuple(facts)
+        raise EditError("the subject has no facts that are irrelevant for sure")
+
+    def _irrelevant_facts(self, node: str, closed: Set[str], barred: frozenset[str]) -> list[Fact]:
+        """True facts about an entity that a person may ask for, and that lead to an entity with a name."""
+        entity = self._facts.entity(node)
+        kinds = self._values.classes(node)
+        targets = [
+            (statement.property, statement.target)
+            for statement in (entity.statements if entity is not None else ())
+            if statement.target is not None
+            and statement.target.startswith("Q")
+            and statement.rank != "deprecated"
+            and statement.property not in barred
+            and "question" in wording(statement.property)
+            and wording(statement.property).get("unlike") not in kinds
+            and statement.target not in closed
+        ][:_MOST_STATEMENTS]
+        self._facts.fetch(target for _, target in targets)
+        named = dict.fromkeys(pair for pair in targets if name_of(self._facts.entity(pair[1])) is not None)
+        return [Fact(node, prop, target) for prop, target in named]
+
+
+def _related_relations(grounding: Grounding) -> frozenset[str]:
+    """The relations of the query and those related to them."""
+    return frozenset().union(*(related_properties(prop) for prop in grounding.query.properties))
+
+
+def _replace_answer(fact: Fact, last: Hop, instead: dict[str, str]) -> Fact:
+    """The fact with the answer replaced, where `instead` names a replacement."""
+    if last.forward:
+        return replace(fact, object=instead.get(fact.object, fact.object))
+    return replace(fact, subject=instead.get(fact.subject, fact.subject))
+
+
+def facts_of(groups: Groups | Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
+    """All facts of the branches, without repeats."""
+    return tuple(dict.fromkeys(fact for group in groups for fact in group))

@@ -1,0 +1,295 @@
+"""Facts, questions and answer statements in English, from a table of relations, else from property labels.
+
+A question with several hops applies the question of the last relation to a noun phrase for the rest ("Where was the
+director of Psycho born?"); a question with several subjects joins clauses ("Who directed A and wrote B?").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from granola.errors import GranolaError
+from granola.evidence.attribution.attribution_samples import CitedFact
+from granola.evidence.attribution.relation_table import wording
+from kg.graph import Branch, Fact, Grounding, Hop, LogicalQuery, Shape, StoreFacts
+from kg.graph.query_mining import name_of
+
+# Last words of labels that lead on to the object ("named after", "owned by"); verbs that begin labels ("uses").
+_LEADS_ON = frozenset({"of", "by", "in", "at", "to", "for", "from", "on", "with", "after", "as"})
+_VERBS = {
+    "has": "have", "contains": "contain", "uses": "use", "shares": "share", "studies": "study", "depicts": "depict",
+    "follows": "follow", "replaces": "replace", "owns": "own", "grants": "grant", "afflicts": "afflict",
+    "represents": "represent", "connects": "connect",
+}  # fmt: skip
+_AUXILIARY = re.compile(r"\b(is|was|does|has) (?=\{subject\})")
+# auxiliaries of singular questions, for two subjects
+_PLURAL = {"is ": "are ", "was ": "were ", "does ": "do ", "has ": "have "}
+# Only an auxiliary near the question word: one inside a name must not change.
+_PRESENT = re.compile(r"\A(?:What|Where|Who|Which)[^?]{0,25}? (is|does)\b")
+# Names with "the" before them, by their first or last words: right of 168 of 170 in samples; the other two are films,
+# and titles are left as they are.
+_WITH_ARTICLE = re.compile(
+    r"(?!The )(?:(?:United (?:States|Kingdom|Nations|Arab)|(?:Soviet|European) Union|University of|Kingdom of"
+    r"|Republic of|Province of|London Borough of|Academy Award|Order of|Church of|Democratic Republic|Socialist"
+    r"|People's Republic|Sea of|Gulf of|Bay of|Isle of|Netherlands\Z|Philippines\Z)|[^(]* (?:Republic|Empire|Olympics"
+    r"|Confederation|Federation|Islands|Sea|Ocean|Gulf|River|Mountains|Alps|dynasty|Awards?|Prize|Medal|Cross|Army|Navy"
+    r"|Party|League|Orchestra|Association|Festival|Academy of [^(]*)(?: \(|\Z))"
+)
+# director, screenwriter, composer, cast, performer; date of death
+_OF_WORKS, _OF_THE_DEAD = frozenset({"P57", "P58", "P86", "P161", "P175"}), frozenset({"P570"})
+_VAGUE = frozenset(
+    {"thing", "place", "work", "topic", "owner", "performer"}
+)  # vague nouns, replaced by a more specific one of another clause
+
+
+class WordingError(GranolaError, ValueError):
+    """A fact that cannot be worded; `reason` is its kind, for counts."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class FactWording:
+    """Wordings of the facts in a store. `called` maps entities to names other than their labels."""
+
+    def __init__(self, facts: StoreFacts) -> None:
+        self._facts = facts
+
+    def name(self, entity_id: str) -> str:
+        """The English label. Raises WordingError where there is none."""
+        name = name_of(self._facts.entity(entity_id))
+        if name is None:
+            raise WordingError("an entity has no English name")
+        return name
+
+    def _name_in_sentence(self, entity_id: str, called: Mapping[str, str]) -> str:
+        """The name of an entity within a sentence, with its article: "the Soviet Union"."""
+        name = called.get(entity_id) or self.name(entity_id)
+        if not _WITH_ARTICLE.match(name) or self._has_relation(entity_id, _OF_WORKS):
+            return name
+        return f"the {name}"
+
+    def distinct_names(self, ids: Sequence[str]) -> dict[str, str]:
+        """Names with descriptions for namesakes. Raises WordingError where descriptions are missing or equal."""
+        called: dict[str, str] = {}
+        for entity_id in ids:
+            entity = self._facts.entity(entity_id)
+            description = entity.descriptions.get("en") if entity is not None else None
+            if not description:
+                raise WordingError("namesakes without distinct descriptions")
+            called[entity_id] = f"{self.name(entity_id)} ({description})"
+        if len({name.casefold() for name in called.values()}) < len(called):
+            raise WordingError("namesakes without distinct descriptions")
+        return called
+
+    def cite(self, fact: Fact, called: Mapping[str, str]) -> CitedFact:
+        """The fact with names and a sentence."""
+        ends = (fact.subject, fact.object)
+        subject, target = (called.get(one) or self.name(one) for one in ends)
+        label = self.name(fact.relation)
+        said = [self._name_in_sentence(one, called) for one in ends]
+        if fact.qualifier is None:
+            text = sentence_of(fact.property, said[0], label, said[1])
+        else:
+            text = f"Of {said[0]}, for {self.name(fact.property)}, {label} is {said[1]}."
+        return CitedFact(
+            subject=fact.subject,
+            property=fact.property,
+            object=fact.object,
+            names=(subject, label, target),
+            text=_capitalised(text),
+            qualifier=fact.qualifier,
+        )
+
+    def question(self, grounding: Grounding, called: Mapping[str, str]) -> str:
+        """The question that a query expresses."""
+        branches = grounding.query.branches
+        if grounding.query.shape is Shape.UNION:
+            # Use the shared name: the asker does not know that there are several namesakes.
+            asked = dict.fromkeys(self._question(branch, {}) for branch in branches)
+            return " ".join(asked)
+        if len(branches) == 1:
+            return self._question(branches[0], called)
+        lasts = {branch.hops[-1] for branch in branches}
+        if len(lasts) == 1:
+            # "both" is wrong for three subjects.
+            both = "both " if len(branches) == 2 else ""
+            return self._hop_question(
+                next(iter(lasts)), both + _join_names([self._subject_phrase(b, called) for b in branches]), True
+            )
+        clauses = [self._head_and_clause(branch, called) for branch in branches]
+        heads = [head for head, _ in clauses]
+        head = next((one for one in heads if one not in _VAGUE and one != "person"), heads[0])
+        if all(clause.startswith("who ") for _, clause in clauses):
+            return _tidy_punctuation(f"Who {_join_names([clause.removeprefix('who ') for _, clause in clauses])}?")
+        asks, by = ("Who", "who ") if head == "person" else ("What", "that ")
+        told = _join_names([re.sub(r"\A(?:who|that) ", by, clause) for _, clause in clauses])
+        return _tidy_punctuation(f"{asks} is the {head} {told}?")
+
+    def extend_question(
+        self, question: str, before: LogicalQuery, grounding: Grounding, called: Mapping[str, str]
+    ) -> str | None:
+        """Extend the question of a person for the query `before` to the extended query; None where that is not
+        possible.
+
+        A relation that leads to a subject replaces its name by a noun phrase; a second path to the answer becomes a
+        sentence of its own.
+        """
+        asked = _capitalised(question.strip().rstrip("?").strip() + "?")
+        added = [branch for branch in grounding.query.branches if branch not in before.branches]
+        if not added:
+            return asked
+        gone = [branch.start for branch in before.branches if branch not in grounding.query.branches]
+        if gone:
+            name = self.name(gone[0])
+            at = asked.casefold().find(name.casefold())
+            told = self._noun_phrase(added[0].hops[0], self._name_in_sentence(added[0].start, {}))
+            return _capitalised(f"{asked[:at]}{told}{asked[at + len(name) :]}") if at >= 0 else None
+        if grounding.query.shape is not Shape.TREE:
+            return None
+        head, clause = self._head_and_clause(added[0], called)
+        # "It is also the thing that ..." is no natural sentence.
+        if head == "thing":
+            return None
+        if clause.startswith("who "):
+            return f"{asked} The same person {clause.removeprefix('who ')}."
+        return f"{asked} It is also the {head} {clause}."
+
+    def statement(self, grounding: Grounding, called: Mapping[str, str]) -> str:
+        """The answers in a full sentence: "The spouse of Anna Scott was born in Bloomington."."""
+        union = grounding.query.shape is Shape.UNION
+        parts: list[str] = []
+        for at, branch in enumerate(grounding.query.branches):
+            answers = [answer for answer in grounding.answers if grounding.ways[answer][at] or not union]
+            names = _join_names([self._name_in_sentence(answer, {}) for answer in answers])
+            before = self._subject_phrase(branch, called)
+            said = self._hop_sentence(branch.hops[-1], before, names)
+            if not any(one.endswith(".") and said.endswith(one) for one in (before, names)):  # "Monsters, Inc."
+                said = said.removesuffix(".")
+            if parts and said.startswith("The ") and not said.startswith((before, names)):  # as "The Happening"
+                said = f"the {said.removeprefix('The ')}"
+            parts.append(said)
+        return _capitalised(", and ".join(parts) + ".")
+
+    def _subject_phrase(self, branch: Branch, called: Mapping[str, str]) -> str:
+        """A noun phrase for all hops of a branch except the last: "the director of Psycho"."""
+        phrase = self._name_in_sentence(branch.start, called)
+        for hop in branch.hops[:-1]:
+            phrase = self._noun_phrase(hop, phrase)
+        return phrase
+
+    def _question(self, branch: Branch, called: Mapping[str, str]) -> str:
+        both = ">".join(hop.property for hop in branch.hops[-2:])
+        # Some pairs of relations have a question of their own, which avoids an awkward noun phrase.
+        if len(branch.hops) > 1 and (template := wording(both).get("question")):
+            branch = replace(branch, hops=branch.hops[:-1], via=())  # "What country was he born in?"
+            return _capitalised(template.format(subject=self._subject_phrase(branch, called)))
+        asked = self._hop_question(branch.hops[-1], self._subject_phrase(branch, called), False)
+        is_past = len(branch.hops) == 1 and self._has_relation(branch.start, _OF_THE_DEAD)
+        return _PRESENT.sub(_to_past, asked) if is_past else asked
+
+    def _has_relation(self, entity_id: str, relations: Collection[str]) -> bool:
+        entity = self._facts.entity(entity_id)
+        return entity is not None and any(one.property in relations for one in entity.statements)
+
+    def _hop_question(self, hop: Hop, subject: str, plural: bool) -> str:
+        """The question for one hop from a subject; `plural` for two subjects."""
+        template = wording(hop.property).get("question", "")
+        if hop.qualifier is not None or not hop.forward or not template:
+            label = self.name(hop.property)
+            if hop.forward and hop.qualifier is None and is_verb(label):
+                verb, _, rest = label.partition(" ")
+                template = f"What does {{subject}} {_VERBS[verb]} {rest}".rstrip() + "?"
+            elif hop.forward and hop.qualifier is None and is_clause(label):
+                template = f"What is {{subject}} {label}?"
+            else:
+                return _tidy_punctuation(f"What is {self._noun_phrase(hop, subject)}?")
+        if plural:
+            template = _AUXILIARY.sub(lambda match: _PLURAL[match[0]], template)
+        return _capitalised(template.format(subject=subject))
+
+    def _noun_phrase(self, hop: Hop, before: str) -> str:
+        """A noun phrase for the target of a hop."""
+        words = wording(hop.property)
+        label = self.name(hop.property)
+        if hop.qualifier is not None:
+            return f"the {self.name(hop.qualifier)} of {before} for {label}"
+        if hop.forward:
+            template = words.get("noun", "")
+            if template:
+                return str(template.format(subject=before))
+            if is_verb(label):
+                return f"the thing that {before} {label}"
+            return f"the thing that {before} is {label}" if is_clause(label) else f"the {label} of {before}"
+        if template := words.get("against", ""):
+            return str(template.format(object=before))
+        if is_verb(label):
+            return f"what {label} {before}"
+        return f"what is {label} {before}" if is_clause(label) else f"what has {before} as its {label}"
+
+    def _head_and_clause(self, branch: Branch, called: Mapping[str, str]) -> tuple[str, str]:
+        """A branch as a noun and a relative clause: ("person", "who directed Psycho")."""
+        hop, before = branch.hops[-1], self._subject_phrase(branch, called)
+        words = wording(hop.property)
+        if hop.forward and hop.qualifier is None and "that" in words:
+            return str(words["head"]), _tidy_punctuation(words["that"].format(subject=before))
+        return "thing", f"that is {self._noun_phrase(hop, before)}"
+
+    def _hop_sentence(self, hop: Hop, subject: str, target: str) -> str:
+        """A statement of a hop about its subject and target."""
+        label = self.name(hop.property)
+        if hop.qualifier is not None:
+            return f"{target} is {self._noun_phrase(hop, subject)}."
+        return (
+            sentence_of(hop.property, subject, label, target)
+            if hop.forward
+            else sentence_of(hop.property, target, label, subject)
+        )
+
+
+def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
+    """A sentence for a fact: from the template of the relation, else from the label."""
+    template = wording(relation).get("says")
+    if template:
+        # The article depends on the sound; the first letter is right for nearly all names.
+        if target[:1].lower() in "aeiou":
+            template = template.replace(" a {object}", " an {object}")
+        return _capitalised(template.format(subject=subject, object=target))
+    if is_verb(label):
+        return _capitalised(f"{subject} {label} {target}.")
+    return _capitalised(
+        f"{subject} is {label} {target}." if is_clause(label) else f"The {label} of {subject} is {target}."
+    )
+
+
+def is_clause(label: str) -> bool:
+    """Whether a property label leads on to the object ("named after") rather than naming it ("capital")."""
+    return label.rsplit(" ", 1)[-1] in _LEADS_ON
+
+
+def is_verb(label: str) -> bool:
+    """Whether a property label begins with a verb of the subject ("has part", "uses")."""
+    return label.split(" ", 1)[0] in _VERBS
+
+
+def _to_past(match: re.Match[str]) -> str:
+    """Put the first "is" or "does" of a question about a dead person into the past; no name precedes it."""
+    return match[0].removesuffix(match[1]) + {"is": "was", "does": "did"}[match[1]]
+
+
+def _join_names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _tidy_punctuation(text: str) -> str:
+    """Remove the comma that a clause leaves before another mark, and a doubled full stop."""
+    for mark in "?.;,'":
+        text = text.replace(f",{mark}", mark)
+    return text[:-1] if text.endswith("..") else text
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + _tidy_punctuation(text[1:])

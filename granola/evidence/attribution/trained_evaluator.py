@@ -1,0 +1,179 @@
+"""A small trained evaluator: random forests on `claim_features`, stored as plain numbers.
+
+One forest separates supported from not supported and is trained on all samples; a second one separates the other
+categories and is trained on samples with categories. So data sets with two and with four classes can be combined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from abstraction.models.spec import open_entailment
+from abstraction.models.text_scorers import EntailmentModel, TextPair
+from granola.base.code_hash import hash_of_modules
+from granola.errors import UsageError
+from granola.evidence.attribution.attribution_samples import AttributionSample
+from granola.evidence.attribution.categories import Category
+from granola.evidence.attribution.claim_features import FEATURES, WordWeights, features_of
+from granola.evidence.attribution.evaluators import AttributionJudgement, category_judgement
+from kg.base.extras import install_hint
+from kg.base.files import atomic_path
+
+FILE = "evaluator.json"
+BUNDLED = "bundled"  # the name of the evaluator that comes with the package
+NEEDED = f"training an evaluator needs scikit-learn: {install_hint('evidence')}"
+YES, NO = "supported", "not supported"
+# number of trees, leaves per tree at most, samples per leaf at least: a file of about 190 KB
+TREES, LEAVES, OF_LEAF = 100, 32, 5
+_BATCH = 256
+_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Trees whose votes are the class shares of their leaves (Breiman 2001).
+
+    A leaf is a list of shares in the order of `classes`; an inner node is [feature index, threshold, node up to it,
+    node above it].
+    """
+
+    classes: list[str]
+    trees: list[Any]
+
+    @classmethod
+    def grow(cls, features: Sequence[Sequence[float]], labels: Sequence[str], *, seed: int) -> Forest:
+        """Train with scikit-learn, with balanced class weights. Raises UsageError if it is not installed."""
+        if find_spec("sklearn") is None:
+            raise UsageError(NEEDED)
+        from sklearn.ensemble import RandomForestClassifier
+
+        model = RandomForestClassifier(
+            TREES, max_leaf_nodes=LEAVES, min_samples_leaf=OF_LEAF, class_weight="balanced", random_state=seed
+        ).fit(features, labels)
+        return cls(list(map(str, model.classes_)), [_node_as_list(one.tree_, 0) for one in model.estimators_])
+
+    def votes(self, features: Sequence[float]) -> dict[str, float]:
+        """The mean share of each class over the trees; they sum to 1."""
+        leaves = [_leaf_shares(tree, features) for tree in self.trees]
+        return {name: sum(leaf[at] for leaf in leaves) / len(leaves) for at, name in enumerate(self.classes)}
+
+
+def _node_as_list(tree: Any, at: int) -> list[Any]:
+    """A node of a scikit-learn tree with its subtree; leaves have the feature -2 there."""
+    if tree.feature[at] < 0:
+        shares = tree.value[at][0]
+        return [round(float(share), _DIGITS) for share in shares / shares.sum()]
+    below = [_node_as_list(tree, int(side[at])) for side in (tree.children_left, tree.children_right)]
+    return [int(tree.feature[at]), round(float(tree.threshold[at]), _DIGITS), *below]
+
+
+def _leaf_shares(node: list[Any], features: Sequence[float]) -> list[float]:
+    while isinstance(node[-1], list):
+        node = node[2] if features[node[0]] <= node[1] else node[3]
+    return node
+
+
+class TrainedEvaluator(BaseModel, frozen=True):
+    """`supports` separates supported from not; `others` gives the category of the rest, None without such samples.
+
+    `entailment` names the model whose probabilities are further features, or is empty. The file is its JSON.
+    """
+
+    features: tuple[str, ...] = FEATURES
+    weights: WordWeights
+    supports: Forest
+    others: Forest | None = None
+    entailment: str = ""
+
+    @cached_property
+    def model(self) -> EntailmentModel | None:
+        """The entailment model, opened. Raises ModelError."""
+        return open_entailment(self.entailment) if self.entailment else None
+
+    @classmethod
+    def train(
+        cls, samples: Iterable[AttributionSample], *, seed: int = 0, entailment: str | None = None
+    ) -> TrainedEvaluator:
+        """Train on samples with categories or labels, of both classes. Raises UsageError, ModelError."""
+        labelled = [sample for sample in samples if sample.supported is not None]
+        if len({sample.supported for sample in labelled}) < 2:
+            raise UsageError("samples that are supported and others that are not are wanted to train on")
+        weights = WordWeights.of(labelled)
+        features = list(_feature_rows(labelled, weights, open_entailment(entailment) if entailment else None))
+        rest = [
+            (numbers, str(sample.category))
+            for numbers, sample in zip(features, labelled, strict=True)
+            if sample.category not in (None, Category.SUPPORTIVE)
+        ]
+        # One class only needs no forest.
+        several = len({label for _, label in rest}) > 1
+        return cls(
+            weights=weights,
+            supports=Forest.grow(features, [YES if sample.supported else NO for sample in labelled], seed=seed),
+            others=Forest.grow([one for one, _ in rest], [label for _, label in rest], seed=seed) if several else None,
+            entailment=entailment or "",
+        )
+
+    def signature(self) -> str:
+        """`trained:HASH|v:HASH`: the hash of its numbers, and of the code of the features."""
+        digest = hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:8]
+        version = hash_of_modules("granola.evidence.attribution.claim_features", "granola.evidence.attribution.trained_evaluator")
+        return f"trained:{digest}|v:{version}"
+
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """See `AttributionEvaluator.judge`."""
+        source = iter(samples)
+        while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
+            for sample, features in zip(batch, _feature_rows(batch, self.weights, self.model), strict=True):
+                yield self._judgement(sample, features)
+
+    def _judgement(self, sample: AttributionSample, features: Sequence[float]) -> AttributionJudgement:
+        # Class weights are balanced in training, so one half is the natural threshold.
+        supported = self.supports.votes(features)[YES] > 0.5
+        if self.others is None:
+            return AttributionJudgement(id=sample.id, supported=supported)
+        votes = self.others.votes(features)
+        return category_judgement(
+            sample, Category.SUPPORTIVE if supported else Category(max(votes, key=votes.__getitem__))
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write evaluator.json into the folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_path(folder / FILE) as place:
+            place.write_text(self.model_dump_json(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path | str) -> TrainedEvaluator:
+        """Load the evaluator of a folder, or the `bundled` one.
+
+        Raises UsageError if it is missing, or was trained on the features of another version.
+        """
+        path: Any = files("granola") / "evidence" / "attribution" / "data" if str(folder) == BUNDLED else Path(folder)
+        try:
+            loaded = cls.model_validate_json((path / FILE).read_bytes())
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{folder} is no trained evaluator: {str(error)[:300]}") from error
+        # Indices in the trees refer to this order of features.
+        if loaded.features != FEATURES:
+            raise UsageError(f"{folder} was trained by another version, on other features; train it anew")
+        return loaded
+
+
+def _feature_rows(
+    samples: Sequence[AttributionSample], weights: WordWeights, model: EntailmentModel | None
+) -> Iterator[list[float]]:
+    pairs = [TextPair(" ".join(sample.citations), sample.statement) for sample in samples]
+    judged = [None] * len(samples) if model is None else model.scores(pairs)
+    for sample, entailment in zip(samples, judged, strict=True):
+        yield features_of(sample, weights, entailment)

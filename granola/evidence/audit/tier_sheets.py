@@ -1,0 +1,149 @@
+"""Sheets on which people judge tiers, one per line, blind to relation, level and maker; error rates from filled
+sheets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from abstraction.files.rows import TieredRow
+from granola.base.terminal_lines import TextTable
+from granola.evidence.annotation_sheets import FilledSheet
+from granola.evidence.evidence_task import UNCLEAR, JudgedQuestion, Labels, Row, SheetForm, SheetLine
+from granola.report.ladder_view import evidence_line
+from granola.scoring.bootstrap import Interval
+from granola.scoring.statistics import wilson
+
+SHOWN = ("question", "template", "answer", "before", "tier", "evidence")  # columns that annotators see
+YES, NO = "1", "0"
+MEANINGS = {
+    "correct": "it is a correct answer",
+    "informative": "it says something that the question does not",
+    "informative_template": "it says something that could not be said from the template",
+    "granularity": "it is coarser than everything before; with nothing there, it is the answer itself",
+}
+# Yona et al. 2024, Table 2: 358 answers to 124 questions, including the 124 first answers. It does not state whether
+# shares are of answers or of questions; its informativeness is judged from the question's template.
+PAPER: Mapping[str, str] = {"correct": "< 1 %", "informative_template": "6 %", "granularity": "9 %"}
+COMPARABLE = (
+    "paper: Yona et al. 2024, Table 2, of 358 answers with the 124 first ones among them; of coarser tiers alone its "
+    "shares are about 9 % (informative_template) and 14 % (granularity), if they are of answers. informative is our "
+    "stricter reading, from the question as asked."
+)
+
+
+def tier_items(rows: Iterable[TieredRow], *, with_first: bool = False) -> Iterator[dict[str, Any]]:
+    """The tiers beyond the answers, as items of a sheet; `with_first`: also the first answer of each row, as in the
+    paper.
+
+    `before` contains all finer levels in words, finest first; it is empty for the answer itself.
+    """
+    for row in rows:
+        for number, level in enumerate(row.levels, 1):
+            before = " > ".join(" | ".join(tier.text for tier in finer.tiers) for finer in row.levels[: number - 1])
+            shown = level.tiers if number > 1 else level.tiers[: int(with_first)]
+            for position, tier in enumerate(shown, 1):
+                yield {
+                    "id": f"{row.id}-{number}.{position}", "row": row.id, "relation": row.relation, "level": number,
+                    "question": row.question, "template": _template(row), "answer": " / ".join(row.answers),
+                    "before": before, "tier": tier.text, "evidence": "; ".join(map(evidence_line, tier.evidence)),
+                }  # fmt: skip
+
+
+def _template(row: TieredRow) -> str:
+    """The question with [X] for the entity asked about; empty where its name is unknown or not in the question."""
+    name = str((row.question_entity or {}).get("text") or "")
+    at = row.question.casefold().find(name.casefold()) if name.strip() else -1
+    # Case folding may change lengths ("ß"): then offsets do not fit the question.
+    if at < 0 or len(row.question.casefold()) != len(row.question):
+        return ""
+    return f"{row.question[:at]}[X]{row.question[at + len(name) :]}"
+
+
+def _sheet_lines(item: Row) -> Iterator[SheetLine]:
+    yield SheetLine(cells={name: str(item.get(name) or "") for name in SHOWN})
+
+
+def _verdict(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
+    return {"id": item["id"], "judge": annotator, **labels.get(0, {})}
+
+
+TIERS = SheetForm(
+    shown=SHOWN,
+    questions=tuple(
+        JudgedQuestion(field=field, labels={YES: meaning, NO: "not so"}, against=(NO,))
+        for field, meaning in MEANINGS.items()
+    ),
+    lines=_sheet_lines,
+    verdict=_verdict,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rate:
+    """The error rate on one axis: `errors` among `n` decided items, in [0, 1], lower is better, with its 95 % Wilson
+    interval.
+
+    An item is an error where more annotators say no than yes; `open` items are undecided, or divide them evenly.
+    """
+
+    axis: str
+    errors: int
+    n: int
+    open: int
+    interval: Interval
+
+    def to_json(self) -> dict[str, Any]:
+        """The rate as a JSON object; null where nothing was decided. `paper` is its share in words, null where it has
+        none.
+        """
+        return {
+            "axis": self.axis, "errors": self.errors, "n": self.n, "open": self.open,
+            "rate": self.errors / self.n if self.n else None, "low": _finite(self.interval.low),
+            "high": _finite(self.interval.high), "paper": PAPER.get(self.axis),
+        }  # fmt: skip
+
+
+def _finite(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: bool = True) -> list[Rate]:
+    """The error rate on each axis with a mark, over the items on a sheet; `first` False leaves out the answers
+    themselves.
+    """
+    numbers = sorted({number for sheet in sheets for number in sheet.labels if first or items[number - 1]["before"]})
+    return [rate for axis in MEANINGS if (rate := _rate(axis, sheets, numbers)).n]
+
+
+def _rate(axis: str, sheets: Sequence[FilledSheet], numbers: Sequence[int]) -> Rate:
+    errors = decided = 0
+    for number in numbers:
+        marks = [sheet.labels.get(number, {}).get(0, {}).get(axis, UNCLEAR) for sheet in sheets]
+        no, yes = marks.count(NO), marks.count(YES)
+        # A tie is undecided rather than an error.
+        decided += no != yes
+        errors += no > yes
+    return Rate(
+        axis=axis, errors=errors, n=decided, open=len(numbers) - decided, interval=wilson(errors, decided)
+    )  # fmt: skip
+
+
+def rates_table(rates: Sequence[Rate]) -> TextTable:
+    """A table of errors, n, rate and interval, next to the paper's share."""
+
+    def percent(*shares: float) -> str:
+        return f"{'–'.join(f'{100 * share:.1f}' for share in shares)} %"
+
+    return TextTable(
+        head=("errors of", "errors", "n", "open", "rate", "95 % (Wilson)", "paper"),
+        rows=[
+            (rate.axis, str(rate.errors), str(rate.n), str(rate.open),
+             percent(rate.errors / rate.n) if rate.n else "-",
+             percent(rate.interval.low, rate.interval.high) if rate.n else "-", PAPER.get(rate.axis, "-"))
+            for rate in rates
+        ],
+    )  # fmt: skip

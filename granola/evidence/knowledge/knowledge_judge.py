@@ -1,0 +1,339 @@
+"""Computes the six scores of knowledge texts with the available models; a score without its model is left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from abstraction.models.text_scorers import (
+    CoherenceModel,
+    Continuation,
+    ContinuationModel,
+    EntailmentModel,
+    QueryPassage,
+    RelevanceModel,
+    TextPair,
+)
+from abstraction.phrasing.prompt_files import Prompt, hash_of
+from abstraction.text.language.sentences import sentences as split_sentences
+from granola.evidence.judge_names import identity_name
+from granola.evidence.knowledge.evidence_pieces import PIECES, ItemPieces
+from granola.evidence.knowledge.knowledge_baselines import answer_em, hallucinated_entities
+from granola.evidence.knowledge.knowledge_items import KnowledgeItem
+from granola.evidence.knowledge.knowledge_metrics import (
+    UNVERIFIED,
+    Aggregation,
+    JudgedSentence,
+    RandomTexts,
+    aggregate_vectors,
+    helpfulness,
+    informativeness,
+    is_number,
+    judge_sentences,
+    likeliest_label,
+    sentence_coherence,
+)
+from granola.evidence.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, prompt_as_text
+from granola.matching.squad import best_f1, token_f1
+
+
+class AnswerForm(StrEnum):
+    """How validity is judged: short answers (span) by the gold answer, open ones by evidence."""
+
+    SPAN = "span"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgeSettings:
+    """`pieces`: of evidence per sentence. `randoms`: u in the paper, the number of random texts. `baselines`: whether
+    to score those too.
+
+    `perplexity_cut`: see `sentence_coherence`.
+    """
+
+    aggregation: Aggregation = Aggregation.MIN
+    pieces: int = PIECES
+    randoms: int = 4
+    validity: AnswerForm = AnswerForm.SPAN
+    baselines: bool = False
+    perplexity_cut: float | None = None
+    seed: int = 0
+    language: str = "en"
+
+
+PARTS_OF_MODELS = ("entailment", "relevance", "causal", "reader", "coherence")  # the fields of JudgeModels
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgeModels:
+    """The models; `causal` scores coherence of sentences and informativeness, `reader` helpfulness."""
+
+    entailment: EntailmentModel | None = None
+    relevance: RelevanceModel | None = None
+    causal: ContinuationModel | None = None
+    reader: ContinuationModel | None = None
+    coherence: CoherenceModel | None = None
+
+    @property
+    def identities(self) -> dict[str, Any]:
+        """The identities of the models that are given, by part."""
+        return {name: dict(one.identity) for name in PARTS_OF_MODELS if (one := getattr(self, name)) is not None}
+
+
+@dataclass(kw_only=True, slots=True)
+class ScoredKnowledge:
+    """An item with its scores by name; None where a score is undefined for it, such as helpfulness without a gold
+    answer.
+
+    `sentences` are those of its text, `judged` the same with their vectors where factuality is scored. `notes` explain
+    scores: an empty text, a model without a number.
+    """
+
+    item: KnowledgeItem
+    sentences: Sequence[str] = ()
+    scores: dict[str, float | None] = field(default_factory=dict)
+    label: str | None = None
+    judged: Sequence[JudgedSentence] = ()
+    notes: list[str] = field(default_factory=list)
+
+    def score(self, name: str, value: float) -> None:
+        """Set a score; NaN, where the model returned no number, becomes 0, the worst, so that the item stays in the
+        denominator.
+        """
+        if math.isnan(value):
+            self.notes.append(f"{name}: the model gave no number")
+        self.scores[name] = 0.0 if math.isnan(value) else value
+
+    def to_json(self, judge: str) -> dict[str, Any]:
+        """The item's own fields, the scores, the name of the judge, and each sentence with its vector."""
+        record = {**self.item.to_json(), "scores": self.scores, "judge": judge}
+        if self.label is not None:
+            record["factuality_label"] = self.label
+            record["sentences"] = [
+                {"text": one.text, "entailed": one.vector.entailed, "neutral": one.vector.neutral,
+                 "refuted": one.vector.refuted, "piece": one.piece} for one in self.judged
+            ]  # fmt: skip
+        return record | ({"notes": self.notes} if self.notes else {})
+
+
+class KnowledgeJudge:
+    """Judges items with models and evidence; a score depends only on its item, the pool and the settings."""
+
+    def __init__(
+        self,
+        models: JudgeModels,
+        prompts: Mapping[str, Prompt],
+        *,
+        settings: JudgeSettings | None = None,
+        evidence: ItemPieces | None = None,
+        pool: Sequence[KnowledgeItem] = (),
+        examples: Sequence[KnowledgeItem] = (),
+        answered: bool = True,
+    ) -> None:
+        """`pool` are the items from whose texts random ones are drawn, usually all items.
+
+        `examples` are put before each item where a model continues a text: with the right knowledge for
+        informativeness, with the gold answer for helpfulness; an item is no example for itself. `answered`: whether to
+        judge answers, a missing one as the worst; False where no item has an answer.
+        """
+        self.models, self.settings = models, settings or JudgeSettings()
+        self._prompts = prompts
+        self._evidence = evidence or ItemPieces()
+        self._pool = RandomTexts(pool, seed=self.settings.seed)
+        self._examples = examples
+        self._answered = answered
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that scores depend on besides the items."""
+        settings = self.settings
+        return {
+            "models": self.models.identities,
+            "evidence": dict(self._evidence.identity),
+            "prompts": hash_of(self._prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
+            "aggregation": str(settings.aggregation), "pieces": settings.pieces, "randoms": settings.randoms,
+            "validity": str(settings.validity), "seed": settings.seed, "language": settings.language,
+            **({} if settings.perplexity_cut is None else {"perplexity_cut": settings.perplexity_cut}),
+            **({"examples": [item.id for item in self._examples]} if self._examples else {}),
+        }  # fmt: skip
+
+    @property
+    def name(self) -> str:
+        """The name of the judge in rows: a hash of its identity."""
+        return identity_name({"kind": "conner", **self.identity})
+
+    def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
+        """The items with their scores, in order. Raises ModelError where a model cannot be used."""
+        # All scores of one model are computed together, to fill its batches.
+        work = [
+            ScoredKnowledge(item=one, sentences=split_sentences(one.knowledge, self.settings.language)) for one in items
+        ]
+        for task in work:
+            if not task.item.knowledge.strip():
+                task.notes.append("the knowledge is empty")
+        self._factuality(work)
+        self._relevance(work)
+        self._coherence(work)
+        self._informativeness(work)
+        self._helpfulness(work)
+        self._validity(work)
+        if self.settings.baselines:
+            self._baselines(work)
+        return work
+
+    def _factuality(self, work: Sequence[ScoredKnowledge]) -> None:
+        model = self.models.entailment
+        if model is None:
+            return
+        pieces = [self._evidence.pieces(task.item, task.sentences, self.settings.pieces) for task in work]
+        texts = [text for task in work for text in task.sentences]
+        whole = iter(judge_sentences(texts, [own for found in pieces for own in found], model))
+        for task in work:
+            task.judged = [next(whole) for _ in task.sentences]
+            if lacking := sum(sentence.piece is None for sentence in task.judged):
+                task.notes.append(f"{lacking} of {len(task.judged)} sentences without evidence")
+            vector = aggregate_vectors([sentence.vector for sentence in task.judged], self.settings.aggregation)
+            task.label = likeliest_label(vector)
+            task.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
+
+    def _relevance(self, work: Sequence[ScoredKnowledge]) -> None:
+        if self.models.relevance is None:
+            return
+        # An empty text is not shown to the model: it is irrelevant.
+        asked = [[QueryPassage(one.item.query, one.item.knowledge)] * bool(one.item.knowledge.strip()) for one in work]
+        for task, found in zip(work, _scores_per_item(self.models.relevance, asked), strict=True):
+            task.score("relevance", found[0] if found else 0.0)
+
+    def _coherence(self, work: Sequence[ScoredKnowledge]) -> None:
+        if self.models.causal is not None:
+            asked = [[Continuation("", text) for text in task.sentences] for task in work]
+            for task, scores in zip(work, _scores_per_item(self.models.causal, asked), strict=True):
+                if any(math.isnan(each.mean) for each in scores):
+                    task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
+                cut = self.settings.perplexity_cut
+                task.scores["coherence_sentence"] = sentence_coherence(scores, perplexity_cut=cut)
+        if self.models.coherence is not None:
+            paragraphs = [[task.sentences] * bool(task.sentences) for task in work]
+            for task, found in zip(work, _scores_per_item(self.models.coherence, paragraphs), strict=True):
+                task.score("coherence_paragraph", found[0] if found else 0.0)
+        if self.models.causal is not None and self.models.coherence is not None:
+            for task in work:
+                task.scores["coherence_greater"] = max(
+                    task.scores["coherence_sentence"] or 0.0, task.scores["coherence_paragraph"] or 0.0
+                )
+
+    def _informativeness(self, work: Sequence[ScoredKnowledge]) -> None:
+        if self.models.causal is None:
+            return
+        prompt = self._prompts[GIVEN_QUERY.name]
+        shown = [(one, one.reference or one.knowledge) for one in self._examples]
+        asked = [
+            [
+                Continuation(
+                    prompt_as_text(prompt, _slot_values(task.item), _demonstrations(task.item, shown)),
+                    # The space belongs to the first token of the continuation.
+                    f" {task.item.knowledge}" if task.sentences else "",
+                )
+            ]
+            for task in work
+        ]
+        for task, (scores,) in zip(work, _scores_per_item(self.models.causal, asked), strict=True):
+            if task.sentences and math.isnan(scores.mean):
+                task.notes.append("informativeness: the model gave no number")
+            task.scores["informativeness"] = informativeness(scores)
+
+    def _helpfulness(self, work: Sequence[ScoredKnowledge]) -> None:
+        if self.models.reader is None:
+            return
+        asked = [self._gold_continuations(task.item) for task in work]
+        for task, scores in zip(work, _scores_per_item(self.models.reader, asked), strict=True):
+            if not scores:
+                task.scores |= {"helpfulness": None, "helpfulness_raw": None}
+                task.notes.append("helpfulness: no gold answer")
+                continue
+            gain = helpfulness(scores[0], scores[1:])
+            if gain.raw is None:
+                task.notes.append("helpfulness: no other text to compare with, or no number")
+            task.scores |= {"helpfulness": gain.score, "helpfulness_raw": gain.raw}
+
+    def _gold_continuations(self, item: KnowledgeItem) -> list[Continuation]:
+        """The gold answer as continuation of the item's own text, then of random ones; [] without a gold answer."""
+        if not item.gold:
+            return []
+        prompt = self._prompts[GIVEN_KNOWLEDGE.name]
+        before = _demonstrations(item, [(one, next(iter(one.gold), "")) for one in self._examples])
+        texts = [item.knowledge, *self._pool.draw(item, self.settings.randoms)]
+        return [
+            Continuation(prompt_as_text(prompt, _slot_values(item, text), before), f" {item.gold[0]}") for text in texts
+        ]
+
+    def _validity(self, work: Sequence[ScoredKnowledge]) -> None:
+        if self.models.entailment is None or not self._answered:
+            return
+        asked = [self._answer_pairs(task.item) for task in work]
+        for task, vectors in zip(work, _scores_per_item(self.models.entailment, asked), strict=True):
+            shares = [vector.entailed for vector in vectors if is_number(vector)]
+            if self.settings.validity is AnswerForm.SPAN and not task.item.gold:
+                task.scores["validity"] = None
+                task.notes.append("validity: no gold answer")
+                continue
+            if not shares:
+                task.notes.append("validity: no answer, no evidence or no number counts 0")
+            task.scores["validity"] = max(shares, default=0.0)
+
+    def _answer_pairs(self, item: KnowledgeItem) -> list[TextPair]:
+        """The premise and hypothesis pairs of validity: question and gold answer entail question and answer (Chen et
+        al. 2023, equation 7), or a piece of evidence entails the answer (equation 8).
+        """
+        if not item.answer.strip():
+            return []
+        if self.settings.validity is AnswerForm.SPAN:
+            return [TextPair(f"{item.query} {gold}", f"{item.query} {item.answer}") for gold in item.gold]
+        (pieces,) = self._evidence.pieces(item, [item.answer], self.settings.pieces)
+        return [TextPair(piece, item.answer) for piece in pieces]
+
+    def _baselines(self, work: Sequence[ScoredKnowledge]) -> None:
+        for task in work:
+            item = task.item
+            if item.reference.strip():
+                task.scores["he_negated"] = hallucinated_entities(task.sentences, item.reference)
+                task.scores["knowledge_f1"] = token_f1(item.knowledge, item.reference)
+            if item.gold and self._answered:
+                task.scores["answer_em"] = answer_em(item.answer, item.gold)
+                task.scores["answer_f1"] = best_f1(item.answer, item.gold)
+        if self.models.entailment is None:
+            return
+        there = [task for task in work if task.item.reference.strip()]
+        pairs = [
+            [TextPair(task.item.reference, text) for text in [task.item.knowledge, *task.sentences] if text.strip()]
+            for task in there
+        ]
+        for task, vectors in zip(there, _scores_per_item(self.models.entailment, pairs), strict=True):
+            # A pair without numbers counts as not verified: a failed model must not look like support.
+            whole, *parts = [one if is_number(one) else UNVERIFIED for one in vectors] or [UNVERIFIED]
+            task.scores["entailment_ratio"] = whole.entailed
+            task.scores["nli_decompose"] = aggregate_vectors(parts, self.settings.aggregation).entailed
+
+
+def _scores_per_item(model: Any, asked: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """The scores of each item's inputs, from one call of the model with the inputs of all items."""
+    every = [one for own in asked for one in own]
+    source = iter(model.scores(every) if every else [])
+    return [[next(source) for _ in own] for own in asked]
+
+
+def _slot_values(item: KnowledgeItem, knowledge: str | None = None) -> dict[str, str]:
+    """The values of prompt slots for an item, with its own text or another."""
+    text = (item.reference or item.knowledge) if knowledge is None else knowledge
+    return {"topic": item.topic, "query": item.query, "knowledge": text}
+
+
+def _demonstrations(
+    item: KnowledgeItem, shown: Sequence[tuple[KnowledgeItem, str]]
+) -> list[tuple[dict[str, str], str]]:
+    """The demonstrations before an item, without itself and those without text or answer."""
+    return [(_slot_values(one), target) for one, target in shown if one.id != item.id and target.strip()]

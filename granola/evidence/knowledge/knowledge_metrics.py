@@ -1,0 +1,169 @@
+"""The scores of knowledge texts: factuality, coherence, informativeness, helpfulness
+(Chen et al. 2023, equations 1, 3, 5 and 6)."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from abstraction.models.text_scorers import Entailment, EntailmentModel, TextPair, TokenScores
+from granola.evidence.knowledge.knowledge_items import KnowledgeItem
+
+# Coherence of sentences, informativeness and helpfulness: equations 3, 5 and 6 of Chen et al. 2023.
+
+
+def sentence_coherence(scores: Sequence[TokenScores], *, perplexity_cut: float | None = None) -> float:
+    """The mean of 1 / PPL over the sentences, in [0, 1]; 0 without sentences. A sentence without tokens or numbers
+    counts as 0.
+
+    `perplexity_cut`: greater perplexities are replaced by it, as in the authors' own values (100); the paper's text
+    has no cut.
+    """
+    # A largest perplexity is a least 1 / PPL.
+    least = 0.0 if perplexity_cut is None else 1.0 / perplexity_cut
+    shares = [max(least, mean) if not math.isnan(mean := one.geometric_mean) else math.nan for one in scores]
+    return math.fsum(0.0 if math.isnan(share) else share for share in shares) / len(shares) if shares else 0.0
+
+
+def informativeness(scores: TokenScores) -> float:
+    """1 - exp(mean log-probability given the query), in [0, 1]; 0 for a text without tokens or numbers."""
+    share = scores.geometric_mean
+    return 0.0 if math.isnan(share) else 1.0 - share
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Helpfulness:
+    """`score` in [0, 1]; `raw` may be negative, None where undefined."""
+
+    score: float
+    raw: float | None
+
+
+def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> Helpfulness:
+    """max(0, 1 - L(q, k, a) / mean of L(q, k_i-, a)): the first form of equation 6.
+
+    L is the mean negative log-probability of the gold answer's tokens. The score is 0 where it is no better than with
+    random texts, also where both losses are 0. `raw` is None, and the score 0, without a random text or a token, or
+    where the model returns no number.
+    """
+    loss = -with_own.mean
+    losses = [-scores.mean for scores in with_random]
+    mean = math.fsum(losses) / len(losses) if losses else math.nan
+    if math.isnan(loss) or math.isnan(mean):
+        return Helpfulness(score=0.0, raw=None)
+    if mean == 0:
+        # Random texts already predict the answer with certainty: nothing can be gained.
+        return Helpfulness(score=0.0, raw=0.0 if loss == 0 else None)
+    raw = 1.0 - loss / mean
+    return Helpfulness(score=max(0.0, raw), raw=raw)
+
+
+class RandomTexts:
+    """Draws random knowledge texts to compare an item's own with: never one of the same id, whatever its system or
+    candidate.
+
+    A draw depends on the seed, the item's key and the set of texts, not on their order.
+    """
+
+    def __init__(self, pool: Iterable[KnowledgeItem], *, seed: int = 0) -> None:
+        ids_of: dict[str, set[str]] = {}
+        for item in pool:
+            ids_of.setdefault(item.knowledge, set()).add(item.id)
+        self._texts = sorted(ids_of)
+        self._ids_of, self._seed = ids_of, seed
+        self._texts_of = Counter(id_ for ids in ids_of.values() for id_ in ids)
+
+    def draw(self, item: KnowledgeItem, number: int) -> list[str]:
+        """`number` different texts of other items; all of them where there are fewer."""
+        # One generator per item, so that a draw does not depend on other items.
+        source = random.Random(f"{self._seed}\0{item.key!r}")
+        # Drawing so many leaves `number` texts even if all texts of this id are among them.
+        enough = min(len(self._texts), number + self._texts_of[item.id] + 1)
+        texts = (self._texts[at] for at in source.sample(range(len(self._texts)), enough))
+        others = [text for text in texts if item.id not in self._ids_of[text] and text != item.knowledge]
+        return others[:number]
+
+
+# Factuality of a text by its sentences: equation 1 of Chen et al. 2023.
+
+
+UNVERIFIED = Entailment(0.0, 1.0, 0.0)  # vector of a sentence without evidence, and of a text without a sentence
+LABELS = ("consistent", "non-verified", "inconsistent")  # in the order of the shares of a vector
+
+
+class Aggregation(StrEnum):
+    """How the vector of a text is formed from those of its sentences."""
+
+    MIN = "min"
+    MEAN = "mean"
+    MAX = "max"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgedSentence:
+    """A sentence with the vector of the piece that entails it most; `piece` is the index of that piece, None without
+    evidence.
+    """
+
+    text: str
+    vector: Entailment
+    piece: int | None
+
+
+def is_number(vector: Entailment) -> bool:
+    """Whether all three shares are numbers."""
+    return not any(math.isnan(share) for share in (vector.entailed, vector.neutral, vector.refuted))
+
+
+def judge_sentences(
+    sentences: Sequence[str], pieces: Sequence[Sequence[str]], model: EntailmentModel
+) -> list[JudgedSentence]:
+    """f(s_i, E_i): for each sentence, the vector with the greatest entailment over its pieces, the first of equal
+    ones.
+
+    The premise is the piece, the hypothesis the sentence. A pair for which the model returns no number is skipped; a
+    sentence without any vector is not verified.
+    """
+    pairs = [
+        TextPair(piece, text) for text, of_sentence in zip(sentences, pieces, strict=True) for piece in of_sentence
+    ]
+    vectors = iter(model.scores(pairs) if pairs else [])
+    judgements = []
+    for text, of_sentence in zip(sentences, pieces, strict=True):
+        best: tuple[int, Entailment] | None = None
+        for place, vector in enumerate([next(vectors) for _ in of_sentence]):
+            if is_number(vector) and (best is None or vector.entailed > best[1].entailed):
+                best = place, vector
+        judgements.append(
+            JudgedSentence(text=text, vector=best[1] if best else UNVERIFIED, piece=best[0] if best else None)
+        )
+    return judgements
+
+
+def aggregate_vectors(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
+    """The vector of a text: that of the sentence with the least or greatest entailment, or the mean over all
+    sentences.
+
+    Its three numbers add up to 1. A text without a sentence is not verified.
+    """
+    if not vectors:
+        return UNVERIFIED
+    if how is Aggregation.MEAN:
+        n = len(vectors)
+        return Entailment(
+            math.fsum(vector.entailed for vector in vectors) / n,
+            math.fsum(vector.neutral for vector in vectors) / n,
+            math.fsum(vector.refuted for vector in vectors) / n,
+        )
+    chosen = min if how is Aggregation.MIN else max
+    return chosen(vectors, key=lambda vector: vector.entailed)
+
+
+def likeliest_label(vector: Entailment) -> str:
+    """The likeliest of LABELS, the first of equal ones."""
+    shares = (vector.entailed, vector.neutral, vector.refuted)
+    return LABELS[shares.index(max(shares))]

@@ -1,0 +1,193 @@
+"""The style of every figure: sizes, colours, marks, dashes, legends, shortened names; and saving."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from granola.errors import UsageError
+from kg.base.extras import install_hint
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NEEDED = f"figures need matplotlib: {install_hint('report')}"
+FORMATS = ("svg", "png", "pdf")  # those for pages, slides and papers
+WIDTH = 4.7  # inches: on a phone's 340 pixels the letters stay readable
+# Okabe and Ito's colours, which colour-blind readers can distinguish, from dark to light for printing in grey.
+COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", "h")  # with the colours, 63 systems look different
+DASHES = ("-", "--", "-.", ":")  # distinguish lines in grey print
+LEVELS = ("#12594a", "#2a7d6a", "#4f9c89", "#84bcae", "#b3d7cd", "#d6eae4")
+_NARROWEST = 0.1  # least range of an axis of shares: a smaller one would exaggerate small differences
+_SAME = 1e-9  # ticks equal the ends up to the rounding of binary fractions
+SHOWN_SYSTEMS = 4  # systems at most with panels of their own
+# The colours of figures on a dark page, by those on a light one.
+DARK = {
+    "#000000": "#e9e7e2", "#333333": "#b9bcc2", "#777777": "#9ba0a8", "#bbbbbb": "#5d6169", "#dddddd": "#3a3e45",
+    "#ffffff": "#1d2024", "#c03030": "#f08a7f", "#cccccc": "#4a4e55",
+    "#0072b2": "#56a8e0", "#d55e00": "#f0883e", "#009e73": "#3fc79c", "#cc79a7": "#dd9cc0",
+}  # fmt: skip
+STYLE: dict[str, Any] = {
+    "font.size": 9,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "svg.fonttype": "path",  # letters as outlines, independent of the fonts of the reader
+    "svg.hashsalt": "granola",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "lines.markersize": 5,
+    "figure.facecolor": "white",
+}
+
+
+def check_drawing() -> None:
+    """Raise UsageError, with the line that installs it, where matplotlib is missing."""
+    if find_spec("matplotlib") is None:
+        raise UsageError(NEEDED)
+
+
+def format_of(path: Path, asked: str = "--out") -> str:
+    """The format by the ending of a file name. Raises UsageError for a name without one, and without matplotlib."""
+    format = path.suffix.removeprefix(".").lower()
+    if format not in FORMATS:
+        raise UsageError(f"{asked} is {path}; name a file that ends in .{', .'.join(FORMATS)}")
+    check_drawing()
+    return format
+
+
+@contextmanager
+def figure_of(height: float = 3.0) -> Iterator[Figure]:
+    """An empty figure of `height` inches, to be drawn and saved within the block. Raises UsageError without
+    matplotlib.
+    """
+    check_drawing()
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE):
+        yield Figure(figsize=(WIDTH, height), layout="constrained")
+
+
+def figure_bytes(figure: Figure, format: str = "svg", **more: Any) -> bytes:
+    """The figure as bytes in one of FORMATS; the same bytes for the same figure, as the time of day is left out."""
+    # Dates and versions would change the bytes of equal figures.
+    metadata = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
+    out = io.BytesIO()
+    figure.savefig(out, format=format, dpi=200 if format == "png" else "figure", metadata=metadata[format], **more)
+    return out.getvalue()
+
+
+def inline_svg(svg: str, *, name: str, title: str) -> str:
+    """matplotlib's SVG as an element of a page: scaled to its box, with `title` for screen readers.
+
+    `name` keeps its ids distinct from those of other figures. Colours of DARK become variables of the page, except in
+    white letters, which are printed on dark bars on a dark page as well.
+    """
+    box = svg[svg.index('viewBox="') :].split('"', 2)[1]
+    body = svg[svg.index(">", svg.index("<svg")) + 1 :]
+    body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", body, flags=re.DOTALL)
+    body = re.sub(r"<[^>]+>", _round_coordinates, re.sub(r"\s+", " ", body))
+    # Ids that nothing refers to are dropped, the others are made unique on the page.
+    used = set(re.findall(r"(?:url\(|href=\")#([\w-]+)", body))
+    body = re.sub(r' id="([^"]*)"', lambda one: f' id="{name}-{one[1]}"' if one[1] in used else "", body)
+    body = re.sub(r'(url\(|href=")#', rf"\1#{name}-", body)
+    body = re.sub(r'style="([^"]*)"', _with_variables, body)
+    return f'<svg role="img" aria-label="{escape(title)}" viewBox="{box}">{body}'
+
+
+def _round_coordinates(tag: re.Match[str]) -> str:
+    """Round coordinates in attributes to hundredths of a point: a third of the size without a visible difference.
+
+    Outlines of letters stay.
+    """
+    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", tag[0])
+
+
+def _with_variables(style: re.Match[str]) -> str:
+    # White letters on dark bars stay white on a dark page.
+    if "font" in style[1] and "fill: #ffffff" in style[1]:
+        return style[0]
+    return re.sub(
+        r"#[0-9a-f]{6}\b", lambda colour: f"var(--c{colour[0][1:]},{colour[0]})" if colour[0] in DARK else colour[0],
+        style[0],
+    )  # fmt: skip
+
+
+def system_style(index: int) -> dict[str, Any]:
+    """The drawing style of system number `index`."""
+    colour = COLOURS[index % len(COLOURS)]
+    return {"color": colour, "marker": MARKS[index % len(MARKS)]}
+
+
+def legend(figure: Figure) -> None:
+    """A legend above the axes, each label once, in as many columns as have room; more rows make the figure taller."""
+    handles: dict[str, Any] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    # Estimated width of a column: 34 points for the mark, 4.8 for a letter.
+    columns = max(1, int(WIDTH * 72 / (34 + 4.8 * max(map(len, handles)))))  # 8 point letters
+    rows = -(-len(handles) // columns)
+    columns = -(-len(handles) // rows)  # as even as they can be
+    figure.set_figheight(figure.get_figheight() + 0.17 * (rows - 1))
+    figure.legend(handles.values(), handles, loc="outside upper center", ncols=columns, columnspacing=1.2)
+
+
+def set_share_axes(
+    axes: Axes,
+    *,
+    x: bool = False,
+    y: bool = False,
+    shown: tuple[float, float] | None = (0.0, 1.0),
+    margin: float = 0.02,
+) -> None:
+    """Limit the axes that show shares to values from 0 to 1, once all is drawn, with the ends of bars and marks
+    visible.
+
+    The axes cover `shown`, None for the drawn values, extended at both ends by the fraction `margin` of it, where
+    there are no ticks.
+    """
+    for axis, limit, asked in ((axes.xaxis, axes.set_xlim, x), (axes.yaxis, axes.set_ylim, y)):
+        if not asked:
+            continue
+        low, high = shown or axis.get_view_interval()
+        low, high = max(0.0, low), min(1.0, high)
+        # At least _NARROWEST wide, so that small differences do not look large.
+        low = min(low, max(0.0, high - _NARROWEST))
+        high = max(high, min(1.0, low + _NARROWEST))
+        limit(low - margin * (high - low), high + margin * (high - low))
+        axis.set_ticks([tick for tick in axis.get_majorticklocs() if low - _SAME <= tick <= high + _SAME])
+    # Marks at 0 and 1 would be cut in half by the axes.
+    for line in axes.lines:
+        if line.get_marker() not in (None, "", "None"):
+            line.set_clip_on(False)
+
+
+def shortened(text: str) -> str:
+    """A text shortened to the room of an axis, 28 characters."""
+    return escape_mathtext(text if len(text) <= 28 else text[:27].rstrip() + "…")
+
+
+def escape_mathtext(text: str) -> str:
+    """A text that matplotlib prints as it is: no formula between two $, no label that a legend omits for its first _.
+    """
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+def shortened_names(names: Sequence[str]) -> list[str]:
+    """The names of systems shortened in the middle, since names often differ at their ends."""
+    return [escape_mathtext(name if len(name) <= 28 else f"{name[:13]}…{name[-14:]}") for name in names]

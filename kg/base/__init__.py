@@ -1,0 +1,1 @@
+"""Values, ids, names and files, which every room of kg uses."""

@@ -1,0 +1,24 @@
+"""The graph of a store: which statements count, paths; logical queries: a single triple, a path, a tree of paths that meet in the answer, a union; and their grounding."""
+
+from kg.graph.logical_query import Branch, Hop, LogicalQuery, Shape
+from kg.graph.query_grounding import Fact, FactList, FactSource, Grounding, ground, ground_all
+from kg.graph.query_mining import MinedQueries, MiningSettings
+from kg.graph.sparql_shapes import query_of_sparql
+from kg.graph.store_facts import StoreFacts
+
+__all__ = [
+    "Branch",
+    "Fact",
+    "FactList",
+    "FactSource",
+    "Grounding",
+    "Hop",
+    "LogicalQuery",
+    "MinedQueries",
+    "MiningSettings",
+    "Shape",
+    "StoreFacts",
+    "ground",
+    "ground_all",
+    "query_of_sparql",
+]

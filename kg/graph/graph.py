@@ -1,0 +1,333 @@
+"""A read-through view of a store for walks: entities are cached, and fetched in batches.
+
+Ladder and linking code reads through `Graph`. One question needs a few dozen entities, most of them (countries,
+classes) shared with earlier questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from kg.base.bounded_cache import SizedDict
+from kg.base.model import ENTITY_ID, Entity, Statement, TimeValue
+from kg.base.terms import best_text, fallback_chain, names, normalise
+from kg.graph.ranks import current, held_at, is_to_come
+from kg.store.protocol import NameMatch, Store
+
+HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country, former administrative entity
+SETTLEMENT = "Q486972"
+DISSOLVED = "P576"
+CLASS_DEPTH = 12  # steps along P279 at most
+FOUND, EACH = 25_000_000, 200  # characters of cached names; characters that each entity with a name adds
+STATEMENTS, TEXT = 40, 4_000  # statements, and characters of names and descriptions, that count as one more entity
+CONCLUDED = 500_000  # pairs of an entity and a property whose current statements are kept: 100 MB at most
+_NOTHING: list[Statement] = []
+
+# Place, part and occupation: the properties that ladders follow next from an entity.
+AHEAD = frozenset({
+    "P17", "P19", "P20", "P27", "P31", "P106", "P131", "P159", "P276", "P279", "P361", "P495", "P749",
+})  # fmt: skip
+
+
+class Graph:
+    """Cached, language-aware reading of a store. Not thread-safe; results depend on the store alone.
+
+    Malformed ids are in no store and are not cached; absence from the store is not evidence of anything. So requests
+    from outside fill no cache beyond `capacity` ids.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        language: str = "en",
+        shown_in: str | None = None,
+        further_labels: Mapping[str, str] | None = None,
+        properties: Collection[str] | None = None,
+        capacity: int = 500_000,
+    ) -> None:
+        """Labels, names and descriptions are read in `language`; `shown_in` adds a second language for display.
+
+        `further_labels` are labels in `shown_in`, by id, for entities that have none in the store.
+        """
+        self.store = store
+        self.language = language
+        self.shown_in = shown_in or language
+        self._chain = fallback_chain(language)
+        self._languages = tuple(dict.fromkeys((*fallback_chain(self.shown_in), *self._chain)))
+        self._further_labels = further_labels or {}
+        self._further_names = {normalise(text): i for i, text in self._further_labels.items()}
+        self._properties = None if properties is None else frozenset(properties) | {"P31", "P279", DISSOLVED}
+        self._capacity = capacity
+        self._entities: dict[str, Entity | None] = {}
+        self._held = 0
+        self._superclasses: dict[str, frozenset[str]] = {}
+        # Keys are texts of users, and a name may have thousands of carriers: 100 MB at most.
+        self._matches: SizedDict[str, tuple[NameMatch, ...]] = SizedDict(
+            FOUND, lambda key, matches: len(key) + EACH * (1 + len(matches))
+        )
+        self._sizes: dict[str, int] = {}
+        self._current: dict[tuple[str, str], list[Statement]] = {}
+        self._targets: dict[tuple[str, str], tuple[str, ...]] = {}  # for the statements in `_current`
+        self._historical: dict[str, bool] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    def fetch(self, ids: Iterable[str]) -> None:
+        """Read the entities that are not cached yet, in one batch; malformed ids are ignored."""
+        lacking = [i for i in dict.fromkeys(ids) if i not in self._entities and ENTITY_ID.match(i)]
+        if not lacking:
+            return
+        if self._held + len(lacking) > self._capacity:
+            self._held = 0
+            derived = (self._current, self._targets, self._historical, self._superclasses, self._sizes)
+            for cache in (self._entities, self._names, *derived):
+                cache.clear()
+        got = self.store.entities(lacking, languages=self._languages, properties=self._properties)
+        for i in lacking:
+            entity = self._entities[i] = self._with_further_label(got.get(i))
+            self._held += _size(entity) if entity else 1
+
+    def fetch_along(self, ids: Iterable[str], *, steps: int = 2) -> None:
+        """Read the entities, the values of their statements with the properties `AHEAD`, and so on, one batch per
+        step.
+        """
+        self.fetch(ids := list(dict.fromkeys(ids)))
+        for _ in range(steps):
+            known = [entity for i in ids if (entity := self.entity(i))]
+            targets = (s.target for entity in known for s in entity.statements if s.target and s.property in AHEAD)
+            self.fetch(ids := list(dict.fromkeys(targets)))
+
+    def _with_further_label(self, entity: Entity | None) -> Entity | None:
+        """An entity with its further label, where it has none in the language that is shown."""
+        if entity is None or entity.id not in self._further_labels:
+            return entity
+        if any(code in entity.labels for code in self._languages if code not in self._chain):
+            return entity
+        return replace(entity, labels={**entity.labels, self.shown_in: self._further_labels[entity.id]})
+
+    @property
+    def held(self) -> int:
+        """How many entities are kept, those among them that the snapshot lacks; a large one counts as several."""
+        return self._held
+
+    def with_entity(self, entity: Entity) -> Graph:
+        """This graph with an entity as given in the place of the snapshot's; this one is left as it is."""
+        return _Overlaid(self, entity)
+
+    def entity(self, entity_id: str) -> Entity | None:
+        """The entity with the terms of the languages' fallback chains, or None where the snapshot lacks it."""
+        try:
+            return self._entities[entity_id]
+        except KeyError:
+            self.fetch([entity_id])
+            return self._entities.get(entity_id)
+
+    def find(self, text: str) -> tuple[NameMatch, ...]:
+        """Entities that carry the name in the languages' fallback chains: labels first, then by id."""
+        key = normalise(text)
+        if key not in self._matches:
+            self.find_all([text])
+        return self._matches[key]
+
+    def find_all(self, texts: Iterable[str]) -> None:
+        """Look up many names in one batch, for later `find` calls."""
+        wanted = {normalise(t): t for t in texts if normalise(t) not in self._matches}
+        if not wanted:
+            return
+        got = self.store.find(list(wanted.values()), languages=self._languages)
+        for key, text in wanted.items():
+            self._matches[key] = self._with_further(key, tuple(got.get(text, ())))
+
+    def _with_further(self, key: str, found: tuple[NameMatch, ...]) -> tuple[NameMatch, ...]:
+        """The carriers of a name, with the one whose further label it is."""
+        named = self._further_names.get(key)
+        entity = self.entity(named) if named is not None else None
+        if entity is None or any(match.id == entity.id for match in found):
+            return found
+        label = entity.labels.get(self.shown_in)
+        if label != self._further_labels[entity.id]:
+            return found
+        return (NameMatch(id=entity.id, kind="label", language=self.shown_in, text=label), *found)
+
+    def label(self, entity_id: str) -> str | None:
+        """The label by the fallback chain, or None; a blank one is none."""
+        entity = self.entity(entity_id)
+        best = best_text(entity.labels, self.language) if entity else None
+        return best[0] if best and best[0].strip() else None
+
+    def description(self, entity_id: str) -> str | None:
+        """The description in the graph's language (descriptions have no `mul`), or English, or None."""
+        entity = self.entity(entity_id)
+        if entity is None:
+            return None
+        for code in self._chain:
+            if code in entity.descriptions:
+                return entity.descriptions[code]
+        return None
+
+    def names(self, entity_id: str) -> tuple[str, ...]:
+        """Labels, then aliases, of the fallback chain."""
+        known = self._names.get(entity_id)
+        if known is None:
+            entity = self.entity(entity_id)
+            if entity is None:
+                return ()
+            known = self._names[entity_id] = names(entity.labels, entity.aliases, self.language)
+        return known
+
+    def shown_label(self, entity_id: str) -> tuple[str, str] | None:
+        """The label by the fallback chain of `shown_in`, and the language that it is in; or None."""
+        entity = self.entity(entity_id)
+        return best_text(entity.labels, self.shown_in) if entity else None
+
+    def shown_names(self, entity_id: str) -> tuple[str, ...]:
+        """Labels, then aliases, of the fallback chain of `shown_in`."""
+        if self.shown_in == self.language:
+            return self.names(entity_id)
+        entity = self.entity(entity_id)
+        return names(entity.labels, entity.aliases, self.shown_in) if entity else ()
+
+    def statements(self, entity_id: str, prop: str) -> tuple[Statement, ...]:
+        """All statements of a property, every rank."""
+        entity = self.entity(entity_id)
+        return entity.values(prop) if entity else ()
+
+    def current(self, entity_id: str, prop: str) -> list[Statement]:
+        """The statements that are valid today; see `kg.graph.ranks.current`. The list is shared: do not change it."""
+        key = (entity_id, prop)
+        known = self._current.get(key)
+        if known is None:
+            entity = self.entity(entity_id)
+            if entity is None or not ENTITY_ID.match(prop):
+                return []
+            statements = entity.values(prop)
+            if len(statements) > 1:
+                self.fetch(s.target for s in statements if s.target)
+            if len(self._current) >= CONCLUDED:
+                self._current.clear()
+                self._targets.clear()
+            known = self._current[key] = current(statements, historical=self.is_historical) if statements else _NOTHING
+        return known
+
+    def held_at(self, entity_id: str, prop: str, at: TimeValue) -> list[Statement]:
+        """The statements whose qualifiers cover `at`."""
+        return held_at(self.statements(entity_id, prop), at)
+
+    def targets(self, entity_id: str, prop: str) -> tuple[str, ...]:
+        """Ids that the current statements of a property point to, without repeats."""
+        key = (entity_id, prop)
+        known = self._targets.get(key)
+        if known is None:
+            held = self.current(entity_id, prop)
+            known = tuple(dict.fromkeys(s.target for s in held if s.target))
+            if key in self._current:
+                self._targets[key] = known
+        return known
+
+    def classes(self, entity_id: str) -> tuple[str, ...]:
+        """The P31 values of best rank, ended or not decided by `current`."""
+        return self.targets(entity_id, "P31")
+
+    def superclasses(self, class_id: str) -> frozenset[str]:
+        """The class and everything above it by current P279, cycles and depth bounded."""
+        known = self._superclasses.get(class_id)
+        if known is None:
+            if self.entity(class_id) is None:
+                return frozenset({class_id})
+            seen = {class_id}
+            layer = [class_id]
+            for _ in range(CLASS_DEPTH):
+                self.fetch(layer)
+                layer = [t for c in layer for t in self.targets(c, "P279") if t not in seen]
+                layer = list(dict.fromkeys(layer))
+                seen.update(layer)
+                if not layer:
+                    break
+            known = self._superclasses[class_id] = frozenset(seen)
+        return known
+
+    def size_below(self, class_id: str, *, depth: int = 6) -> int:
+        """How many entities of the snapshot lie below a class by P279 or P31, at most `depth` steps down.
+
+        Hubs are cut at 2 000 referrers a step: the figure orders classes by size, it does not count them.
+        """
+        known = self._sizes.get(class_id)
+        if known is None:
+            seen = {class_id}
+            layer = [class_id]
+            for _ in range(depth):
+                pairs = [(prop, qid) for qid in layer for prop in ("P279", "P31")]
+                referrers_of = self.store.referrers(pairs, limit=2_000)
+                layer = list(dict.fromkeys(i for ids in referrers_of.values() for i in ids if i not in seen))
+                seen.update(layer)
+                if not layer:
+                    break
+            known = self._sizes[class_id] = len(seen) - 1
+        return known
+
+    def is_instance(self, entity_id: str, of: Collection[str]) -> bool:
+        """Whether a current class of the entity is or is below one of `of`. P279 is noisy: use near ones."""
+        wanted = frozenset(of)
+        return any(not wanted.isdisjoint(self.superclasses(c)) for c in self.classes(entity_id))
+
+    def is_historical(self, entity_id: str) -> bool:
+        """Whether the entity is dissolved or directly of a historical class: not a value for today."""
+        known = self._historical.get(entity_id)
+        if known is None:
+            entity = self.entity(entity_id)
+            if entity is None:
+                return False
+            known = self._historical[entity_id] = self._is_historical(entity)
+        return known
+
+    def _is_historical(self, entity: Entity) -> bool:
+        if any(s.rank != "deprecated" and s.kind != "novalue" and _is_past(s) for s in entity.values(DISSOLVED)):
+            return True
+        kinds = [s.target for s in current(entity.values("P31")) if s.target]
+        if not HISTORICAL_CLASSES.isdisjoint(kinds):
+            # Florence was a state once and is a city still.
+            return not any(SETTLEMENT in self.superclasses(kind) for kind in kinds)
+        # One step up the classes are noisy (the United States is a "historical unrecognized state" too).
+        parents = [self.entity(kind) for kind in kinds]
+        return bool(parents) and all(
+            parent is not None and any(s.target in HISTORICAL_CLASSES for s in current(parent.values("P279")))
+            for parent in parents
+        )
+
+
+def _is_past(statement: Statement) -> bool:
+    return not (isinstance(statement.value, TimeValue) and is_to_come(statement.value))
+
+
+class _Overlaid(Graph):
+    """Another graph with one entity as given: reads through it, and concludes nothing into it."""
+
+    def __init__(self, below: Graph, entity: Entity) -> None:
+        super().__init__(below.store, language=below.language, shown_in=below.shown_in)
+        self._below, self._own = below, entity
+
+    def fetch(self, ids: Iterable[str]) -> None:
+        self._below.fetch(i for i in ids if i != self._own.id)
+
+    @property
+    def held(self) -> int:
+        return self._below.held
+
+    def entity(self, entity_id: str) -> Entity | None:
+        return self._own if entity_id == self._own.id else self._below.entity(entity_id)
+
+    def find(self, text: str) -> tuple[NameMatch, ...]:
+        return self._below.find(text)
+
+    def find_all(self, texts: Iterable[str]) -> None:
+        self._below.find_all(texts)
+
+    def size_below(self, class_id: str, *, depth: int = 6) -> int:
+        return self._below.size_below(class_id, depth=depth)
+
+
+def _size(entity: Entity) -> int:
+    """The size of an entity in the cache, in entities of usual size."""
+    texts = (*entity.labels.values(), *entity.descriptions.values(), *(a for of in entity.aliases.values() for a in of))
+    return 1 + len(entity.statements) // STATEMENTS + sum(map(len, texts)) // TEXT

@@ -1,0 +1,16 @@
+"""The hash of the code that decides, and the settings of a command."""
+
+from __future__ import annotations
+
+from granola.base.code_hash import hash_of_modules
+from granola.base.settings import settings_of
+from granola.commands import Score
+
+
+def test_other_code_has_another_hash() -> None:
+    one, other = hash_of_modules("granola.matching.em"), hash_of_modules("granola.matching.f1")
+    assert one == hash_of_modules("granola.matching.em") != other
+
+
+def test_settings_are_fields() -> None:
+    assert {"tiered", "predictions", "resamples"} <= {setting.field for setting in settings_of(Score)}

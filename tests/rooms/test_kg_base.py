@@ -1,0 +1,13 @@
+"""Names are compared normalised, and ids are numbers."""
+
+from __future__ import annotations
+
+from kg.base.ids import id_of, number_of
+from kg.base.terms import fallback_chain, normalise
+
+
+def test_names_and_ids() -> None:
+    assert normalise("  O\u2019Hara ") == normalise("o'hara")
+    assert fallback_chain("de-at") == ("de-at", "de", "mul", "en")
+    assert (number_of("Q42"), number_of("P31"), number_of("x")) == (42, -31, None)
+    assert id_of(-31) == "P31"
