@@ -21,8 +21,8 @@ from measuring import arguments, relation_files
 
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow, TieredRow
-from abstraction.ladders.assembly.filters import without_article
 from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.content_words import without_article
 from abstraction.text.language.phrases import short
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind

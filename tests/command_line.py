@@ -21,7 +21,7 @@ import pytest
 
 from granola.commands.cli.main import main
 
-COMMAND = (sys.executable, "-c", "from granola.commands.cli.main import main; main()")  # the same in a process of its own
+COMMAND = (sys.executable, "-c", "from granola.commands.cli.main import main; main()")  # in a process of its own
 _UNSEEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
 

@@ -21,7 +21,7 @@ import orjson
 from abstraction.base.faults import Fault, attempt
 from abstraction.datasets.card import Card
 from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, CleaningStep, Dropped
-from abstraction.datasets.dataset_columns import Columns, with_descriptions, write_data
+from abstraction.datasets.dataset_columns import Columns, write_data
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.questions import QuestionFiles, has_one_answer
 from abstraction.datasets.saved_work import Parts, line_of, row_of, rules_fingerprint
@@ -39,6 +39,7 @@ from abstraction.linking.review import (
 from abstraction.maker.pipeline import LadderMakers
 from abstraction.models.chat_model import Failure
 from abstraction.phrasing.decisions import DecisionCounts, log_lines, without_decisions
+from abstraction.phrasing.row_descriptions import with_descriptions
 from kg import __version__
 from kg.base.files import resolved, sha256_of
 from kg.store.protocol import Store

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstraction.datasets.dataset_cleaning import SCORE, STEPS, WHAT_STEPS_DO, Cleaner, CleaningStep
-from abstraction.datasets.dataset_columns import ANSWER_SITELINKS, OWN, TIER, Columns, Kind
+from abstraction.datasets.dataset_columns import OWN, TIER, Columns, Kind
 from abstraction.datasets.dataset_overview import share_of
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.phrasing.decisions import DecisionCounts
+from abstraction.phrasing.row_descriptions import ANSWER_SITELINKS
 
 # Size categories of dataset cards on the Hugging Face Hub.
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))

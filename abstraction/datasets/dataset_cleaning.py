@@ -17,7 +17,7 @@ from abstraction.base.tiers import Abstention, Level
 from abstraction.errors import DatasetError
 from abstraction.files.row_models import finite
 from abstraction.files.rows import TieredRow
-from abstraction.ladders.assembly.filters import without_article
+from abstraction.text.content_words import without_article
 
 SCORE = "score_for_potential_error"  # GRANOLA-EQ's column: the share of samples that call the row inconsistent
 MOST = 0.5  # in [0, 1]; a row with a greater score counts as an error

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -23,9 +22,8 @@ from abstraction.files.records import SCHEMA_VERSION
 from abstraction.files.row_models import finite
 from abstraction.files.row_names import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS
 from abstraction.files.rows import TieredRow, granola_columns
+from abstraction.phrasing.row_descriptions import ANSWER_SITELINKS
 from kg.base.files import atomic_path
-from kg.base.terms import fallback_chain
-from kg.graph.graph import Graph
 
 Kind = Literal["string", "int64", "float64", "bool", "strings", "levels"]
 # The fields of tiers, all in every row; evidence is JSON text, since its fields depend on its kind.
@@ -34,7 +32,6 @@ TIER: Mapping[str, Kind] = {
     "bits_asked": "float64", "of": "strings", "evidence": "string",
 }  # fmt: skip
 
-ANSWER_SITELINKS = "answer_entity_sitelinks"
 # The numeric columns of GRANOLA-EQ; its others are texts.
 _NUMBERS: Mapping[str, Kind] = {
     GRANOLA_COUNT: "int64",
@@ -178,24 +175,3 @@ def _int64(value: object) -> int | None:
 # Columns about the two entities of a row: descriptions as in GRANOLA-EQ, and numbers of Wikimedia pages.
 
 
-def with_descriptions(row: TieredRow, graph: Graph) -> TieredRow:
-    """The row with its entities' descriptions and sitelink counts, where it lacks them.
-
-    The popularity in GRANOLA-EQ's columns is no fact of WikiData: it remains as the row gives it, or empty.
-    """
-    entity = row.question_entity or {}
-    columns = {
-        **_entity_columns(graph, entity.get("qid"), "question_entity_description", QUESTION_SITELINKS),
-        **_entity_columns(graph, row.levels[0].tiers[0].qid, "answer_entity_description", ANSWER_SITELINKS),
-    }
-    missing = {key: value for key, value in columns.items() if row.extra.get(key) in (None, "")}
-    return replace(row, extra={**row.extra, **missing}) if missing else row
-
-
-def _entity_columns(graph: Graph, qid: object, description: str, sitelinks: str) -> dict[str, Any]:
-    entity = graph.entity(qid) if isinstance(qid, str) else None
-    if entity is None:
-        return {}
-    chain = fallback_chain(graph.shown_in)
-    text = next((entity.descriptions[code] for code in chain if code in entity.descriptions), None)
-    return {key: value for key, value in ((description, text), (sitelinks, entity.sitelinks)) if value}

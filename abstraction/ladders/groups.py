@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from abstraction.base.tiers import Evidence
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
+from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.organisation_grammar import parse_organisation
 from abstraction.text.descriptions.spelling import shortenings
-from abstraction.text.language.phrases import Lattice, indefinite, may_stand
+from abstraction.text.language.phrases import indefinite, may_stand
 from kg.base.terms import normalise
 
 FAMILY = "group"

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from abstraction.base.evidence import from_span, from_statement
 from abstraction.base.tiers import Evidence
+from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.proposals import LadderCase
 from abstraction.text.descriptions.nationality import Nationality
 from abstraction.text.descriptions.words import DescriptionWord, spans
-from abstraction.text.language.phrases import Lattice, listed
+from abstraction.text.language.phrases import listed
 from kg.base.model import Rank, Statement
 from kg.graph.graph import Graph
 from kg.graph.ranks import valid_values as all_stated

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from abstraction.base.evidence import from_statement
 from abstraction.base.tiers import Evidence
 from abstraction.ladders.entity_values import NamedValue, named_values
+from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.nations import Nation, current_or_ended, word_evidence
 from abstraction.ladders.phrase_parts import Wording, add_phrase, phrase_of, states
 from abstraction.ladders.proposals import LadderCase
@@ -17,7 +18,7 @@ from abstraction.text.descriptions.office_grammar import Kin, Office, office_dat
 from abstraction.text.descriptions.person_grammar import PersonDescription, parse_person
 from abstraction.text.descriptions.words import words
 from abstraction.text.language.demonyms import bundled_demonyms
-from abstraction.text.language.phrases import Lattice, indefinite, listed
+from abstraction.text.language.phrases import indefinite, listed
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
 from kg.graph.ranks import has_ended

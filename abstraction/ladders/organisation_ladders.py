@@ -10,13 +10,14 @@ from abstraction.base.evidence import from_description, from_span, from_statemen
 from abstraction.base.tiers import Condition, Evidence
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal, named_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
+from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.place_ladders import Climb
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
 from abstraction.linking.gazetteer import Place
 from abstraction.text.descriptions.organisation_grammar import Owner, parse_organisation
-from abstraction.text.language.phrases import Lattice, definite, indefinite, listed, short
+from abstraction.text.language.phrases import definite, indefinite, listed, short
 from kg.base.model import Statement
 from kg.base.terms import normalise
 

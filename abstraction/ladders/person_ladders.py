@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from abstraction.base.evidence import from_span
 from abstraction.ladders.entity_values import NamedValue, current_values, named_values
+from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.nations import Nation, nations, word_evidence
 from abstraction.ladders.occupation_chains import (
     OccupationChain,
@@ -21,7 +22,7 @@ from abstraction.ladders.office_phrases import Portrait, add_kin, add_offices, n
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.text.descriptions.person_grammar import parse_person
-from abstraction.text.language.phrases import Lattice, definite, indefinite
+from abstraction.text.language.phrases import definite, indefinite
 from kg.base.terms import normalise
 
 # Figures of fiction, scripture and myth: by the work they appear in, then by their kind.

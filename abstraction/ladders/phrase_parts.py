@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstraction.base.tiers import Condition, Evidence
-from abstraction.text.language.phrases import Lattice, indefinite
+from abstraction.ladders.lattice import Lattice
+from abstraction.text.language.phrases import indefinite
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,8 +1,8 @@
 """Input and output of ladder builders: cases and proposals.
 
 A builder proposes tiers as nodes of a small graph: each names the finer proposals that entail it. The pipeline
-filters, merges aliases and turns the graph into levels (`abstraction.ladders.assembly.levels`), so that a builder need not
-consider which tiers are trivial for a relation or already in the question.
+filters, merges aliases and turns the graph into levels (`abstraction.ladders.assembly.levels`), so that a builder need
+not consider which tiers are trivial for a relation or already in the question.
 """
 
 from __future__ import annotations

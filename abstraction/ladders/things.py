@@ -15,12 +15,13 @@ from abstraction.base.tiers import Condition, Evidence
 from abstraction.base.trimming import first_segment
 from abstraction.ladders.entity_values import current_values, entity_proposal
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
+from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.nations import Nation, nation_of, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
 from abstraction.text.descriptions.kind_grammar import read_kind
 from abstraction.text.descriptions.words import words
-from abstraction.text.language.phrases import Lattice, definite, indefinite, listed
+from abstraction.text.language.phrases import definite, indefinite, listed
 from kg.base.model import Rank, Statement, TimeValue
 from kg.base.terms import normalise
 

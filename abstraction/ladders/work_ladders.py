@@ -10,13 +10,13 @@ from abstraction.base.tiers import Condition, Evidence
 from abstraction.ladders.assembly.filters import leaks_name
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal, named_values
 from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
+from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.nations import Nation, nations, word_evidence
 from abstraction.ladders.office_phrases import names_subject, names_whole_subject
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.text.descriptions.spelling import shortenings
 from abstraction.text.descriptions.work_grammar import WorkDescription, parse_work
-from abstraction.text.language.phrases import Lattice
 from kg.base.model import TimeValue
 from kg.base.terms import normalise
 from kg.graph.ranks import time_key

@@ -115,8 +115,8 @@ class LadderMaker:
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """Tiered rows in the order of the questions, read from the store in batches.
 
-        A row at which the program fails goes to `on_reject` (see `abstraction.base.faults`) and does not affect later rows;
-        without `on_reject` the error is raised.
+        A row at which the program fails goes to `on_reject` (see `abstraction.base.faults`) and does not affect later
+        rows; without `on_reject` the error is raised.
         """
         if on_reject is None:
             for chunk in self._prefetched_chunks(rows):

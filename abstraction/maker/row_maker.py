@@ -13,6 +13,7 @@ from abstraction.base.relations import ANY, Relation, relation, table
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
 from abstraction.files.row_names import QUESTION_SITELINKS
 from abstraction.files.rows import QARow, TieredRow, linked_ids
+from abstraction.ladders.assembly.asked_wording import AskedWording, as_asked, asked_wording
 from abstraction.ladders.assembly.filters import (
     Triviality,
     filter_by_answer,
@@ -43,7 +44,6 @@ from abstraction.ladders.literal_answers import (
     with_range,
 )
 from abstraction.ladders.proposals import Builder, LadderCase, Proposal
-from abstraction.linking.asked_nouns import AskedWording, as_asked, asked_wording
 from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD
 from abstraction.linking.linker import Confidence, Link
 from abstraction.maker.readers import GraphReaders

@@ -11,7 +11,6 @@ import orjson
 
 from abstraction.base.faults import Fault, OnReject, attempt
 from abstraction.base.tiers import Evidence, Level, Tier
-from abstraction.datasets.dataset_columns import with_descriptions
 from abstraction.files.rows import TieredRow
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.phrasing.checking import LadderCheck, Unproven
@@ -20,6 +19,7 @@ from abstraction.phrasing.forms import read_ladder
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.phrasing_prompts import AGAIN, LADDER, read_prompts, slots_of
 from abstraction.phrasing.prompt_files import Prompt, hash_of
+from abstraction.phrasing.row_descriptions import with_descriptions
 from kg.store.protocol import Store
 
 Mode = Literal["free", "paper"]

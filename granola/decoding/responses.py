@@ -14,10 +14,11 @@ from functools import cache, partial
 
 from abstraction.base.relations import ANY, Relation, relation
 from abstraction.base.tiers import Level, Tier
-from abstraction.ladders.assembly.filters import gives_away, without_article
+from abstraction.ladders.assembly.filters import gives_away
 from abstraction.ladders.date_ladders import parse_date
 from abstraction.ladders.quantities import parse_quantity
 from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.content_words import without_article
 from abstraction.text.language.amount_finder import amounts
 from abstraction.text.language.date_finder import dates
 from abstraction.text.questions.question_facts import follows_from_question

@@ -27,9 +27,9 @@ EXPECTED = 'expected {"id", "question", "samples": [text, ...]} a line, with "re
 class SampleRow:
     """A question with its sampled responses, in order.
 
-    `relation`, `subject_text`, `subject_qid`: see `abstraction.files.rows.QARow`; derived from the question if the row lacks
-    them. `data`: the input record; `source`: "file:line". `systems`, `weights`: one per sample, for samples of several
-    systems.
+    `relation`, `subject_text`, `subject_qid`: see `abstraction.files.rows.QARow`; derived from the question if the row
+    lacks them. `data`: the input record; `source`: "file:line". `systems`, `weights`: one per sample, for samples of
+    several systems.
     """
 
     id: str
@@ -128,8 +128,8 @@ def read_unsampled_questions(
 ) -> Iterator[SampleRow]:
     """The questions of files, in order, without samples; gold answers and ladders are ignored.
 
-    Relations and ids are assigned as in `abstraction.files.rows.read_questions`, so that predictions match tiered rows of
-    the same files. Rows whose question has no answer in the dataset go to `on_unanswered`. Raises RowError for an
+    Relations and ids are assigned as in `abstraction.files.rows.read_questions`, so that predictions match tiered rows
+    of the same files. Rows whose question has no answer in the dataset go to `on_unanswered`. Raises RowError for an
     unusable file.
     """
     rows = read_files(paths, _question_row, relation=relation, shape=shape, language=language, with_answers=False)

@@ -1,4 +1,4 @@
-"""The graph of a store: which statements count, paths; logical queries: a single triple, a path, a tree of paths that meet in the answer, a union; and their grounding."""
+"""The graph of a store: statements that count; logical queries (triples, paths, trees, unions) and their grounding."""
 
 from kg.graph.logical_query import Branch, Hop, LogicalQuery, Shape
 from kg.graph.query_grounding import Fact, FactList, FactSource, Grounding, ground, ground_all

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.proposals import ANSWER
-from abstraction.text.language.phrases import Lattice, article, indefinite, is_opaque, may_stand, takes_back
+from abstraction.text.language.phrases import article, indefinite, is_opaque, may_stand, takes_back
 
 
 @pytest.mark.parametrize(

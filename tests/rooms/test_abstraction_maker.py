@@ -8,7 +8,7 @@ from kg.store.sqlite import SQLiteStore
 
 
 def test_a_question_becomes_a_ladder(store: SQLiteStore) -> None:
-    question = QARow(id="1", question="Where was Barack Obama born?", answers=("Honolulu",))
+    question = QARow(id="1", question="Where was Barack Obama born?", answers=("Honolulu",), answer_qids=(None,))
     row = LadderMaker(store).make(question)
     assert [level.names()[0] for level in row.levels][:1] == ["Honolulu"]
     assert "Hawaii" in [name for level in row.levels for name in level.names()]

@@ -15,23 +15,16 @@ from abstraction.base.relations import Relation, table
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.assembly.levels import ancestors, merge, remove
 from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.text.content_words import _ARTICLE, _FUNCTION_WORDS, content_words, without_article, words
 from abstraction.text.descriptions.place_grammar import variants
 from abstraction.text.language.phrases import is_well_formed
 from kg.base.bounded_cache import SizedDict, bounded_cache
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
 
-_WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")  # letters and digits, with apostrophes and dots inside
-_ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _NAME = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")  # letters in words: no brackets, no list
 # Separates the name of a subject from the place after it: "Springfield, Illinois"; "Academy (Lyon)".
 _PLACE_AFTER_SUBJECT = re.compile(r"(?:(?<!\s)\s++)?[,()]\s*+|(?<!\s)\s++(?:in|near)\s++(?=[A-ZÀ-Þ]|the\b)")
-# Function words of English: an overlap in these with the question reveals nothing.
-_WITHOUT_CONTENT = """
-    a an the of in on at for from by to and or with is was are were be been did do does which who whom whose what when
-    where how its it his her their that this as into
-"""
-_FUNCTION_WORDS = frozenset(_WITHOUT_CONTENT.split())
 _IN_TOWN = re.compile(r" in ([A-ZÀ-Þ][^,]*), [A-ZÀ-Þ]")  # a town, followed by its state or country
 _BELONGING = with_role("whole")  # properties by which the answer is a part of the tier
 # Words in names of places larger than a town of the same name. A municipality is the town under another name.
@@ -46,23 +39,6 @@ _BESIDE = """
     iv v the of and city town language languages f.c fc a.f.c s.p.a spa
 """
 _NAME_DECORATION = frozenset(_BESIDE.split())
-
-
-@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, if texts are words of one letter
-def words(text: str) -> tuple[str, ...]:
-    """The normalised words of a text, possessives without their ending."""
-    return tuple(re.sub(r"['’]s$", "", w) for w in _WORDS.findall(normalise(text)))
-
-
-@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, if texts are words of one letter
-def content_words(text: str) -> frozenset[str]:
-    """The words of a text without articles, prepositions and question words."""
-    return frozenset(w for w in words(text) if w not in _FUNCTION_WORDS)
-
-
-def without_article(text: str) -> str:
-    """The normalised text without its leading article."""
-    return _ARTICLE.sub("", normalise(text))
 
 
 def names_the_answer(text: str, answer_names: Collection[str], *, person: bool) -> bool:

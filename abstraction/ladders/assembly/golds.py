@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from abstraction.base.evidence import complete_evidence
 from abstraction.base.relations import trivial_phrases
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
-from abstraction.ladders.assembly.filters import content_words, without_article, words
 from abstraction.ladders.assembly.levels import evidence_paths, union
 from abstraction.ladders.quantities import read_amount
+from abstraction.text.content_words import content_words, without_article, words
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.amount_reader import parse_quantity
 from abstraction.text.language.date_reader import parse_date

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from abstraction.base.relations import Relation
 from abstraction.base.tiers import Condition, Level, Tier
-from abstraction.ladders.assembly.filters import without_article
 from abstraction.ladders.information.counting import ValueCounts
 from abstraction.ladders.information.facets import Facets, information
 from abstraction.ladders.proposals import ANSWER, Proposal
+from abstraction.text.content_words import without_article
 from abstraction.text.descriptions.attested_words import Vocabulary
 from kg.base.bounded_cache import SizedDict
 from kg.base.terms import normalise

@@ -127,7 +127,7 @@ class TrainedEvaluator(BaseModel, frozen=True):
     def signature(self) -> str:
         """`trained:HASH|v:HASH`: the hash of its numbers, and of the code of the features."""
         digest = hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:8]
-        version = hash_of_modules("granola.evidence.attribution.claim_features", "granola.evidence.attribution.trained_evaluator")
+        version = hash_of_modules(f"{__package__}.claim_features", __name__)
         return f"trained:{digest}|v:{version}"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:

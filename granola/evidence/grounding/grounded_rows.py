@@ -88,7 +88,7 @@ def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Ite
 
 
 def _garage_sample(record: Record) -> GroundedSample:
-    """The question of a published row; `granola.evidence.grounding.deflection_signs` decides whether it expects a deflection."""
+    """The question of a published row; `deflection_signs` decides whether it expects a deflection."""
     row = _GarageRow.of(record)
     n = len(row.grounding)
     for name in ("evidence_relevant", "evidence_correct", "evidence_cited"):

@@ -15,7 +15,7 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
-# Dates in the form of `abstraction.base.evidence.literal`: a year of four digits or more, optionally with month and day.
+# Dates in the form of `abstraction.base.evidence.literal`: a year of four digits or more, month and day optional.
 _TIME = re.compile(r"(-?)(\d{4,16})(?:-(\d\d)(?:-(\d\d))?)?")
 
 
