@@ -29,7 +29,7 @@ class FrameLike(Protocol):
 
     @property
     def columns(self) -> Any:
-        """The columns, or their names."""
+        """Columns (polars, pyarrow) or an index of names (pandas)."""
 
     @property
     def shape(self) -> Any:

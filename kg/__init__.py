@@ -1,4 +1,4 @@
-"""WikiData, and nothing about questions: reading dumps, snapshots, stores, selection and walks."""
+"""WikiData, and nothing about questions: reading dumps, snapshots, stores, selection, the graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kg.graph.graph import Graph
     from kg.store import open_store
 
-__version__ = "0.2.0"  # the version of all three packages
+__version__ = "0.3.0"  # the version of all three packages
 
 __all__ = [
     "Entity",

@@ -9,7 +9,7 @@ from typing import Any
 
 from abstraction.base.faults import OnReject
 from abstraction.errors import DatasetError
-from abstraction.files.row_shapes import RowShape, origin_of
+from abstraction.files.row_shapes import RowShape, origin_sentence
 from abstraction.files.rows import QARow, read_questions
 
 
@@ -41,7 +41,7 @@ class QuestionFiles:
     @property
     def origin(self) -> str:
         """The source of the questions and its licence, in a sentence; "" where it is unknown."""
-        return origin_of(self.shape)
+        return origin_sentence(self.shape)
 
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """The questions; bad and repeated rows go to `on_reject`, and so does an UnansweredRow."""

@@ -218,7 +218,7 @@ def shape_of(
     )
 
 
-def origin_of(shape: RowShape | None) -> str:
+def origin_sentence(shape: RowShape | None) -> str:
     """The dataset and licence of a shape, in one sentence; "" where the shape has none."""
     if shape is None or not shape.source:
         return ""

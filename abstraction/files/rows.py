@@ -190,9 +190,9 @@ def read_questions(
     languages.
 
     A row's relation is its own, else `relation`, else the file name's (P19.test.json), else that of its wording
-    (`questions.relation_wording`). Its subject is given, or read from the question by the relation's patterns. A row
-    without an id is called "<relation>-<n>", with n counting the records of that relation's files from 1, or "row-<n>"
-    where no relation is given, whatever the wording asks for.
+    (`abstraction.text.questions.relation_wording`). Its subject is given, or read from the question by the relation's
+    patterns. A row without an id is called "<relation>-<n>", with n counting the records of that relation's files from
+    1, or "row-<n>" where no relation is given, whatever the wording asks for.
 
     `limit` caps the rows returned. Bad and repeated rows go to `on_reject`; without it they raise RowError. Rows whose
     question has no answer in the dataset, as the shape knows, are left out and go to `on_unanswered`. Raises RowError

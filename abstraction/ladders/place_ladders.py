@@ -32,7 +32,7 @@ from abstraction.ladders.described_places import described_chain
 from abstraction.ladders.entity_values import current_values
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
 from abstraction.linking.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
-from abstraction.text.descriptions.place_grammar import is_directed
+from abstraction.text.descriptions.place_grammar import has_word_before_name
 from abstraction.text.language.demonyms import bundled_demonyms
 from kg.base.model import Statement
 from kg.base.terms import normalise
@@ -372,7 +372,7 @@ class Climb:
         # "southeastern United States" is a direction and "Indian" an adjective: neither is a name.
         words = set(normalise(place.written).split())
         named = place.qid is None or any(words.issuperset(normalise(name).split()) for name in names[:1])
-        written = place.written if named and not is_directed(place.written) else ""
+        written = place.written if named and not has_word_before_name(place.written) else ""
         if place.key not in self.nodes:
             self.nodes[place.key] = Proposal(
                 key=place.key,

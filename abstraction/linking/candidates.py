@@ -77,13 +77,13 @@ class TypedNames:
                 m
                 for m in matches
                 if (split.type in self._types_of(m.id) and (placed or not split.proper or self._is_division(m.id)))
-                or self._is_described(m.id, split.type)
+                or self._agrees_with_surroundings(m.id, split.type)
             )
             if fitting:
                 return fitting
         return ()
 
-    def _is_described(self, entity_id: str, type_: str) -> bool:
+    def _agrees_with_surroundings(self, entity_id: str, type_: str) -> bool:
         """Whether a person's description contains the type: "American swimmer", "British stateswoman and prime
         minister".
         """

@@ -273,7 +273,7 @@ class Gazetteer:
         stated = (s.value for s in self._graph.statements(entity_id, "P1082") if s.rank != "deprecated")
         return max((float(value.amount) for value in stated if isinstance(value, QuantityValue)), default=0.0)
 
-    def is_borne_elsewhere(self, entity_id: str, name: str) -> bool:
+    def is_county_elsewhere(self, entity_id: str, name: str) -> bool:
         """Whether a county with the name exists elsewhere: then a town of the name probably does too."""
         county = f"{name} County"
         if normalise(county) in self.above(entity_id) or self._graph.is_instance(entity_id, STATE | FIRST_DIVISION):

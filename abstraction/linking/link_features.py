@@ -133,7 +133,8 @@ class Surroundings:
 
     def _signs_of_question(self, qid: str, relation: Relation, subject: str | None, question: str) -> Signs:
         own, foreign = self._authorship(qid, relation, subject, question)
-        return {"described": float(self._is_described(qid, subject, question)), "own": own, "foreign": foreign}
+        agrees = float(self._agrees_with_surroundings(qid, subject, question))
+        return {"described": agrees, "own": own, "foreign": foreign}
 
     def _signs_of_subject(
         self, qid: str, relation: Relation, subject: str, measured: Measured | None, *, inside: bool
@@ -208,7 +209,7 @@ class Surroundings:
             for names, qid in places.items()
         )
 
-    def _is_described(self, qid: str, subject: str | None, question: str) -> bool:
+    def _agrees_with_surroundings(self, qid: str, subject: str | None, question: str) -> bool:
         """Whether the candidate's description or containers name the subject, or the question its containers."""
         if subject is not None:
             description = normalise(self._graph.description(qid) or "")

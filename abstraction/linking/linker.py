@@ -258,7 +258,7 @@ class Linker:
             return SequenceMatcher(None, normalise(self._graph.label(qid) or ""), normalise(text)).ratio() >= ALIKE
         if self._is_great(qid, ()) and self._graph.is_instance(qid, SETTLEMENTS):
             return False
-        return self._gazetteer.is_borne_elsewhere(qid, text)
+        return self._gazetteer.is_county_elsewhere(qid, text)
 
     def _is_great(self, qid: str, rivals: Sequence[str]) -> bool:
         """Whether a place has at least GREAT inhabitants and GREATER times those of its namesakes."""

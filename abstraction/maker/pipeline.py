@@ -1,7 +1,7 @@
 """Questions in, tiered rows out: link, propose, filter, level.
 
 `LadderMaker` keeps between questions what is costly to read or compute (a cached view of the snapshot, classes, place
-chains); `make_ladders` streams rows through one.
+chains); `make_ladders` streams rows through one per language.
 """
 
 from __future__ import annotations
@@ -309,8 +309,13 @@ class LadderMakers:
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """See `LadderMaker.make_all`; each row in its own language."""
         if on_reject is None:
-            for row in rows:
-                yield self.maker(row_language(row, self.language)).make(row)
+            source = iter(rows)
+            while chunk := list(islice(source, CHUNK)):
+                codes = {row_language(row, self.language) for row in chunk}
+                if len(codes) == 1:  # the usual case: what the rows need is read in batches
+                    yield from self.maker(codes.pop()).make_all(chunk)
+                else:
+                    yield from (self.maker(row_language(row, self.language)).make(row) for row in chunk)
             return
         yield from _without_rejected(self.make_each(rows), on_reject)
 

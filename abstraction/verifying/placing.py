@@ -32,11 +32,11 @@ class PlaceRelation:
             known = tier.qid in facts.above.ids or tier.qid in facts.above_classes
             return frozenset({tier.qid}) if known else frozenset()
         ids = {i for i in facts.above.ids if key in {bare(n) for n in self.graph.names(i)}}
-        if ids or key in facts.above.names or self._is_described(facts, tier.text):
+        if ids or key in facts.above.names or self._agrees_with_surroundings(facts, tier.text):
             return frozenset(ids or {f"text:{key}"})
         return frozenset(c for c in facts.above_classes if self.facts_reader.is_called(c, key))
 
-    def _is_described(self, facts: AnswerFacts, text: str) -> bool:
+    def _agrees_with_surroundings(self, facts: AnswerFacts, text: str) -> bool:
         """Whether the answer's description names the text as a place or owner of the answer: "in X", ", X", "of X"."""
         if not text[:1].isupper() or facts.person:
             return False

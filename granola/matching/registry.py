@@ -138,7 +138,7 @@ def matcher(
         raise MatcherError(f"matcher {name!r} has no threshold; only {with_tau} has one")
     if (model is None) == entry.asks_a_model:
         raise MatcherError(
-            f"matcher {name!r} asks a model; give one as `model`, or as in {name}:openai:URL#NAME"
+            f"matcher {name!r} asks a model; give one as `model`, or on the command line as in {name}:openai:URL#NAME"
             if model is None
             else f"matcher {name!r} asks no model; leave it out, or use {matcher_names(asking=True)}"
         )

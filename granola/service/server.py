@@ -108,7 +108,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
             "preload_app": True, "loglevel": "error", "control_socket_disable": True, "asgi_lifespan": "off",
             "limit_request_line": 8190, "limit_request_fields": 100, "limit_request_field_size": 8190,
             "worker_tmp_dir": "/dev/shm" if os.access("/dev/shm", os.W_OK) else None,  # heartbeats fill no disk
-            "pre_fork": self._before_fork, "post_worker_init": self._begin, "child_exit": self._after_exit,
+            "pre_fork": self._assign_place, "post_worker_init": self._begin, "child_exit": self._after_exit,
         }  # fmt: skip
         for name, value in own.items():
             self.cfg.set(name, value)
@@ -117,7 +117,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         """See `BaseApplication.load`."""
         return create_app(self._service)
 
-    def _before_fork(self, arbiter: Any, worker: Any) -> None:
+    def _assign_place(self, arbiter: Any, worker: Any) -> None:
         """Give a worker a place of its own among the figures."""
         taken = {other.place for other in arbiter.WORKERS.values()}
         worker.place = min(set(range(2 * self._workers)) - taken)

@@ -207,21 +207,21 @@ class _BuildJob:
         scope = self.scope
         if scope.needs_graph:
             self.survey(sources)
-        collector, reading = self.read(sources, origin.rejects if origin else ())
+        ingester, reading = self.read(sources, origin.rejects if origin else ())
         if origin:
             filling.redirect(self.work.connection, origin.redirects)
-        _check_result(collector, [name for _, name in sources], self.work)
+        _check_result(ingester, [name for _, name in sources], self.work)
         asked_for = origin.scope if origin else scope
         idle = self.work.state.get("idle", ())
-        unheard = sorted(set(heard) - collector.heard)
+        unheard = sorted(set(heard) - ingester.heard)
         warnings = [
             *(unclosed(name) for name in reading.unclosed),
             *(f"no selected entity has a label in language {code!r}; is the code right?" for code in unheard),
-            *collector.unmet(asked_for.ids),
+            *ingester.unmet(asked_for.ids),
             *(f"nothing read is an instance of {class_id} or of a class below; is the id right?" for class_id in idle),
             *(origin.warnings if origin else ()),
         ]
-        self.frequent = {prop: collector.frequent(prop, FREQUENT) for prop in sorted(self.frequent_of)}
+        self.frequent = {prop: ingester.frequent(prop, FREQUENT) for prop in sorted(self.frequent_of)}
         self.work.mark_sealed()
         filling.seal(
             self.work.connection,
@@ -230,17 +230,17 @@ class _BuildJob:
                 **asked,
                 "sources": list(origin.sources) if origin else reading.describe(),
                 "selection": asked_for.to_json(),
-                "source_entities": len(collector.seen),
-                "duplicates": collector.duplicates,
+                "source_entities": len(ingester.seen),
+                "duplicates": ingester.duplicates,
                 **({"incomplete": reading.unclosed} if reading.unclosed else {}),
                 "warnings": warnings,
                 "rejects": self.rejects.counts(),
                 **(origin.facts if origin else {}),
             },
-            collector.tally.values(),
-            collector.tally.properties(),
+            ingester.tally.values(),
+            ingester.tally.properties(),
             names=NAMES,
-            digest=collector.digest,
+            digest=ingester.digest,
         )
 
     def survey(self, sources: Sequence[tuple[Path | str, str]]) -> None:
@@ -276,7 +276,7 @@ class _BuildJob:
         """The reading that fills the snapshot."""
         work, scope = self.work, self.scope
         graph = scope.needs_graph
-        recipe = ExtractionPlan(
+        plan = ExtractionPlan(
             languages=self.languages,
             everything=scope.everything,
             chosen=work.ids("chosen") if graph else numbers_of(scope.ids | scope.also),
@@ -285,18 +285,18 @@ class _BuildJob:
             properties=scope.properties and not scope.everything,
             counted=frozenset(int(prop[1:]) for prop in self.frequent_of),
         )
-        self.crew.setup(reader, recipe)
-        collector = Ingester(work, self.rejects)
+        self.crew.setup(reader, plan)
+        ingester = Ingester(work, self.rejects)
         if "collected" not in work.state:
             for source, reject in rejected:
                 self.rejects.add(source, reject, copied=False)
         reading = SourcePass(sources, self.crew, work, **self.options)
-        reading.run("reading", collector.add, lambda: collector.keep(reading.state()))
+        reading.run("reading", ingester.add, lambda: ingester.keep(reading.state()))
         for name, damage in reading.damage:
             self.rejects.add(name, Reject(reason=TRUNCATED, detail=damage))
-        if recipe.properties:
-            collector.drop_unused_properties(recipe.chosen, recipe.keys)
-        return collector, reading
+        if plan.properties:
+            ingester.drop_unused_properties(plan.chosen, plan.keys)
+        return ingester, reading
 
 
 def _leave(work: BuildFolder, error: BaseException | None, *, keep: bool) -> None:
@@ -320,8 +320,8 @@ def writing(out: Path) -> Iterator[None]:
         raise SnapshotError(f"cannot write snapshot: cannot build {out}: {why_unwritten(out, error)}{left}") from error
 
 
-def _check_result(collector: Ingester, sources: Sequence[str], work: BuildFolder) -> None:
-    seen, rejects = len(collector.seen), collector.rejects
+def _check_result(ingester: Ingester, sources: Sequence[str], work: BuildFolder) -> None:
+    seen, rejects = len(ingester.seen), ingester.rejects
     if not seen:
         count = sum(rejects.counts().values())
         more = f"; {count} rejected, the first: {rejects.first()}" if count else ""

@@ -1,4 +1,4 @@
-"""A read-through view of a store for walks: entities are cached, and fetched in batches.
+"""A read-through view of a store: entities are cached, and fetched in batches.
 
 Ladder and linking code reads through `Graph`. One question needs a few dozen entities, most of them (countries,
 classes) shared with earlier questions.

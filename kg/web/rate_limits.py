@@ -76,7 +76,7 @@ _GATES: dict[str, HostLimit] = {}
 _GATES_LOCK = threading.Lock()
 
 
-def gate_of(url: str) -> HostLimit:
+def host_limit(url: str) -> HostLimit:
     """The one gate of a host, for all that ask it from this process."""
     with _GATES_LOCK:
         return _GATES.setdefault(urlsplit(url).netloc.lower(), HostLimit())
@@ -119,7 +119,7 @@ class RetryDelays:
         """Call `ask` until it succeeds; it raises `TryAgain` for errors that may pass. Raises the last error
         otherwise.
         """
-        gate = gate_of(url)
+        gate = host_limit(url)
         attempt = 0
         while True:
             try:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import RowError
-from abstraction.files.row_shapes import PRESETS, origin_of, shape_of
+from abstraction.files.row_shapes import PRESETS, origin_sentence, shape_of
 from abstraction.files.rows import QARow, RejectedRow, read_questions
 
 # One made-up row each, with the fields of the published files.
@@ -215,9 +215,9 @@ def test_a_field_that_is_named_has_to_be_there(
 
 
 def test_what_dataset_questions_are_from() -> None:
-    assert origin_of(None) == origin_of(shape_of(question="prompt")) == ""
+    assert origin_sentence(None) == origin_sentence(shape_of(question="prompt")) == ""
     sentence = "The questions and their gold answers are from SimpleQA, published under MIT."
-    assert origin_of(shape_of("simpleqa")) == sentence
+    assert origin_sentence(shape_of("simpleqa")) == sentence
     for name, shape in PRESETS.items():
         assert shape.source, name
         assert shape.source in (Path(__file__).parents[2] / "README.md").read_text(), name

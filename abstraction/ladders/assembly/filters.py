@@ -96,14 +96,14 @@ def gives_away(question: str, subject_text: str | None, names: Sequence[str]) ->
     """
     if not subject_text:
         return leaks_question(names[0], question)
-    subject_names = _places_in_subject_text(subject_text)
+    subject_names = _subject_and_places(subject_text)
     return any(without_article(name) in subject_names for name in names) or leaks_question(
         names[0], question.replace(subject_text, " ")
     )
 
 
 @bounded_cache(entries=1 << 12, longest=200)  # 10 MB at most
-def _places_in_subject_text(subject_text: str) -> frozenset[str]:
+def _subject_and_places(subject_text: str) -> frozenset[str]:
     """The name of the subject without article, and the places that follow it in its text."""
     parts = [part for part in _PLACE_AFTER_SUBJECT.split(subject_text) if part.strip()]
     return frozenset(without_article(name) for name in (*(variants(parts[0]) if parts else ()), *parts[1:]))

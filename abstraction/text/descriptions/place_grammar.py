@@ -221,6 +221,6 @@ def variants(text: str) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-def is_directed(text: str) -> bool:
+def has_word_before_name(text: str) -> bool:
     """Whether a unit has a part or type word before the name: "southeastern United States", "city of York"."""
     return text[:1].islower() or " in " in text or _DIRECTED.match(text) is not None

@@ -13,7 +13,7 @@ from functools import cache
 
 from abstraction.text.language.language_data import any_of, with_plain_digits, without_direction
 from abstraction.text.language.languages import Language, language
-from abstraction.text.language.units import MeasureUnit, unit_of_sign, unit_of_spelling
+from abstraction.text.language.units import MeasureUnit, unit_of_sign_before, unit_of_spelling
 
 _NOUN = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")  # a counted noun of up to four words
 # "12k", "1.2M", "$3B": kelvins have a capital, metres have none.
@@ -101,7 +101,7 @@ def _parse_single(text: str, cased: str, words: Language) -> ParsedQuantity | No
     if match is None:
         return None
     sign = match["sign"] or ""
-    unit = unit_of_sign(sign.strip(), code=words.code) if sign else None
+    unit = unit_of_sign_before(sign.strip(), code=words.code) if sign else None
     if sign and unit is None:
         return None
     unit_text = noun = ""

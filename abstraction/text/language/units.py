@@ -117,6 +117,6 @@ def unit_of_spelling(text: str, *, code: str = "en") -> MeasureUnit | None:
     return unit
 
 
-def unit_of_sign(text: str, *, code: str = "en") -> MeasureUnit | None:
+def unit_of_sign_before(text: str, *, code: str = "en") -> MeasureUnit | None:
     """The unit of a sign before the number, or None: "$", "US$"."""
     return _by_sign(language(code).code).get(normalise(text))

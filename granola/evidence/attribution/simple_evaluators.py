@@ -62,7 +62,7 @@ class GraphEvaluator:
 class WordEvaluator:
     """A baseline: supported if the citations contain at least `share` of the words of the statement.
 
-    Words have four letters or more, as in `granola.evidence.grounding.sentence_judges.WordSentences`; it is two-way.
+    Words have four letters or more; it is two-way.
     """
 
     share: float = 0.6

@@ -82,7 +82,7 @@ def _band_cells(row: Row, along: str, score: str, forming: Forming) -> Cells | N
     return [] if share is None or worth is None else [(band_of(float(share), grounding_settings(forming).bands), worth)]
 
 
-def _tag_of_field(field: str, score: str) -> str:
+def _share_tag_or_field(field: str, score: str) -> str:
     """The tag behind a field: `relevant_share` means the share in the score's own reading, strict where it has none."""
     return (reading_of_score(score) or Relevance.STRICT).share_tag if field == RELEVANT_SHARE else field
 
@@ -127,7 +127,7 @@ GROUNDING = EvidenceTask(
     scores=_scores,
     value=_value,
     cells=_band_cells,
-    along=_tag_of_field,
+    along=_share_tag_or_field,
     signature=_signature,
     lacking="E, F and RAF ask a judge's --model, and a reference",
     sheet=SheetForm(

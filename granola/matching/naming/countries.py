@@ -131,7 +131,7 @@ def is_country(folded: tuple[str, ...]) -> bool:
     return folded in _countries()
 
 
-def is_territory(name: str) -> bool:
+def is_state_or_territory(name: str) -> bool:
     """Whether a name is that of a state or territory of CLDR, which has no England and no Bavaria."""
     return name in territory_names("en").values()
 

@@ -20,7 +20,7 @@ from granola.matching.naming.countries import (
     country_ids,
     is_adjective,
     is_known_place,
-    is_territory,
+    is_state_or_territory,
     leading_country,
     leading_division,
 )
@@ -264,7 +264,9 @@ def is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
 
 def _bracket_names_another_country(answer: AnswerText, mention: Mention) -> bool:
     """Whether a bracket puts the namesake of a country into another country: `Georgia (U.S. state)` for Georgia."""
-    if mention.end >= len(answer.words) or answer.words[mention.end].gap != "(" or not is_territory(mention.name):
+    if mention.end >= len(answer.words) or answer.words[mention.end].gap != "(":
+        return False
+    if not is_state_or_territory(mention.name):
         return False
     own, other = country_ids(key(mention.name)), leading_country(answer.texts[mention.end : mention.end + 3])
     return other is not None and other[0] not in own | answer.countries
@@ -299,7 +301,7 @@ def is_before_another_name(answer: AnswerText, mention: Mention) -> bool:
     if start >= len(answer.words) or answer.words[start].gap not in ("", ",", ":", "(", "-", "–", "—"):
         return False
     end = _name_end(answer, start)
-    return _phrase_ends_before(answer, end) and _names_something_else(answer, start, end)
+    return _phrase_ends_before(answer, end) and _claims_another_name(answer, start, end)
 
 
 def _name_end(answer: AnswerText, start: int) -> int:
@@ -326,7 +328,7 @@ def _phrase_ends_before(answer: AnswerText, index: int) -> bool:
     )
 
 
-def _names_something_else(answer: AnswerText, start: int, end: int) -> bool:
+def _claims_another_name(answer: AnswerText, start: int, end: int) -> bool:
     """Whether [start, end) names something that is no tier, no date and no nationality."""
     if start >= end or not answer.makes_claim(start, end):
         return False

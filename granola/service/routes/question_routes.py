@@ -85,7 +85,7 @@ def add_ladders(app: FastAPI, service: Service) -> None:
             )
             if asked.method == "drag-graph":
                 method = DragGraph(support=asked.support, abstaining=abstaining)
-            session.count_sent((row.question, row.subject_text or "", *row.samples))
+            session.count_characters((row.question, row.subject_text or "", *row.samples))
             maker = session.maker(asked.language, asked.linker)
             aggregator = Aggregator(session.store, language=asked.language, maker=maker)
             ((_, decision),) = aggregator.decide([row], method)

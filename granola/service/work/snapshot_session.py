@@ -72,7 +72,7 @@ class SnapshotSession(Context):
         self._vocabularies: dict[str, Vocabulary] = {}
         self._measured: dict[tuple[str, str], MeasuredRelations] = {}
         # Whether dates are written in a language, or the snapshot has names in it, or it cannot be told.
-        self.speaks = lru_cache(ANSWERS_KEPT)(self._speaks)
+        self.speaks = lru_cache(ANSWERS_KEPT)(self._reads_or_names_in)
         self._sent = 0
 
     def maker(self, language: str | None = None, linker: str = "question") -> LadderMaker:
@@ -112,11 +112,11 @@ class SnapshotSession(Context):
                 self._vocabularies[language] = Vocabulary.from_store(self.store, language)
         return self
 
-    def _speaks(self, language: str) -> bool:
+    def _reads_or_names_in(self, language: str) -> bool:
         others = [code for code in fallback_chain(language)[1:] if code not in ("mul", "en")]
         return is_known(language) or any(self.store.may_have_names(code) for code in (language, *others))
 
-    def count_sent(self, texts: Iterable[str]) -> None:
+    def count_characters(self, texts: Iterable[str]) -> None:
         """Count the characters of a question and its answers before they are worked on.
 
         Makers keep results under the texts that they belong to, bounded by number, not by length: after many

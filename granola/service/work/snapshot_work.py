@@ -45,7 +45,7 @@ def check_language(session: SnapshotSession, language: str) -> None:
 
 def ladder(session: SnapshotSession, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
     """The tiered row of a question; tiers without a name in the language are in another one."""
-    session.count_sent(_said_in(row))
+    session.count_characters(_said_in(row))
     return session.maker(language, linker).make(row)
 
 
@@ -84,7 +84,7 @@ class Batch:
         made = session.maker(self._language, self._linker).make_each(questions)
         for row in self._rows:
             if isinstance(row, QARow):
-                session.count_sent(_said_in(row))
+                session.count_characters(_said_in(row))
             yield next(made) if isinstance(row, QARow) else row
 
 
