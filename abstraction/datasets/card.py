@@ -59,7 +59,7 @@ class Card:
     def text(self) -> str:
         """README.md."""
         overview = self.statistics.overview
-        parts = [self._front_matter(), f"# {self.name}", self._summary(), "## Five ladders", overview.examples()]
+        parts = [self._front_matter(), f"# {self.name}", self._summary(), "## Ladders", overview.examples()]
         parts += ["## Rows in and out", self._row_counts(), "## Classes of answers", self._classes()]
         parts += ["## How sure the links are", self._links()]
         parts.append("## Statistics")

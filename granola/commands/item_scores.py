@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -223,6 +224,7 @@ class Verdicts(Command[VerdictsReport]):
         chosen = self._choose_texts(given)
         panels = given.panels(plan) if plan.x else []
         report = given.report()
+        self._check_score(given, {name for scores in report.values() for name in scores})
         filled = FilledTable(table=table, report=report, printed=self.printed) if table is not None else None
         head = [f"table:{self.table}"] if filled is not None else []
         told = VerdictsReport(
@@ -234,6 +236,14 @@ class Verdicts(Command[VerdictsReport]):
         )  # fmt: skip
         self._write_output(told)
         return told
+
+    def _check_score(self, given: VerdictRows, known: Set[str]) -> None:
+        """Raise UsageError for a --score that is no score of the task and no number in any row."""
+        for score in self.score:
+            if score not in known and all(given.value(row, score) is None for row in given.rows):
+                near = difflib.get_close_matches(score, known, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else f"; scores: {', '.join(sorted(known))}"
+                raise UsageError(f"--score is {score!r}, no score of these rows and no field with a number{hint}")
 
     def _plan(self, given: VerdictRows) -> ItemFigure:
         """The fields and scores to slice by: those of the figure, unless options name others."""

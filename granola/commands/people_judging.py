@@ -192,6 +192,8 @@ class SheetsRead(Command[SheetsJudged]):
             sheets = [read_sheet(path, form) for path in self.sheets]
             check_sheets(sheets, items, form, self.drawn)
             verdicts = list(verdicts_of(sheets, items, form))
+            if not verdicts:
+                raise UsageError("no cell of the sheets is filled in; write the labels and read them again")
             if self.out is not None:
                 write_records(verdicts, self.out)
                 write_run_record(self.out, command=self.verb, arguments=self.arguments(), inputs=inputs)

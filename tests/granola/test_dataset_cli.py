@@ -165,7 +165,7 @@ def test_rows_in_and_out_of_the_card_add_up(demo: Path, tmp_path: Path) -> None:
     assert counts[:5] == [4, -1, -2, 1, 1]
     assert "| place | 1 | 1 of 1 (100.0 %) |" in _part(card, "Classes of answers")
     assert "| high | 1 of 1 (100.0 %) |" in _part(card, "How sure the links are")
-    assert "\n1. [Honolulu](https://www.wikidata.org/wiki/Q18094)\n2. " in _part(card, "Five ladders")
+    assert "\n1. [Honolulu](https://www.wikidata.org/wiki/Q18094)\n2. " in _part(card, "Ladders")
 
 
 def _part(card: str, title: str) -> str:
