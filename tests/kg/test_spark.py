@@ -101,7 +101,7 @@ def test_ladders_made_on_a_cluster_are_the_same_rows(cluster: None, tmp_path: Pa
     with open_store(snapshot) as store:
         here = list(make_ladders(questions, store))
     many = [row for _ in range(4) for row in questions]  # more than one task
-    assert len(many) > spark_tiers.FEWEST
+    assert len(many) > spark_tiers._LEAST_QUESTIONS
     bad = replace(
         many[3], id="bad", answers=("\ud800",), answer_qids=(None,), source="qa:9"
     )  # what no store can be asked
