@@ -54,6 +54,8 @@ def test_three_annotators_label_four_categories(tmp_path: Path) -> None:
     SheetsDraw(items=items, out=drawn, annotators=3, number=8).run()
     sheets = tuple(tmp_path / f"drawn.{n}.csv" for n in (1, 2, 3))
     text = sheets[0].read_text(encoding="utf-8")
+    with pytest.raises(UsageError, match="no cell of the sheets is filled in"):
+        SheetsRead(drawn=drawn, sheets=sheets).run()
     assert "s3" not in text
     assert text.count("supportive") == 2  # what labels mean, no label of an item
     gold = {str(n): orjson.loads(line)["category"] for n, line in enumerate(drawn.read_bytes().splitlines(), 1)}

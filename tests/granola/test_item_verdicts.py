@@ -172,6 +172,7 @@ def test_evaluators_are_drawn_by_category_and_complexity(tmp_path: Path) -> None
         ({"out": "x.svg"}, "a figure"), ({"out": "x.tex", "by": ("source",)}, "a table"),
         ({"by": ("colour",), "score": ("uF",)}, "nothing to show: .* along colour; the fields are .*time_sensit"),
         ({"by": ("source",), "score": ("nothing",)}, "E, F and RAF ask a judge's --model"),
+        ({"score": ("RAF strikt",)}, "--score is 'RAF strikt', no score of these rows .*did you mean 'RAF strict'"),
         ({"table": "garage-9"}, "allowed: garage, garage-2"), ({"table": "caqa-5"}, "no row of granola attribution"),
         ({"best": "each"}, "--best is for knowledge texts"), ({"quality": "1,1,1,1"}, "goes with --best"),
     ],
