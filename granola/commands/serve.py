@@ -24,7 +24,7 @@ from granola.scoring.shared_settings import check_language
 from kg.base.extras import install_hint
 
 if TYPE_CHECKING:
-    from granola.service.service_settings import ServiceSettings
+    from granola.service.limits import ServiceSettings
 
 TOKEN = "GRANOLA_TOKEN"
 SERVICE_HELP = f"the service needs its libraries: {install_hint('service')}"
@@ -146,7 +146,7 @@ class Serve(Command[None]):
     def settings(self, snapshot: str, token: str | None) -> ServiceSettings:
         """The settings in the form of the service. Raises RowError for an unreadable dataset."""
         from granola.commands.report import ladders_page
-        from granola.service.service_settings import MIB, ServiceSettings
+        from granola.service.limits import MIB, ServiceSettings
 
         return ServiceSettings(
             snapshot=snapshot,

@@ -2,32 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from pathlib import PurePath
-from typing import Annotated, Any
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-import orjson
-from fastapi import FastAPI, Path, Query, Request, Response
-from fastapi.responses import PlainTextResponse
+from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
+from abstraction.files.rows import TieredRow
+from abstraction.files.writing import json_line
 from granola import __version__
+from granola.service.bounded_routes import BoundedRoute
 from granola.service.gate import Gate
-from granola.service.incoming.bounded_routes import Bound, BoundedRoute, as_typed, bounded
-from granola.service.incoming.limits import LONGEST_NAME, MOST_FOUND
-from granola.service.incoming.problems import MEDIA_TYPE, HTTPProblem
-from granola.service.incoming.schemas import Language
-from granola.service.routes.page_routes import add_page
-from granola.service.routes.question_routes import add_judging, add_ladders
-from granola.service.served import Service
-from granola.service.work import snapshot_work
-from kg.web.addresses import without_secrets
+from granola.service.ladder_page import add_page
+from granola.service.limits import SNAPSHOT_HEADER, ServiceSettings
+from granola.service.problems import MEDIA_TYPE, HTTPProblem, problem_of
+from granola.service.routes import add_health, add_judging, add_ladders, add_reading
+from granola.service.service_figures import Metrics
+from granola.service.snapshot_work import check_language
+from granola.service.snapshots import Generation, Snapshots, SnapshotSession
+from granola.service.workroom import Context, Workroom
 
+T = TypeVar("T")
+_TELL_SECONDS = 10.0
+log = logging.getLogger("granola.service")
 _PROBLEM = {
     "description": "Not answered: `code` says why, `detail` what to do. After 503 ask again in `Retry-After` seconds.",
     "content": {MEDIA_TYPE: {"schema": {"type": "object", "required": ["type", "title", "status", "code", "detail"]}}},
 }
+
+
+class Service:
+    """The snapshot, the threads for work that needs none, and the figures.
+
+    `bench` matches, `reading` reads large bodies, `scoring` scores files.
+    """
+
+    bench: Workroom[Context]
+    reading: Workroom[Context]
+    scoring: Workroom[Context]
+
+    def __init__(self, settings: ServiceSettings, metrics: Metrics) -> None:
+        self.settings = settings
+        self.snapshots = Snapshots(settings)
+        self.metrics = metrics
+        self.batches = 0  # that are being answered
+        self._logged_at: dict[str, float] = {}
+
+    def open_rooms(self) -> None:
+        """Start the threads that need no snapshot."""
+        self.bench = Workroom("bench", Context, most=self.settings.waiting)
+        self.reading = Workroom("reading", Context, most=self.settings.waiting)
+        self.scoring = Workroom("scoring", Context, most=self.settings.batches)
+
+    async def read(self, work: Callable[[], T], *, seconds: float) -> T:
+        """The result of a large read, in a thread of its own."""
+        return await self.reading.run(lambda _: work(), seconds=seconds)
+
+    async def made(self, language: str, work: Callable[[SnapshotSession], Mapping[str, Any]]) -> Response:
+        """The answer whose JSON a piece of work with the snapshot makes.
+
+        Raises HTTPProblem for a language that the snapshot has nothing in.
+        """
+
+        def do(session: SnapshotSession) -> bytes:
+            check_language(session, language)
+            return json_line(work(session))
+
+        generation = self.snapshots.current
+        return self.answer(await generation.run(do), generation)
+
+    def answer(self, body: bytes, generation: Generation) -> Response:
+        """An answer in JSON that names its snapshot."""
+        return Response(body, headers={SNAPSHOT_HEADER: generation.snapshot_id}, media_type="application/json")
+
+    def laddered(self, row: TieredRow) -> None:
+        """Count a ladder: whole, or why there is none."""
+        self.metrics.count("granola_ladders_total", "outcome", row.abstained or "whole")
+
+    def problem(self, error: Exception) -> HTTPProblem:
+        """The answer to an error, counted in the metrics.
+
+        An error of the program is logged, one of each kind per interval, since there may be many.
+        """
+        problem = problem_of(error)
+        self.metrics.count("granola_refused_total", "code", problem.code)
+        now = time.monotonic()
+        is_ours = problem.status >= 500 and not isinstance(error, HTTPProblem)
+        if is_ours and now - self._logged_at.get(problem.code, -_TELL_SECONDS) >= _TELL_SECONDS:
+            self._logged_at[problem.code] = now
+            stack = error if problem.status == 500 else None
+            log.error("answered %d %s: %s", problem.status, problem.code, error, exc_info=stack)
+        return problem
 
 
 def create_app(service: Service) -> Gate:
@@ -61,77 +128,9 @@ def create_app(service: Service) -> Gate:
         return answer
 
     app.add_exception_handler(HTTPException, refused)
-    _add_health(app, service)
-    _add_reading(app, service)
+    add_health(app, service)
+    add_reading(app, service)
     add_ladders(app, service)
     add_judging(app, service)
     add_page(app, service)
     return Gate(app, service)
-
-
-def _add_health(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/health/live", tags=["health"])
-    @bounded(Bound(products=as_typed, token=False))
-    async def live() -> Response:
-        """Whether the process runs."""
-        return Response(b'{"status":"ok"}', media_type="application/json", headers={"Cache-Control": "no-store"})
-
-    @app.get("/v1/health/ready", tags=["health"])
-    @bounded(Bound(products=as_typed, token=False))
-    async def ready() -> Response:
-        """Whether requests can be answered."""
-        is_open = service.snapshots.is_open
-        body = b'{"status":"ok"}' if is_open else b'{"status":"starting"}'
-        headers = {"Cache-Control": "no-store"}
-        return Response(body, 200 if is_open else 503, headers, media_type="application/json")
-
-    @app.get("/v1/metrics", tags=["health"], response_class=PlainTextResponse)
-    @bounded(Bound(products=as_typed))
-    async def metrics() -> Response:
-        """Figures in Prometheus' text format."""
-        return Response(service.metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
-
-
-def _add_reading(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/entity/{qid}", tags=["snapshot"])
-    @bounded(Bound(products=as_typed))
-    async def entity(
-        qid: Annotated[str, Path(max_length=20, examples=["Q76"])],
-        language: Language = "en",
-    ) -> Response:
-        """An item or property: names, and all statements with a mark on the current ones. Redirects are followed."""
-        return await service.made(language, lambda session: snapshot_work.entity_json(session, qid, language=language))
-
-    @app.get("/v1/search", tags=["snapshot"])
-    @bounded(Bound(products=as_typed))
-    async def search(
-        name: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, examples=["Honolulu"])],
-        language: Language = "en",
-        limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 20,
-        begins: Annotated[bool, Query(description="Names that begin so, too: to complete what is typed.")] = False,
-    ) -> Response:
-        """Entities that carry a name as label or alias; with `begins` those that carry one which begins so."""
-        find = partial(snapshot_work.search, name=name, language=language, limit=limit, begins=begins)
-        return await service.made(language, find)
-
-    @app.get("/v1/snapshot", tags=["snapshot"])
-    @bounded(Bound(products=as_typed))
-    async def snapshot() -> Response:
-        """The sources and settings of the snapshot."""
-        generation = service.snapshots.current
-        return service.answer(orjson.dumps(public(generation.manifest)), generation)
-
-
-def public(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A manifest without the command and the folders of whoever built the snapshot, and without addresses' secrets."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {key: plain(part) for key, part in value.items()}
-        if isinstance(value, list):
-            return [plain(part) for part in value]
-        if not isinstance(value, str) or "/" not in value:
-            return value
-        return without_secrets(value) if "://" in value else PurePath(value).name
-
-    return {key: plain(value) for key, value in manifest.items() if key != "command"}

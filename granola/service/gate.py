@@ -17,18 +17,19 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import orjson
 from fastapi import FastAPI
 
 from granola import __version__
-from granola.service.incoming.bounded_routes import BODY, BoundedRoute
-from granola.service.incoming.limits import SMALL
-from granola.service.incoming.problems import HTTPProblem, overloaded, too_many
-from granola.service.served import SNAPSHOT_HEADER, Service
-from granola.service.service_settings import ServiceSettings
+from granola.service.bounded_routes import BODY, BoundedRoute
+from granola.service.limits import SMALL, SNAPSHOT_HEADER, ServiceSettings
+from granola.service.problems import HTTPProblem, overloaded, too_many
+
+if TYPE_CHECKING:
+    from granola.service.application import Service
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -59,7 +60,8 @@ def check_asked(settings: ServiceSettings, method: str, headers: Mapping[bytes, 
     rebinding): such requests carry the page's name as their host. A numeric address cannot be rebound.
     """
     host = headers.get(b"host", b"").decode("latin-1").strip().lower()
-    if settings.hosts is not None and host and not _is_ours(host, settings.hosts):
+    name = host[1:].partition("]")[0] if host.startswith("[") else re.sub(r":\d*$", "", host).rstrip(".")
+    if settings.hosts is not None and host and name not in settings.hosts and not _is_number(name[:50]):
         raise HTTPProblem(
             421, "host", "this service is not asked under that name; whoever runs it can add it: --allow-host"
         )
@@ -67,10 +69,9 @@ def check_asked(settings: ServiceSettings, method: str, headers: Mapping[bytes, 
         raise HTTPProblem(403, "cross-site", "pages of other sites may not send requests to this service")
 
 
-def _is_ours(host: str, names: frozenset[str]) -> bool:
-    name = host[1:].partition("]")[0] if host.startswith("[") else re.sub(r":\d*$", "", host).rstrip(".")
+def _is_number(name: str) -> bool:
     with suppress(ValueError):
-        return name in names or bool(ip_address(name[:50]))
+        return bool(ip_address(name))
     return False
 
 

@@ -24,13 +24,12 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 
 from granola.errors import UsageError
-from granola.service.application import create_app
+from granola.service.application import Service, create_app
 from granola.service.gate import Gate
-from granola.service.served import Service
+from granola.service.limits import MIB, ServiceSettings
 from granola.service.service_figures import AWAY, ENDS, LEAVES, SERVES, Metrics, SharedFigures
-from granola.service.service_settings import MIB, ServiceSettings
-from granola.service.work.snapshot_session import SnapshotSession
-from granola.service.work.workroom import ROOMS
+from granola.service.snapshots import SnapshotSession
+from granola.service.workroom import ROOMS
 from kg.store import is_address
 
 BACKLOG = 1024

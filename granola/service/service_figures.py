@@ -84,7 +84,8 @@ class Metrics:
         """Continue the counters of a worker's place."""
         self._place = place
         kept = self._shared.read(place)
-        self._values = defaultdict(float, {key: value for key, value in kept.items() if not _is_gauge(key)})
+        is_gauge = {key: _METRICS[_name_of(key)][0] == "gauge" for key in kept}
+        self._values = defaultdict(float, {key: value for key, value in kept.items() if not is_gauge[key]})
 
     def count(self, name: str, label: str, value: str) -> None:
         """Add one to the counter with a label's value."""
@@ -134,6 +135,3 @@ def _name_of(key: str) -> str:
     name = key.partition("{")[0]
     return name if name in _METRICS else name.rpartition("_")[0]
 
-
-def _is_gauge(key: str) -> bool:
-    return _METRICS[_name_of(key)][0] == "gauge"

@@ -25,7 +25,7 @@ _WRONG = (
     ("score", {"rows": [], "predictions": []}),
     ("score", {"rows": [{"id": "1"}], "predictions": [{"id": "1", "prediction": "x"}]}),
     ("aggregate", {"question": "Where?", "samples": []}),
-    ("aggregate", {"question": "Where?", "samples": ["x"], "support": 2}), ("attribution/check", {"row": {}}),
+    ("aggregate", {"question": "Where?", "samples": ["x"], "support": 2}),
     ("ladders?relation=X1", ""), ("ladders?strange=1", ""),
 )  # fmt: skip
 _READ = (
@@ -68,7 +68,6 @@ def _judging_requests(recorder: Recorder, tiered: list[dict[str, Any]]) -> Itera
     predictions = {row["id"]: row["prediction"] for row in rows_of(demo / "predictions-specific.jsonl")}
     for row in tiered[::4]:
         yield "match", {"predictions": [predictions[row["id"]], "I don't know."], "row": row}
-        yield "attribution/check", {"row": row}
     for matcher in ("rules", "f1", "em"):
         yield "match", {"predictions": ["in Hawaii", "Kenya", ""], "levels": _LEVELS, "matcher": matcher}
         rows = [{"id": row["id"], "prediction": predictions[row["id"]]} for row in tiered]

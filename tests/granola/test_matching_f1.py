@@ -186,7 +186,7 @@ def test_a_registered_matcher_is_asked_for_by_its_name_and_in_a_language(monkeyp
 def test_help_and_service_list_the_registered_matchers() -> None:
     from granola.base.settings import settings_of
     from granola.commands import Score
-    from granola.service.incoming.schemas import ScoreRequest
+    from granola.service.schemas import ScoreRequest
 
     schema = ScoreRequest.model_json_schema()
     assert schema["properties"]["matcher"]["enum"] == [name for name in registry.MATCHERS if name != "judge"]

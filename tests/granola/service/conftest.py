@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from granola.service.service_settings import ServiceSettings
-from granola.service.work.snapshot_session import SnapshotSession
+from granola.service.limits import ServiceSettings
+from granola.service.snapshots import SnapshotSession
 from kg.building.snapshot import build
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -48,7 +48,7 @@ _COMMAND = "from granola.commands.cli.main import main; main()"
 _LIMITED = """
 import json, sys
 from granola.service.server import bind, run
-from granola.service.service_settings import ServiceSettings
+from granola.service.limits import ServiceSettings
 settings = json.loads(sys.argv[1])
 sock = bind("127.0.0.1", 0)
 told = f"serving snapshot x at http://127.0.0.1:{sock.getsockname()[1]}"

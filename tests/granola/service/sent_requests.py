@@ -12,12 +12,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from granola.service.application import create_app
-from granola.service.incoming.bounded_routes import BoundedRoute
-from granola.service.routes.ladder_page import Asked
-from granola.service.served import Service
+from granola.service.application import Service, create_app
+from granola.service.bounded_routes import BoundedRoute
+from granola.service.ladder_page import Asked
+from granola.service.limits import ServiceSettings
 from granola.service.service_figures import Metrics, SharedFigures
-from granola.service.service_settings import ServiceSettings
 
 ROW: dict[str, Any] = {
     "id": "1", "question": "Where was Barack Obama born?", "answer": ["Honolulu"], "relation": "P19", "language": "en",
@@ -44,7 +43,6 @@ BODIES: dict[str, Any] = {
                       "question_entity": {"text": "Barack Obama"}, "method": "drag-graph", "support": 1.0, "note": "x",
                       "counting": "text", "language": "en", "linker": "question"},
     "/v1/match": {"predictions": ["Honolulu"], "row": ROW, "matcher": "rules", "lambda": 0.5, "language": "en"},
-    "/v1/attribution/check": {"row": ROW, "language": "en"},
     "/v1/score": {"rows": [ROW], "predictions": [{"id": "1", "prediction": "Honolulu", "samples": ["a"], "x": 1}],
                   "system": "s", "resamples": 10, "snapshot": "abc", "prompts": "deadbeef"},
 }  # fmt: skip

@@ -9,11 +9,11 @@ import pytest
 import requests
 from fastapi import FastAPI
 
+from granola.service.bounded_routes import Bound, BoundedRoute, as_typed, bounded
 from granola.service.gate import check_asked
-from granola.service.incoming.bounded_routes import Bound, BoundedRoute, as_typed, bounded
-from granola.service.incoming.problems import HTTPProblem
+from granola.service.limits import ServiceSettings
+from granola.service.problems import HTTPProblem
 from granola.service.service_figures import Metrics, SharedFigures
-from granola.service.service_settings import ServiceSettings
 from tests.granola.service.conftest import OBAMA, Running
 from tests.granola.service.sent_requests import BODIES, VALUES, application, mutated, parameters
 
@@ -117,7 +117,6 @@ def test_a_method_that_a_client_invents_is_in_no_figure(service: Running) -> Non
         ("/v1/aggregate", {"method": "drag"}),
         ("/v1/match", {"matcher": "judge"}),
         ("/v1/match", {"phrase": "free"}),
-        ("/v1/attribution/check", {"languages": "de"}),
     ],
 )
 def test_what_is_not_served_is_told(service: Running, path: str, more: dict[str, Any]) -> None:

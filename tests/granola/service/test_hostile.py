@@ -12,8 +12,8 @@ import pytest
 import requests
 
 from granola import __version__
-from granola.service.incoming import limits
-from granola.service.incoming.problems import HTTPProblem
+from granola.service import limits
+from granola.service.problems import HTTPProblem
 from tests.granola.service.conftest import OBAMA, Running, limited, received, sent
 from tests.granola.service.sent_requests import BODIES, ROW
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from granola.service.incoming.problems import HTTPProblem
-from granola.service.work.workroom import Context, Workroom
+from granola.service.problems import HTTPProblem
+from granola.service.workroom import Context, Workroom
 from tests.command_line import COMMAND
 from tests.granola.service.conftest import (
     OBAMA,

@@ -16,7 +16,7 @@ import requests
 from abstraction.base.tiers import Evidence
 from abstraction.linking.link_settings import link_settings
 from granola.report.pages.evidence_rows import EvidenceRow, readable_date, rows
-from granola.service.routes.ladder_page import _WORDS, examples
+from granola.service.ladder_page import _WORDS, examples
 from tests.granola.service.conftest import OBAMA, Running, serving, session_of
 
 HOSTILE = "</textarea><script>alert(1)</script><img src=x onerror=alert(1)> \x07\x1b[31m‮ \" ' {{7*7}} &amp;"

@@ -20,7 +20,7 @@ import requests
 
 from abstraction.files.rows import read_questions
 from abstraction.maker.pipeline import make_ladders
-from granola.service.work.snapshot_work import line_of
+from granola.service.snapshot_work import line_of
 from kg.building.snapshot import build
 from kg.store import open_store
 from tests.granola.service.conftest import (

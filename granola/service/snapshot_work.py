@@ -12,8 +12,8 @@ from abstraction.base.faults import RejectedRow
 from abstraction.files.rows import SCHEMA_VERSION, QARow, TieredRow
 from abstraction.files.writing import json_line
 from abstraction.text.language.languages import supported_languages
-from granola.service.incoming.problems import HTTPProblem
-from granola.service.work.snapshot_session import SnapshotSession
+from granola.service.problems import HTTPProblem
+from granola.service.snapshots import SnapshotSession
 from kg.base.model import (
     ENTITY_ID,
     Entity,
@@ -103,7 +103,15 @@ def named(session: SnapshotSession, ids: Iterable[str], language: str) -> dict[s
 
 def search(session: SnapshotSession, *, name: str, language: str, limit: int, begins: bool) -> dict[str, Any]:
     """Entities that carry a name as label or alias, or one that begins so; upper and lower case do not matter."""
-    matches = _beginning(session, name, language, limit) if begins else session.store.find([name]).get(name, [])
+    if begins:
+        names = session.store.names_beginning(name, languages=fallback_chain(language), limit=NAMES_AN_ENTITY * limit)
+        first: dict[str, NameMatch] = {}  # of each entity, the shortest of its names that begin so
+        for match in names:
+            if match.id.startswith("Q"):
+                first.setdefault(match.id, match)
+        matches = list(first.values())
+    else:
+        matches = session.store.find([name]).get(name, [])
     shown = matches[:limit]
     known = named(session, [match.id for match in shown], language)
     blank = {"label": None, "description": None}
@@ -112,16 +120,6 @@ def search(session: SnapshotSession, *, name: str, language: str, limit: int, be
         for m in shown
     ]
     return {"name": name, "found": found, "more": len(matches) - len(shown)}
-
-
-def _beginning(session: SnapshotSession, text: str, language: str, limit: int) -> list[NameMatch]:
-    """Entities that carry a name which begins so, each with the shortest of its names that does."""
-    names = session.store.names_beginning(text, languages=fallback_chain(language), limit=NAMES_AN_ENTITY * limit)
-    match_of: dict[str, NameMatch] = {}
-    for match in names:
-        if match.id.startswith("Q"):
-            match_of.setdefault(match.id, match)
-    return list(match_of.values())
 
 
 MOST_STATEMENTS = 2_000
@@ -139,7 +137,12 @@ def entity_json(session: SnapshotSession, entity_id: str, *, language: str) -> d
         raise HTTPProblem(404, "unknown-entity", f"the snapshot has no {entity_id}")
     chain = fallback_chain(language)
     shown = entity.statements[:MOST_STATEMENTS]
-    holds = _current_ids(session, entity, language)
+    historical = session.maker(language).graph.is_historical
+    by_property: dict[str, list[Statement]] = {}
+    for statement in entity.statements:
+        by_property.setdefault(statement.property, []).append(statement)
+    # The current statements, as ladders use them.
+    holds = {one.id for group in by_property.values() for one in current(group, historical=historical)}
     names = named(session, _mentioned(entity, shown), language)
     return {
         "id": entity.id,
@@ -151,15 +154,6 @@ def entity_json(session: SnapshotSession, entity_id: str, *, language: str) -> d
         "more": len(entity.statements) - len(shown),
         "names": {i: name["label"] for i, name in names.items() if name["label"]},
     }
-
-
-def _current_ids(session: SnapshotSession, entity: Entity, language: str) -> frozenset[str]:
-    """Ids of the current statements, as ladders use them."""
-    historical = session.maker(language).graph.is_historical
-    by_property: dict[str, list[Statement]] = {}
-    for statement in entity.statements:
-        by_property.setdefault(statement.property, []).append(statement)
-    return frozenset(s.id for group in by_property.values() for s in current(group, historical=historical))
 
 
 def _statement_json(statement: Statement, holds: bool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from math import inf
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
-from granola.service.incoming.problems import HTTPProblem, overloaded, too_slow
+from granola.service.problems import HTTPProblem, overloaded, too_slow
 from kg.errors import ForeseenError
 
 T = TypeVar("T")

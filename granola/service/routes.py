@@ -1,15 +1,17 @@
-"""The routes about questions: ladders, links, aggregation, verdicts on predictions, checks of evidence."""
+"""The routes under /v1: ladders, links, aggregation, verdicts, scores, entities and figures."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
-from fastapi import FastAPI, Query, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi import FastAPI, Path, Query, Request, Response
+from fastapi.responses import PlainTextResponse, StreamingResponse
 
 from abstraction.base.faults import RejectedRow, repr_excerpt
 from abstraction.files.records import Record
@@ -18,20 +20,20 @@ from abstraction.files.rows import linked_ids
 from abstraction.files.writing import json_line
 from granola.decoding import Abstaining, Aggregator, Counting, DragGraph, SelfConsistency, prediction_row
 from granola.errors import PredictionError
-from granola.evidence.attribution.tier_checks import TierAttributor
 from granola.scoring.predictions import Prediction, predictions_of
 from granola.scoring.scores import ScoreSettings, score, score_item
 from granola.scoring.tiered_file import TieredFile
-from granola.service.incoming import limits, schemas
-from granola.service.incoming.bodies import read_batch
-from granola.service.incoming.bounded_routes import BODY, Bound, as_typed, bounded
-from granola.service.incoming.problems import HTTPProblem, overloaded, problem_of, too_slow
-from granola.service.served import SNAPSHOT_HEADER, Service
-from granola.service.service_settings import ServiceSettings
-from granola.service.work import snapshot_work
-from granola.service.work.snapshot_session import SnapshotSession
-from granola.service.work.snapshots import Generation
-from granola.service.work.workroom import Context
+from granola.service import limits, schemas, snapshot_work
+from granola.service.bounded_routes import BODY, Bound, as_typed, bounded
+from granola.service.limits import LONGEST_NAME, MOST_FOUND, SNAPSHOT_HEADER, ServiceSettings
+from granola.service.problems import HTTPProblem, overloaded, problem_of, too_slow
+from granola.service.schemas import Language, read_batch
+from granola.service.snapshots import Generation, SnapshotSession
+from granola.service.workroom import Context
+from kg.web.addresses import without_secrets
+
+if TYPE_CHECKING:
+    from granola.service.application import Service
 
 _BATCH: dict[str, Any] = {
     "requestBody": {
@@ -50,7 +52,7 @@ _BATCH: dict[str, Any] = {
 
 
 def add_ladders(app: FastAPI, service: Service) -> None:
-    """Add them."""
+    """Add the routes about questions."""
 
     @app.post("/v1/ladder", tags=["ladders"])
     @bounded(Bound(body="small", products=lambda asked, _: asked.row))
@@ -157,10 +159,6 @@ async def _lines(batch: snapshot_work.Batch, service: Service, generation: Gener
         service.batches -= 1
 
 
-def _bound_match(asked: schemas.MatchRequest, settings: ServiceSettings) -> None:
-    limits.check_compared([(list(map(len, asked.predictions)), limits.lengths_of(asked.tiered))])
-
-
 def _bound_score(asked: schemas.ScoreRequest, settings: ServiceSettings) -> None:
     limits.check_rows(max(len(asked.rows), len(asked.predictions)), settings.rows)
     sent = {str(one.get("id")): len(str(one.get("prediction"))) for one in asked.predictions if isinstance(one, dict)}
@@ -170,21 +168,17 @@ def _bound_score(asked: schemas.ScoreRequest, settings: ServiceSettings) -> None
 
 
 def add_judging(app: FastAPI, service: Service) -> None:
-    """Add them."""
-
-    @app.post("/v1/attribution/check", tags=["judging"])
-    @bounded(Bound(body="small", products=lambda asked, _: limits.check_evidence(asked.tiered)))
-    async def check(asked: schemas.AttributionRequest) -> Response:
-        """Each tier's evidence as citations, and whether they support it by the snapshot."""
-
-        def do(session: SnapshotSession) -> dict[str, Any]:
-            tiers = TierAttributor(session.store, language=asked.language).checked(asked.tiered)
-            return {"id": asked.tiered.id, "tiers": [tier.to_json() for tier in tiers]}
-
-        return await service.made(asked.language, do)
+    """Add the routes that judge predictions."""
 
     @app.post("/v1/match", tags=["judging"])
-    @bounded(Bound(body="small", products=_bound_match))
+    @bounded(
+        Bound(
+            body="small",
+            products=lambda asked, _: limits.check_compared(
+                [(list(map(len, asked.predictions)), limits.lengths_of(asked.tiered))]
+            ),
+        )
+    )
     async def match(asked: schemas.MatchRequest) -> Response:
         """At which level each prediction matches a ladder, and by which rule."""
         chosen = asked.chosen(asked.language)
@@ -235,3 +229,75 @@ def _prediction_record(number: int, data: object) -> Record | RejectedRow:
             return Record(source=source, data=data)
         reason = f"more than {limits.LONGEST:,} characters"
     return RejectedRow(source=source, reason=reason, excerpt=repr_excerpt(data))
+
+
+def add_health(app: FastAPI, service: Service) -> None:
+    """Add the routes for monitoring."""
+
+    @app.get("/v1/health/live", tags=["health"])
+    @bounded(Bound(products=as_typed, token=False))
+    async def live() -> Response:
+        """Whether the process runs."""
+        return Response(b'{"status":"ok"}', media_type="application/json", headers={"Cache-Control": "no-store"})
+
+    @app.get("/v1/health/ready", tags=["health"])
+    @bounded(Bound(products=as_typed, token=False))
+    async def ready() -> Response:
+        """Whether requests can be answered."""
+        is_open = service.snapshots.is_open
+        body = b'{"status":"ok"}' if is_open else b'{"status":"starting"}'
+        headers = {"Cache-Control": "no-store"}
+        return Response(body, 200 if is_open else 503, headers, media_type="application/json")
+
+    @app.get("/v1/metrics", tags=["health"], response_class=PlainTextResponse)
+    @bounded(Bound(products=as_typed))
+    async def metrics() -> Response:
+        """Figures in Prometheus' text format."""
+        return Response(service.metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def add_reading(app: FastAPI, service: Service) -> None:
+    """Add the routes that read the snapshot."""
+
+    @app.get("/v1/entity/{qid}", tags=["snapshot"])
+    @bounded(Bound(products=as_typed))
+    async def entity(
+        qid: Annotated[str, Path(max_length=20, examples=["Q76"])],
+        language: Language = "en",
+    ) -> Response:
+        """An item or property: names, and all statements with a mark on the current ones. Redirects are followed."""
+        return await service.made(language, lambda session: snapshot_work.entity_json(session, qid, language=language))
+
+    @app.get("/v1/search", tags=["snapshot"])
+    @bounded(Bound(products=as_typed))
+    async def search(
+        name: Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, examples=["Honolulu"])],
+        language: Language = "en",
+        limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 20,
+        begins: Annotated[bool, Query(description="Names that begin so, too: to complete what is typed.")] = False,
+    ) -> Response:
+        """Entities that carry a name as label or alias; with `begins` those that carry one which begins so."""
+        find = partial(snapshot_work.search, name=name, language=language, limit=limit, begins=begins)
+        return await service.made(language, find)
+
+    @app.get("/v1/snapshot", tags=["snapshot"])
+    @bounded(Bound(products=as_typed))
+    async def snapshot() -> Response:
+        """The sources and settings of the snapshot."""
+        generation = service.snapshots.current
+        return service.answer(orjson.dumps(public(generation.manifest)), generation)
+
+
+def public(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without the command and the folders of whoever built the snapshot, and without addresses' secrets."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: plain(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [plain(part) for part in value]
+        if not isinstance(value, str) or "/" not in value:
+            return value
+        return without_secrets(value) if "://" in value else PurePath(value).name
+
+    return {key: plain(value) for key, value in manifest.items() if key != "command"}

@@ -17,13 +17,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 
-from granola.service.incoming.bodies import read_body
-from granola.service.incoming.limits import SMALL
-from granola.service.incoming.problems import HTTPProblem, problem_of_errors, too_slow
-from granola.service.service_settings import ServiceSettings
+from granola.service.limits import SMALL, ServiceSettings
+from granola.service.problems import HTTPProblem, problem_of_errors, too_slow
+from granola.service.schemas import read_body
 
 if TYPE_CHECKING:
-    from granola.service.served import Service
+    from granola.service.application import Service
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 PARAMETER = "asked"  # of the functions that take one JSON object

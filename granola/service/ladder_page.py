@@ -1,4 +1,4 @@
-"""The page: a form and the ladder, drawn as in reports; it needs no script."""
+"""The pages: `/`, a form and its ladder as in reports, which needs no script; `/docs`; the ladders of a dataset."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlencode
 
+from fastapi import FastAPI, Request, Response
 from pydantic import ValidationError
 
 from abstraction.files.rows import TieredRow, linked_ids
@@ -23,14 +24,26 @@ from granola.report.question_list import prediction_view
 from granola.scoring.items import ItemScore, names_of
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_item
-from granola.service.incoming.limits import LONGEST, check_compared
-from granola.service.incoming.problems import HTTPProblem, problem_of_errors, too_many
-from granola.service.incoming.schemas import LadderRequest
-from granola.service.work.snapshot_session import SnapshotSession
-from granola.service.work.snapshot_work import named
+from granola.service.bounded_routes import Bound, as_typed, bounded
+from granola.service.limits import LONGEST, SNAPSHOT_HEADER, check_compared
+from granola.service.problems import HTTPProblem, problem_of_errors, too_many
+from granola.service.routes import made_ladder
+from granola.service.schemas import LadderRequest
+from granola.service.snapshot_work import named
+from granola.service.snapshots import SnapshotSession
+
+if TYPE_CHECKING:
+    from granola.service.application import Service
 
 MOST_PREDICTIONS = 100
+MOST_RIVALS = 20  # entities that are named as what the answer may mean, too
 MOST_TEXT = 6_000  # characters of all predictions: addresses that are longer get lost on their way
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-cache",
+}
+_HTML = "text/html; charset=utf-8"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +64,9 @@ class Asked:
         """The fields of an address; others mean nothing. Control characters become signs, which can be seen."""
         known = {field.name for field in fields(cls)}
         given = {
-            name: visible(_one_line(text) if name != "predictions" else text.replace("\r\n", "\n"))
+            name: visible(
+                re.sub(r"[\t\r\n]+", " ", text).strip() if name != "predictions" else text.replace("\r\n", "\n")
+            )
             for name, text in query.items()
             if name in known and text.strip()
         }
@@ -91,15 +106,6 @@ class Asked:
             raise problem_of_errors(error.errors()) from None
 
 
-def _one_line(text: str) -> str:
-    return re.sub(r"[\t\r\n]+", " ", text).strip()
-
-
-MOST_RIVALS = 20  # entities that are named as what the answer may mean, too
-POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
-)
 _WORDS: dict[str, dict[str, str]] = json.loads(page_file("words.json"))  # of how answers were linked, and what to do
 EXAMPLES = (
     Asked(question="Where was Barack Obama born?", answer="Honolulu"),
@@ -131,7 +137,7 @@ def find(session: SnapshotSession, row: TieredRow, language: str) -> FoundLadder
     return FoundLadder(row=row, names=names, entities=session.manifest["counts"]["entities"])
 
 
-def judge(found: FoundLadder, lines: Sequence[str], *, language: str) -> FoundLadder:
+def judge(found: FoundLadder, lines: Sequence[str], language: str) -> FoundLadder:
     """The same with the verdicts on predictions. Raises HTTPProblem for too many."""
     check_compared([(list(map(len, lines)), [len(name) for names in names_of(found.row) for name in names])])
     chosen = matcher("rules", language=language)
@@ -212,8 +218,59 @@ def _read(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
     return {"relation": relation, "subject": subject, "about": about.get("text"), "links": links}
 
 
-@cache
-def asset(kind: str) -> bytes:
-    """The page's style (css) or script (js)."""
-    own = page_file(f"service.{kind}")
-    return page_file("shared.css") + own if kind == "css" else own
+def add_page(app: FastAPI, service: Service) -> None:
+    """Add the routes. An error is shown on the page, with its status."""
+
+    @app.get("/", include_in_schema=False)
+    @bounded(Bound(products=as_typed))
+    async def look(request: Request) -> Response:
+        asked = Asked.of(request.query_params)
+        status, retry, ladder, error = 200, {}, None, ""
+        offered: list[Asked] = []
+        with service.snapshots.current.held() as generation:
+            try:
+                offered = await generation.run(examples)
+                if asked.question or asked.answer:
+                    sent, lines = asked.request(), asked.lines()
+                    row = await made_ladder(service, generation, sent)
+                    found = await generation.run(lambda session: find(session, row, sent.language))
+                    if lines:
+                        work = partial(judge, found, lines, sent.language)
+                        found = await service.bench.run(lambda _: work(), seconds=service.settings.seconds)
+                    ladder = found
+            except Exception as failed:
+                problem = service.problem(failed)
+                status, error = problem.status, problem.detail
+                retry = {"Retry-After": str(problem.retry_after)} if problem.retry_after else {}
+        body = render(
+            asked,
+            snapshot=generation.snapshot_id,
+            examples=offered,
+            ladder=ladder,
+            error=error,
+            retry=bool(retry),
+            dataset=service.settings.dataset is not None,
+        )
+        return Response(body, status, {SNAPSHOT_HEADER: generation.snapshot_id, **_HEADERS, **retry}, media_type=_HTML)
+
+    @app.get("/docs", include_in_schema=False)
+    @bounded(Bound(products=as_typed))
+    async def documentation() -> Response:
+        return Response(page_file("interface.html"), headers=_HEADERS, media_type=_HTML)
+
+    if (page := service.settings.dataset) is not None:
+        policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page.decode())
+        headers = {**_HEADERS, "Content-Security-Policy": f"{policy[1] if policy else ''}; frame-ancestors 'none'"}
+
+        @app.get("/dataset", include_in_schema=False)
+        @bounded(Bound(products=as_typed))
+        async def dataset() -> Response:
+            return Response(page, headers=headers, media_type=_HTML)
+
+    @app.get("/page.{kind}", include_in_schema=False)
+    @bounded(Bound(products=as_typed))
+    async def asset(kind: Literal["css", "js"]) -> Response:
+        own = page_file(f"service.{kind}")
+        media = "text/css" if kind == "css" else "text/javascript"
+        body = page_file("shared.css") + own if kind == "css" else own
+        return Response(body, headers={"Cache-Control": "no-cache"}, media_type=f"{media}; charset=utf-8")

@@ -1,20 +1,27 @@
-"""One thread's view of the snapshot, with what is worth keeping between requests."""
+"""The snapshot that is served, opened once by each thread that reads it, and taken up anew where it is replaced."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import os
+import stat
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from abstraction.files.rows import QARow
 from abstraction.ladders.assembly.filters import MeasuredRelations
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.languages import is_known, reading_language
-from granola.service.service_settings import ServiceSettings
-from granola.service.work.workroom import Context, OverTimeError
+from granola.service.limits import ServiceSettings
+from granola.service.problems import overloaded
+from granola.service.workroom import Context, OverTimeError, Workroom
 from kg.base.terms import fallback_chain
+from kg.errors import KGError
 from kg.store import is_address, open_store
 from kg.store.protocol import NameMatch, Store
 from kg.store.sqlite import SQLiteStore
@@ -63,8 +70,16 @@ class SnapshotSession(Context):
     """An open snapshot and the makers of ladders that read it. Of one thread alone."""
 
     def __init__(self, settings: ServiceSettings) -> None:
-        self.store = opened_store(settings)
-        self._is_mirror = is_address(settings.snapshot)
+        where = settings.snapshot
+        self._is_mirror = is_address(where)
+        if self._is_mirror:
+            from kg.store.neo4j import Neo4jStore
+
+            query_seconds = max(settings.seconds, 30.0)
+            store: Store = Neo4jStore.open(where, query_seconds=query_seconds, patience=MIRROR_PATIENCE)
+        else:
+            store = open_store(where)
+        self.store = TimedStore(store)
         self.manifest = self.store.manifest()
         self.snapshot_id = str(self.manifest["snapshot_id"])
         self.language = settings.language
@@ -89,7 +104,9 @@ class SnapshotSession(Context):
             for other in others if len(others) >= LANGUAGES_KEPT else ():
                 del self._makers[other]
             until, self.store.until = self.store.until, float("inf")  # the request gets its 503 when its time is up
-            read = _reading(key[0])
+            # The English that the rules read where names are wanted in a language; other kinds have no names.
+            read = reading_language(key[0])
+            read = read if read in _ENGLISH else "en"
             measured = self._measured.setdefault((read, linker), MeasuredRelations())
             words = self._vocabularies.get(read)
             maker = LadderMaker(self.store, language=key[0], linker=linker, vocabulary=words, measured=measured)
@@ -148,18 +165,117 @@ _FIRST = QARow(
 )  # so that the tables of rules are loaded before anybody waits for them
 
 
-def _reading(language: str) -> str:
-    """The English that the rules read where names are wanted in a language; other kinds have no names of their own."""
-    read = reading_language(language)
-    return read if read in _ENGLISH else "en"
+T = TypeVar("T")
+LOOKS_A_MIRROR = 15.0  # seconds between two looks at which snapshot a server has
+log = logging.getLogger("granola.service")
 
 
-def opened_store(settings: ServiceSettings) -> TimedStore:
-    """The snapshot of a service, for a thread of its own."""
-    where = settings.snapshot
-    if not is_address(where):
-        return TimedStore(open_store(where))
-    from kg.store.neo4j import Neo4jStore
+class Generation:
+    """A snapshot with the thread that reads it. It is closed when nobody uses it any more."""
 
-    query_seconds = max(settings.seconds, 30.0)
-    return TimedStore(Neo4jStore.open(where, query_seconds=query_seconds, patience=MIRROR_PATIENCE))
+    snapshot_id = ""
+    manifest: Any = None
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.reader = Workroom("reader", lambda: SnapshotSession(settings).prepared(), most=settings.waiting)
+        self._settings = settings
+        self._users = 0
+        self._is_retired = False
+
+    async def opened(self) -> Generation:
+        """This, when its thread is ready. Raises what opening the snapshot raises."""
+        session = await self.reader.opened()
+        self.snapshot_id, self.manifest = session.snapshot_id, session.manifest
+        return self
+
+    async def run(self, work: Callable[[SnapshotSession], T]) -> T:
+        """The result of a piece of work. Raises as `Workroom.run`."""
+        with self.held():
+            return await self.reader.run(work, seconds=self._settings.seconds)
+
+    @contextmanager
+    def held(self) -> Iterator[Generation]:
+        """This generation for several pieces of work: it is not closed meanwhile."""
+        self._users += 1
+        try:
+            yield self
+        finally:
+            self._users -= 1
+            if self._is_retired:
+                self.retire()
+
+    def retire(self) -> None:
+        """Close it as soon as nobody uses it."""
+        self._is_retired = True
+        if not self._users:
+            self.reader.close()
+
+
+class Snapshots:
+    """The snapshot that is served with its serial number, and the check for a replaced file."""
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self._settings = settings
+        self._current: Generation | None = None
+        self._seen: object = None  # identity of the file at the last check
+        self._looked = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be answered."""
+        return self._current is not None
+
+    @property
+    def current(self) -> Generation:
+        """The snapshot that is served. Raises HTTPProblem where none is open yet."""
+        if self._current is None:
+            raise overloaded("the snapshot is being opened", retry_after=2)
+        return self._current
+
+    async def open(self) -> None:
+        """Open what is there now, and let it be served. Raises what opening it raises."""
+        self._seen = await asyncio.to_thread(self._identity)
+        fresh = await Generation(self._settings).opened()
+        if self._current is not None:
+            self._current.retire()
+        self._current = fresh
+
+    async def look(self) -> bool:
+        """Open the snapshot, or take up another that has been put into the place of this one; whether that was done.
+
+        Until it is ready, requests are answered from the old one, which stays, with one line in the log, where the new
+        one cannot be opened. Raises what opening the first one raises.
+        """
+        if self._current is None:
+            await self.open()
+            return True
+        now = asyncio.get_running_loop().time()
+        if is_address(self._settings.snapshot) and now - self._looked < LOOKS_A_MIRROR:
+            return False
+        self._looked = now
+        there = await asyncio.to_thread(self._identity)
+        if there is None or there == self._seen:
+            return False
+        try:
+            await self.open()
+        except Exception as error:
+            log.error("the snapshot is not replaced, and the old one is served: %s", error)
+            self._seen = there
+            return False
+        log.warning("now serving snapshot %s", self.current.snapshot_id)
+        return True
+
+    def _identity(self) -> object:
+        """The identity of the file or mirror at the place, None where there is none."""
+        where = self._settings.snapshot
+        with suppress(OSError, KGError):
+            if not is_address(where):
+                found = os.stat(where)  # opening a pipe would wait for ever
+                there = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+                return there if stat.S_ISREG(found.st_mode) else None
+            store = open_store(where)
+            try:
+                return str(store.manifest()["snapshot_id"])
+            finally:
+                store.close()
+        return None

@@ -1,6 +1,6 @@
 """Limits of one request: sizes of texts and lists, and the work that follows from several sizes together.
 
-All limits are checked before work begins, for every route: `granola.service.incoming.bounded_routes` takes no route
+All limits are checked before work begins, for every route: `granola.service.bounded_routes` takes no route
 without its `Bound`. By these figures a body of less than 64 KiB costs at most about a second of one core, and a larger
 one in proportion.
 """
@@ -8,14 +8,51 @@ one in proportion.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from abstraction.errors import RowError
 from abstraction.files.row_names import KNOWN
 from abstraction.files.rows import TieredRow
 from granola.scoring.items import names_of
-from granola.service.incoming.problems import HTTPProblem, too_many
-from kg.base.model import ENTITY_ID
+from granola.service.problems import HTTPProblem, too_many
+
+MIB = 1 << 20
+SNAPSHOT_HEADER = "granola-snapshot"  # of every answer
+AccessLog = Literal["off", "text", "json"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServiceSettings:
+    """All limits are for one worker process; sizes in bytes, times in seconds.
+
+    `token` None serves everyone who can connect; `hosts` are the names that the service may be asked under, in small
+    letters, None for any. `rows` bounds a batch and a file to score, `waiting` the requests that wait for a thread,
+    `batches` those that are answered row by row at the same time, `buffered` all bodies that are being received.
+    `seconds` is for one request, `batch_seconds` for a batch or a file to score. `dataset` is a page of ladders.
+    A worker that holds more than `memory` of its own ends and is replaced, and so is one
+    whose thread goes on for `stuck_seconds` beyond its time, or that gives no sign of life for `hang_seconds`.
+    """
+
+    snapshot: str
+    dataset: bytes | None = None
+    language: str = "en"
+    token: str | None = None
+    hosts: frozenset[str] | None = None
+    body: int = 16 * MIB
+    buffered: int = 64 * MIB
+    rows: int = 10_000
+    seconds: float = 10.0
+    batch_seconds: float = 600.0
+    body_seconds: float = 30.0
+    write_seconds: float = 20.0
+    waiting: int = 32
+    batches: int = 4
+    memory: int = 700 * MIB
+    hang_seconds: float = 10.0
+    stuck_seconds: float = 60.0
+    access_log: AccessLog = "off"
+
 
 SMALL = 1 << 20  # bytes of the body of a request that is about one question, of one row, of one line
 MOST_VALUES = 1_200_000  # JSON values in one body: reading more would delay all other requests
@@ -38,7 +75,6 @@ BYTES_A_RELATION = 600  # of a batch that has more relations than these
 MOST_RESAMPLED = 60_000  # samples drawn of all relations together
 RESAMPLED_A_ROW = 120  # where that is more
 RESAMPLED_AT_ALL = 500_000  # all draws are in memory until intervals are computed
-MOST_STEPS = 200  # of the evidence of a row
 CODE = "too-much-work"
 _READ = (KNOWN - {"levels"}) | {"answer_description", "answer_entity_description"}  # of a question
 
@@ -74,20 +110,6 @@ def lengths_of(row: TieredRow) -> list[int]:
     if max(lengths) > LONGEST:
         raise RowError(f"a name of more than {LONGEST:,} characters")
     return lengths
-
-
-def check_evidence(row: TieredRow) -> None:
-    """Raise HTTPProblem where more steps are to be looked at than may be; RowError as `lengths_of`, or for no ids."""
-    lengths_of(row)
-    tiers = [tier for level in row.levels for tier in level.tiers]
-    steps = sum(1 + len(tier.evidence) for tier in tiers)
-    if steps > MOST_STEPS:
-        raise _too_much(steps, MOST_STEPS, "tiers and steps of evidence", "send a row with fewer")
-    for tier in tiers:
-        asked = (tier.qid, *(one for step in tier.evidence for one in (step.subject, step.property)))
-        for given in filter(None, asked):
-            if not isinstance(given, str) or not ENTITY_ID.match(given):
-                raise RowError(f"{str(given)[:40]!r} of tier {tier.text[:40]!r} is no item's or property's id, as Q42")
 
 
 def check_resampled(resamples: int, relations: int, rows: int) -> None:

@@ -1,1 +1,0 @@
-"""Requests: their bounds, their types, and errors in them."""

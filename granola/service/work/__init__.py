@@ -1,1 +1,0 @@
-"""Work of requests, done by threads with the snapshot or with nothing."""
