@@ -22,7 +22,7 @@ from measuring import arguments, relation_files
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.content_words import without_article
+from abstraction.text.language.comparable_words import bare
 from abstraction.text.language.phrases import short
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
@@ -69,9 +69,9 @@ def state(tier: str, row: TieredRow) -> str:
     """What has become of a judged tier in today's ladder."""
     if len(row.levels) < 2:
         return "unlinked"
-    texts = {without_article(tier.text) for level in row.levels[1:] for tier in level.tiers}
-    names = {without_article(name) for level in row.levels[1:] for name in level.names()}
-    wanted = without_article(tier)
+    texts = {bare(tier.text) for level in row.levels[1:] for tier in level.tiers}
+    names = {bare(name) for level in row.levels[1:] for name in level.names()}
+    wanted = bare(tier)
     if wanted in texts:
         return "there"
     inside = normalise(short(tier))

@@ -12,7 +12,7 @@ from abstraction.datasets.dataset_columns import OWN, TIER, Columns, Kind
 from abstraction.datasets.dataset_overview import share_of
 from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.phrasing.decisions import DecisionCounts
-from abstraction.phrasing.row_descriptions import ANSWER_SITELINKS
+from abstraction.phrasing.phrasing_prompts import ANSWER_SITELINKS
 
 # Size categories of dataset cards on the Hugging Face Hub.
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))

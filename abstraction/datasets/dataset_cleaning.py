@@ -17,7 +17,7 @@ from abstraction.base.tiers import Abstention, Level
 from abstraction.errors import DatasetError
 from abstraction.files.row_models import finite
 from abstraction.files.rows import TieredRow
-from abstraction.text.content_words import without_article
+from abstraction.text.language.comparable_words import bare
 
 SCORE = "score_for_potential_error"  # GRANOLA-EQ's column: the share of samples that call the row inconsistent
 MOST = 0.5  # in [0, 1]; a row with a greater score counts as an error
@@ -89,7 +89,7 @@ class Cleaner:
     ) -> None:
         self.counts = {step: StepCount() for step in STEPS if step in steps}
         self._most = most
-        self._given = frozenset(without_article(text) for text in trivial)
+        self._given = frozenset(bare(text) for text in trivial)
         self._trivial: dict[str | None, frozenset[str]] = {}
 
     def clean(self, row: TieredRow) -> TieredRow | Dropped:
@@ -131,7 +131,7 @@ class Cleaner:
                 return None
             return row.abstained or "no coarser answer"
         if step is CleaningStep.DUPLICATE_ANSWERS:
-            names = [without_article(tier.text) for level in row.levels for tier in level.tiers]
+            names = [bare(tier.text) for level in row.levels for tier in level.tiers]
             return None if len(set(names)) == len(names) else "an answer occurs twice"
         score = finite(row.extra.get(SCORE))
         if score is None:
@@ -146,7 +146,7 @@ class Cleaner:
         trivial = self._trivial[row.relation]
         levels, taken = [row.levels[0]], 0
         for level in row.levels[1:]:
-            tiers = tuple(tier for tier in level.tiers if without_article(tier.text) not in trivial)
+            tiers = tuple(tier for tier in level.tiers if bare(tier.text) not in trivial)
             taken += len(level.tiers) - len(tiers)
             if tiers:
                 levels.append(level if len(tiers) == len(level.tiers) else Level(tiers=tiers, extra=level.extra))

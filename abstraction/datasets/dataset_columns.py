@@ -22,7 +22,7 @@ from abstraction.files.records import SCHEMA_VERSION
 from abstraction.files.row_models import finite
 from abstraction.files.row_names import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS
 from abstraction.files.rows import TieredRow, granola_columns
-from abstraction.phrasing.row_descriptions import ANSWER_SITELINKS
+from abstraction.phrasing.phrasing_prompts import ANSWER_SITELINKS
 from kg.base.files import atomic_path
 
 Kind = Literal["string", "int64", "float64", "bool", "strings", "levels"]

@@ -11,9 +11,8 @@ from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.proposals import LadderCase, Proposal
-from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.descriptions.organisation_grammar import parse_organisation
-from abstraction.text.descriptions.spelling import shortenings
+from abstraction.text.descriptions.attested_words import Vocabulary, shortenings
+from abstraction.text.descriptions.kind_grammar import parse_organisation
 from abstraction.text.language.phrases import indefinite, may_stand
 from kg.base.terms import normalise
 

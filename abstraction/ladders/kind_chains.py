@@ -14,9 +14,8 @@ from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.nations import word_evidence
 from abstraction.ladders.phrase_parts import Wording, states
 from abstraction.ladders.proposals import LadderCase
-from abstraction.text.descriptions.attested_words import common_types
+from abstraction.text.descriptions.attested_words import common_types, shortenings
 from abstraction.text.descriptions.kind_grammar import DescribedKind, heads, is_plural
-from abstraction.text.descriptions.spelling import shortenings
 from abstraction.text.language.phrases import listed, may_stand
 from kg.base.terms import normalise
 from kg.graph.graph import Graph

@@ -10,8 +10,8 @@ from abstraction.base.tiers import Evidence
 from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.proposals import LadderCase
+from abstraction.text.descriptions.attested_words import DescriptionWord, spans
 from abstraction.text.descriptions.nationality import Nationality
-from abstraction.text.descriptions.words import DescriptionWord, spans
 from abstraction.text.language.phrases import listed
 from kg.base.model import Rank, Statement
 from kg.graph.graph import Graph

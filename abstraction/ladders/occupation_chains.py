@@ -13,9 +13,8 @@ from abstraction.ladders.kept_results import kept_with_source
 from abstraction.ladders.nations import word_evidence
 from abstraction.ladders.phrase_parts import states
 from abstraction.ladders.proposals import LadderCase
+from abstraction.text.descriptions.attested_words import DescriptionWord, shortenings
 from abstraction.text.descriptions.person_grammar import PersonDescription
-from abstraction.text.descriptions.spelling import shortenings
-from abstraction.text.descriptions.words import DescriptionWord
 from abstraction.text.language.phrases import indefinite, may_stand
 from kg.base.model import Statement
 from kg.base.terms import normalise

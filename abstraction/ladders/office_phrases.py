@@ -13,10 +13,9 @@ from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.nations import Nation, current_or_ended, word_evidence
 from abstraction.ladders.phrase_parts import Wording, add_phrase, phrase_of, states
 from abstraction.ladders.proposals import LadderCase
-from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.descriptions.attested_words import Vocabulary, words
 from abstraction.text.descriptions.office_grammar import Kin, Office, office_data, read_office
 from abstraction.text.descriptions.person_grammar import PersonDescription, parse_person
-from abstraction.text.descriptions.words import words
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import indefinite, listed
 from kg.base.terms import normalise

@@ -16,7 +16,7 @@ from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.place_ladders import Climb
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
 from abstraction.linking.gazetteer import Place
-from abstraction.text.descriptions.organisation_grammar import Owner, parse_organisation
+from abstraction.text.descriptions.kind_grammar import Owner, parse_organisation
 from abstraction.text.language.phrases import definite, indefinite, listed, short
 from kg.base.model import Statement
 from kg.base.terms import normalise

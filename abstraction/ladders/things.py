@@ -19,8 +19,8 @@ from abstraction.ladders.lattice import Lattice
 from abstraction.ladders.nations import Nation, nation_of, nations
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
+from abstraction.text.descriptions.attested_words import words
 from abstraction.text.descriptions.kind_grammar import read_kind
-from abstraction.text.descriptions.words import words
 from abstraction.text.language.phrases import definite, indefinite, listed
 from kg.base.model import Rank, Statement, TimeValue
 from kg.base.terms import normalise

@@ -15,8 +15,8 @@ from abstraction.ladders.nations import Nation, nations, word_evidence
 from abstraction.ladders.office_phrases import names_subject, names_whole_subject
 from abstraction.ladders.phrase_parts import Wording, add_phrase, states
 from abstraction.ladders.proposals import LadderCase, Proposal
-from abstraction.text.descriptions.spelling import shortenings
-from abstraction.text.descriptions.work_grammar import WorkDescription, parse_work
+from abstraction.text.descriptions.attested_words import shortenings
+from abstraction.text.descriptions.kind_grammar import WorkDescription, parse_work
 from kg.base.model import TimeValue
 from kg.base.terms import normalise
 from kg.graph.ranks import time_key

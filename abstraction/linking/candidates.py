@@ -11,7 +11,7 @@ from abstraction.base.classes import Classifier, Wanted, class_filter
 from abstraction.base.relations import Relation
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.linking.priors import Priors
-from abstraction.text.content_words import words
+from abstraction.text.language.comparable_words import words
 from abstraction.text.language.demonyms import bundled_demonyms
 from kg.base.bounded_cache import SizedDict
 from kg.base.terms import normalise

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from abstraction.base.relations import Relation
 from abstraction.linking.gazetteer import Gazetteer
-from abstraction.text.content_words import content_words, words
+from abstraction.text.language.comparable_words import content_words, words
 from abstraction.text.language.demonyms import bundled_demonyms
 from kg.base.model import Statement, TimeValue
 from kg.base.terms import normalise

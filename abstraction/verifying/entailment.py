@@ -36,8 +36,8 @@ from abstraction.text.language.demonyms import bundled_demonyms, territory_label
 from abstraction.text.language.languages import language as language_of
 from abstraction.text.language.languages import reading_language
 from abstraction.text.questions.relation_wording import read_wording
-from abstraction.verifying.findings import Finding, Flaw, Status, TierCheck
 from abstraction.verifying.step_replay import AnswerValues, ReplayedStep, replay
+from abstraction.verifying.verdicts import Finding, Flaw, Status, TierCheck
 from kg.base.model import TextValue, TimeValue
 from kg.base.terms import normalise
 from kg.graph.graph import Graph

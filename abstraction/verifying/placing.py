@@ -11,8 +11,7 @@ from itertools import product
 from abstraction.base.tiers import Tier
 from abstraction.linking.gazetteer import PLACES, WORLD
 from abstraction.text.language.comparable_words import bare, content, denies_location
-from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
-from abstraction.verifying.neighbourhood import CONTINENT
+from abstraction.verifying.answer_facts import CONTINENT, AnswerFacts, AnswerFactsReader
 from abstraction.verifying.verdicts import TierVerdict, VerdictKind
 
 

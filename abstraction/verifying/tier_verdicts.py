@@ -20,8 +20,7 @@ from abstraction.text.language.comparable_words import FUNCTION, all_words, bare
 from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
 from abstraction.verifying.phrase_checks import Phrases
 from abstraction.verifying.placing import PlaceRelation
-from abstraction.verifying.step_replay import value_tier_contains
-from abstraction.verifying.value_ranges import is_value
+from abstraction.verifying.step_replay import is_value, value_tier_contains
 from abstraction.verifying.verdicts import (
     A_PERSON,
     ANOTHER_ANSWER,

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from abstraction.base.faults import OnReject
     from abstraction.files.rows import TieredRow
     from abstraction.models.chat_model import ChatModel
-    from abstraction.phrasing.consistency import ConsistencyScorer
     from abstraction.phrasing.decisions import DecisionCounts
-    from abstraction.phrasing.phraser import Mode, ModelPhraser
+    from abstraction.phrasing.phraser import ConsistencyScorer, Mode, ModelPhraser
 
 LOG_SUFFIX = ".phrasing.jsonl"  # log of decisions beside the output
 SAMPLES_PER_ROW = 10  # replies sampled per row for --consistency, as in Yona et al. 2024, appendix B
@@ -151,7 +150,7 @@ class DatasetModels(PhrasingSettings):
         self, stack: ExitStack, store: Store, out: Path, inputs: Sequence[Path | str], language: str
     ) -> tuple[ModelPhraser | None, ConsistencyScorer | None]:
         """The phraser and the scorer, each None where not requested; they share a model where both name the same."""
-        from abstraction.phrasing.consistency import ConsistencyScorer
+        from abstraction.phrasing.phraser import ConsistencyScorer
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
         word, phraser, scorer = self.phrase, None, None

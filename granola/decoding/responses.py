@@ -18,8 +18,8 @@ from abstraction.ladders.assembly.filters import gives_away
 from abstraction.ladders.date_ladders import parse_date
 from abstraction.ladders.quantities import parse_quantity
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.content_words import without_article
 from abstraction.text.language.amount_finder import amounts
+from abstraction.text.language.comparable_words import bare
 from abstraction.text.language.date_finder import dates
 from abstraction.text.questions.question_facts import follows_from_question
 from abstraction.text.questions.question_kinds import reads_questions
@@ -225,7 +225,7 @@ class ResponseReader:
         """The only existing country for "Spanish" or "a Spanish citizen"; None for none or several."""
         if len(text) > _LONGEST_NATION:
             return None
-        nations = self._maker.vocabulary.nations(_CITIZEN.sub("", without_article(text)))
+        nations = self._maker.vocabulary.nations(_CITIZEN.sub("", bare(text)))
         # "German" also names former states: only existing ones are meant today.
         present = [qid for qid in nations if self._maker.graph.entity(qid) and not self._maker.graph.is_historical(qid)]
         return present[0] if len(present) == 1 else None
@@ -262,7 +262,7 @@ def _shared_name_by_text(
 def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
     """Whether a place merely repeats the question; its own ladder is built without the question and does not check."""
     asked: Relation = relation(row.relation) if row.relation else ANY
-    if row.subject_qid == tier.qid or any(without_article(name) in asked.trivial for name in tier.names()):
+    if row.subject_qid == tier.qid or any(bare(name) in asked.trivial for name in tier.names()):
         return True
     return gives_away(row.question, row.subject_text, tier.names())
 
@@ -276,9 +276,9 @@ def _names_to_look_up(response: CleanedResponse) -> list[str]:
 def _spellings(text: str) -> tuple[str, ...]:
     """The spellings that the linker looks up: the text, and the text without or with an article."""
     DECODING.count(len(text))
-    bare = without_article(text)
+    plain = bare(text)
     # Labels keep or drop the article: "The Hague", "Beatles".
-    return (text, bare) if bare != normalise(text) else (text, f"the {text}")
+    return (text, plain) if plain != normalise(text) else (text, f"the {text}")
 
 
 def _is_known(graph: Graph, text: str) -> bool:

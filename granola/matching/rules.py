@@ -20,10 +20,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.text.language.amount_finder import amounts
-from abstraction.text.language.currencies import are_other_currencies, currencies
-from abstraction.text.language.date_finder import dates, turned_dates
-from abstraction.text.language.interval_claims import IntervalClaim
+from abstraction.text.language.date_finder import IntervalClaim, dates, turned_dates
 from abstraction.text.language.languages import language
+from abstraction.text.language.units import are_other_currencies, currencies
 from granola.base.code_hash import hash_of_modules
 from granola.matching.claims.value_claims import compare, ordinals_and_counts
 from granola.matching.naming import references

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from abstraction.text.language.sentences import sentences
+from abstraction.text.language.comparable_words import sentences
 from granola.replies.refusals import languages, refusal, wording
 
 CITED = "[1]"

@@ -9,7 +9,7 @@ import pytest
 from abstraction.files.rows import TieredRow
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.models.chat_model import Failure, Request
-from abstraction.phrasing.consistency import ConsistencyScorer, score_of
+from abstraction.phrasing.phraser import ConsistencyScorer, score_of
 from tests.abstraction.scripted_model import Scripted
 from tests.worlds import row, store_of
 

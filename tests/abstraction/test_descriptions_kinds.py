@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.descriptions.organisation_grammar import parse_organisation
-from abstraction.text.descriptions.work_grammar import parse_work
+from abstraction.text.descriptions.kind_grammar import parse_organisation, parse_work
 from tests.tables import read_table
 
 PLAIN = Vocabulary()

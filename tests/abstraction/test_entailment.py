@@ -12,8 +12,8 @@ from abstraction.base.tiers import Evidence, Level, Tier
 from abstraction.files.rows import TieredRow
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.findings import Flaw
 from abstraction.verifying.step_replay import value_tier_contains
+from abstraction.verifying.verdicts import Flaw
 from kg.base.model import Entity
 from kg.graph.graph import Graph
 from tests.tables import read_table

@@ -12,7 +12,7 @@ from abstraction.ladders.language_ladders import languages
 from abstraction.ladders.positions import posts
 from abstraction.ladders.things import awards
 from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.findings import Flaw
+from abstraction.verifying.verdicts import Flaw
 from kg.base.model import Entity
 from tests.cases import case_of, check_sound, ladder, proposed
 from tests.worlds import entity, store_of

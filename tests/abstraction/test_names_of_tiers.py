@@ -8,8 +8,8 @@ from abstraction.base.tiers import Tier
 from abstraction.files.rows import TieredRow
 from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.verifying.entailment import EntailmentChecker
+from abstraction.verifying.step_replay import range_contains, range_of_words
 from abstraction.verifying.tier_verdicts import Judge
-from abstraction.verifying.value_ranges import range_contains, range_of_words
 from abstraction.verifying.verdicts import VerdictKind
 from kg.base.model import Entity
 from tests.worlds import entity, maker, row, store_of, texts

@@ -605,7 +605,7 @@ def test_the_evidence_of_tiers_supports_them(tmp_path: Path) -> None:
 
 
 def test_every_flaw_has_a_category() -> None:
-    from abstraction.verifying.findings import Finding, Flaw, TierCheck
+    from abstraction.verifying.verdicts import Finding, Flaw, TierCheck
 
     def check(*flaws: Flaw) -> Category | None:
         findings = tuple(Finding(flaw=flaw, detail="") for flaw in flaws)

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from abstraction.text.language.amount_finder import amounts, whole_amount
+from abstraction.text.language.amount_finder import amounts, number_words, whole_amount
 from abstraction.text.language.languages import language
-from abstraction.text.language.number_words import number_words
 from granola.matching.claims.intervals import IntervalLadder, place
 
 with_digits = number_words(language("en")).in_digits

@@ -15,8 +15,8 @@ from abstraction.base.relations import Relation, table
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.assembly.levels import ancestors, merge, remove
 from abstraction.ladders.proposals import LadderCase, Proposal
-from abstraction.text.content_words import _ARTICLE, _FUNCTION_WORDS, content_words, without_article, words
 from abstraction.text.descriptions.place_grammar import variants
+from abstraction.text.language.comparable_words import ARTICLE, FUNCTION_WORDS, bare, content_words, words
 from abstraction.text.language.phrases import is_well_formed
 from kg.base.bounded_cache import SizedDict, bounded_cache
 from kg.base.terms import normalise
@@ -53,8 +53,8 @@ def names_the_answer(text: str, answer_names: Collection[str], *, person: bool) 
 
 def _is_variant_of_name(mine: Sequence[str], name: Sequence[str], *, person: bool) -> bool:
     """Whether words are a form of a name; both are normalised words in order."""
-    carrying = [w for w in mine if w not in _FUNCTION_WORDS]
-    if mine == name or (carrying and carrying == [w for w in name if w not in _FUNCTION_WORDS]):
+    carrying = [w for w in mine if w not in FUNCTION_WORDS]
+    if mine == name or (carrying and carrying == [w for w in name if w not in FUNCTION_WORDS]):
         return True
     known = frozenset(name)
     if known.issubset(mine) and (added := Counter(mine) - Counter(name)) and _NAME_DECORATION.issuperset(added):
@@ -77,7 +77,7 @@ def _gives_town_of_name(text: str, answer_label: str) -> bool:
 
 def is_phrase(text: str) -> bool:
     """Whether a tier is a description ("a city in Ohio"), not a name."""
-    return _ARTICLE.match(text) is not None and text[:1].islower()
+    return ARTICLE.match(text) is not None and text[:1].islower()
 
 
 def leaks_question(text: str, question: str) -> bool:
@@ -97,7 +97,7 @@ def gives_away(question: str, subject_text: str | None, names: Sequence[str]) ->
     if not subject_text:
         return leaks_question(names[0], question)
     subject_names = _subject_and_places(subject_text)
-    return any(without_article(name) in subject_names for name in names) or leaks_question(
+    return any(bare(name) in subject_names for name in names) or leaks_question(
         names[0], question.replace(subject_text, " ")
     )
 
@@ -106,12 +106,12 @@ def gives_away(question: str, subject_text: str | None, names: Sequence[str]) ->
 def _subject_and_places(subject_text: str) -> frozenset[str]:
     """The name of the subject without article, and the places that follow it in its text."""
     parts = [part for part in _PLACE_AFTER_SUBJECT.split(subject_text) if part.strip()]
-    return frozenset(without_article(name) for name in (*(variants(parts[0]) if parts else ()), *parts[1:]))
+    return frozenset(bare(name) for name in (*(variants(parts[0]) if parts else ()), *parts[1:]))
 
 
 def is_trivial(proposal: Proposal, relation: Relation) -> bool:
     """Whether the tier, or any name of its entity, only repeats what the relation asks for."""
-    if without_article(proposal.text) in relation.trivial:
+    if bare(proposal.text) in relation.trivial:
         return True
     is_class = proposal.qid is not None and proposal.text[:1].islower()
     # The first aliases are the usual names.
@@ -216,7 +216,7 @@ def _merge_same_names(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
     by_name: dict[str, str] = {}
     for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
         node = nodes[key]
-        name = without_article(node.text)
+        name = bare(node.text)
         twin = by_name.get(name)
         if twin is not None and twin in nodes:
             nodes = merge(nodes, key, twin)
@@ -451,7 +451,7 @@ def _minimum_counts(case: LadderCase) -> tuple[int, int]:
 
 
 def _tier_key(proposal: Proposal) -> str:
-    return proposal.qid or without_article(proposal.text)
+    return proposal.qid or bare(proposal.text)
 
 
 def _is_class(condition: Condition) -> bool:

@@ -17,9 +17,9 @@ from abstraction.base.relations import trivial_phrases
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
 from abstraction.ladders.assembly.levels import evidence_paths, union
 from abstraction.ladders.quantities import read_amount
-from abstraction.text.content_words import content_words, without_article, words
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.amount_reader import parse_quantity
+from abstraction.text.language.comparable_words import bare, content_words, words
 from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.languages import language
@@ -285,13 +285,13 @@ def _merge_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
 
 def _level_of(gold: _Gold, other: _Gold, code: str) -> int | None:
     """The level of an answer's ladder that contains another answer, or None."""
-    key = without_article(other.text)
+    key = bare(other.text)
     for depth, level in enumerate(gold.ladder.levels[1:], 1):
         for tier in level.tiers:
             if other.first.qid is not None and tier.qid is not None:
                 if tier.qid == other.first.qid:
                     return depth
-            elif key in {without_article(name) for name in tier.names()} or (
+            elif key in {bare(name) for name in tier.names()} or (
                 tier.qid is None and _is_same_value(tier.text, other.text, code)
             ):
                 return depth

@@ -16,8 +16,8 @@ from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.information.counting import ValueCounts
 from abstraction.ladders.information.facets import Facets, information
 from abstraction.ladders.proposals import ANSWER, Proposal
-from abstraction.text.content_words import without_article
 from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.language.comparable_words import bare
 from kg.base.bounded_cache import SizedDict
 from kg.base.terms import normalise
 from kg.store.protocol import Store
@@ -120,7 +120,7 @@ class Information:
         return self._facets.taxa.statements if kind == "taxon" else self._facets.size(kind)
 
     def _bits_of(self, kind: str, size: int, node: Proposal) -> float | None:
-        phrase = without_article(node.text) if any(c.property == "text" for c in node.conditions) else ""
+        phrase = bare(node.text) if any(c.property == "text" for c in node.conditions) else ""
         key = (kind, node.conditions, phrase)
         if key not in self._bits:
             bits_of = self._bits_of_states if kind == _STATES else self._facets.bits_of

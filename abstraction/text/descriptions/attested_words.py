@@ -1,26 +1,130 @@
-"""Words attested in the snapshot: names of occupations, head phrases of descriptions, national adjectives.
+"""Descriptions as sequences of words with positions, and the words that a snapshot attests.
 
-A phrase may be shortened only to one that WikiData's editors use; `Vocabulary` answers whether they do.
+Every grammar works on `DescriptionWord`s, so that the words it used can be located in the original text. A phrase may
+be shortened only to one that WikiData's editors use; `Vocabulary` answers whether they do.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 
 from abstraction.base.package_data import package_text
+from abstraction.base.trimming import LONGEST
 from abstraction.text.language.demonyms import bundled_demonyms, choose_adjective
+from abstraction.text.language.phrases import is_opaque, listed, may_stand
 from kg.base.bounded_cache import bounded_cache
 from kg.base.model import Entity, Rank, TextValue
 from kg.base.terms import fallback_chain, normalise
 from kg.store.protocol import Store
 
+# Brackets, separators, words with inner hyphens and dots, full stops.
+_TOKEN = re.compile(
+    r"(?P<open>[(\[])|(?P<close>[)\]])|(?P<separator>[,;/&:|•]|(?<=\s)[-–—](?=\s))"
+    r"|(?P<word>\d+(?:,\d{3})+|[A-Z]&[A-Z]|(?:[A-Z]\.){1,}(?:-\w+)*|[^\W_][\w]*(?:[-–‐'’.&+][^\W_]\w*)*(?:['’](?=\s|$))?)"
+    r"|(?P<stop>\.(?=\s|$))|(?P<other>\S)"
+)
+# Life dates at the end: "(1879-1955)", "born 1961".
+_DATES = re.compile(
+    r"(?:,?(?:(?<!\s)\s++)?(?:\(|\[)?\b(?:c(?:a|irca)?\.?\s*+|b\.\s*+|born\s++|fl\.\s*+|died\s++)?\d{3,4}"
+    r"(?:\s*+(?:BC|AD|CE|BCE))?\s*+[-–—]\s*+(?:c\.\s*+)?(?:\d{2,4}|present)?\s*+(?:BC|AD|CE|BCE)?(?:\)|\])?"
+    r"|,?(?:(?<!\s)\s++)?\bborn\s++(?:in\s++)?\d{4}\b)\s*+\.?\s*+$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionWord:
+    """A word or a separator of a description, with its [start, end) in the original text."""
+
+    text: str
+    start: int
+    end: int
+    separator: bool = False
+
+    @property
+    def key(self) -> str:
+        """The normalised word, for comparison."""
+        return normalise(self.text)
+
+    @property
+    def capital(self) -> bool:
+        """Whether it starts with an upper-case letter."""
+        return self.text[:1].isupper()
+
+
+def words(description: str) -> tuple[DescriptionWord, ...]:
+    """The words of a description's first LONGEST characters, without brackets, final life dates and full stops.
+
+    A full stop after a lower-case word ends the description, since another sentence follows.
+    """
+    end = min(len(description), LONGEST)
+    dates = _DATES.search(description, 0, end)
+    if dates and dates.start() > 0:
+        end = dates.start()
+    out: list[DescriptionWord] = []
+    depth = 0
+    for token in _TOKEN.finditer(description, 0, end):
+        kind = token.lastgroup
+        if kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth = max(0, depth - 1)
+        elif depth:
+            continue
+        elif kind == "stop":
+            if out and out[-1].text.islower() and len(out[-1].text) > 2:
+                break
+        elif kind == "separator":
+            out.append(DescriptionWord(token.group(), token.start(), token.end(), separator=True))
+        elif kind == "word":
+            out.append(DescriptionWord(token.group(), token.start(), token.end()))
+    return tuple(out)
+
+
+def first_clause(description: str, ends: str) -> list[DescriptionWord]:
+    """The words up to the first separator that is among `ends`."""
+    return list(takewhile(lambda word: not (word.separator and word.text in ends), words(description)))
+
+
+def split(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list[list[DescriptionWord]]:
+    """The sequences between separators or words in `marks`, without empty ones."""
+    runs: list[list[DescriptionWord]] = [[]]
+    for word in sequence:
+        if word.key in marks and (word.separator or word.text.islower()):
+            runs.append([])
+        else:
+            runs[-1].append(word)
+    return [run for run in runs if run]
+
+
+def text_of(sequence: Sequence[DescriptionWord]) -> str:
+    """The words as text with single spaces, but none before ",", ";" and ":"."""
+    out = ""
+    for word in sequence:
+        if word.text in ",;:":
+            out += word.text
+        else:
+            out += f" {word.text}"
+    return out.strip()
+
+
+def spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
+    """The [start, end) of each contiguous run of words in the text."""
+    out: list[tuple[int, int]] = []
+    for word in sorted(sequence, key=lambda w: w.start):
+        if out and word.start - out[-1][1] <= 1:
+            out[-1] = (out[-1][0], word.end)
+        elif not out or word.start >= out[-1][1]:
+            out.append((word.start, word.end))
+    return out
+
+
 DESCRIPTIONS_READ = 300_000  # descriptions counted at most, to bound the time of loading a vocabulary
-LONGEST = 250  # characters; longer openings of descriptions are skipped
+LONGEST_OPENING = 250  # characters; longer openings of descriptions are skipped
 BATCH = 2_000  # entities read from the store at once
 MIN_ATTESTED = 3  # descriptions that a phrase must open: fewer may be slips
 OCCUPATION_CLASSES = (
@@ -80,7 +184,7 @@ class Vocabulary:
         capital: Counter[str] = Counter()
         for opening, times in told.items():  # many openings are equal, so each is parsed once
             words = opening.split()
-            if not words or len(words) > 8 or len(opening) > LONGEST:
+            if not words or len(words) > 8 or len(opening) > LONGEST_OPENING:
                 continue
             first_words[normalise(words[0])] += times
             if len(words) > 1 and words[1][:1].isupper():
@@ -241,3 +345,73 @@ def _demonyms(
 
 def _tuples(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
     return {key: tuple(values) for key, values in lists.items()}
+
+
+_AND = frozenset({"and", "&", "or"})
+# Media, which are often joined: "radio and television network".
+_MEDIA = frozenset({"television", "radio", "film", "newspaper", "magazine", "book", "cable", "broadcast"})
+LONGEST_PHRASE = 20  # words of the longest suffix that is tried
+
+
+def is_common(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
+    """Whether the word is a common noun or adjective, regardless of a capital first letter."""
+    return not word.capital or (not word.text.isupper() and vocabulary.is_common(word.text))
+
+
+def spell(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> str:
+    """The words as text, with common nouns in lower case: descriptions may capitalise their first word, or all.
+
+    `is_name` is true for names of a kind ("disc jockey"), whose words are all common nouns.
+    """
+    texts = [w.text for w in sequence]
+    if any(w.capital for w in sequence):
+        named = next((i for i in range(len(texts)) if is_name(" ".join(texts[i:]))), len(texts))
+        for index in range(len(texts) - 1, -1, -1):
+            word = sequence[index]
+            last = index + 1 == len(texts) or not texts[index + 1][:1].isupper()
+            if word.capital and lowers(word, vocabulary) and (index >= named or (word.start == 0 and last)):
+                texts[index] = word.text.lower()
+    return " ".join(texts)
+
+
+def lowers(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
+    """Whether a capital at the start of a phrase is due to the position only."""
+    return (len(word.text) == 1 or not word.text.isupper()) and vocabulary.is_common(word.text)
+
+
+def may_shorten(longer: str, shorter: str, vocabulary: Vocabulary) -> bool:
+    """Whether `shorter`, a suffix of `longer`, is attested, informative alone and entailed by `longer`."""
+    if not vocabulary.attests(shorter) or not may_stand(shorter) or is_opaque(longer, shorter):
+        return False
+    before = longer.removesuffix(shorter).split()[-1:]
+    # "television and radio network" must not become "radio network".
+    return not before or not (before[0] in _AND or (before[0] in _MEDIA and shorter.split()[0] in _MEDIA))
+
+
+def shortenings(phrase: str, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The phrase and each of its suffixes that may replace it, longest first, of at most LONGEST_PHRASE words."""
+    parts = phrase.split()
+    first = max(1, len(parts) - LONGEST_PHRASE)
+    return (phrase, *(s for i in range(first, len(parts)) if may_shorten(phrase, s := " ".join(parts[i:]), vocabulary)))
+
+
+def is_joint(clause: Sequence[DescriptionWord], at: int) -> bool:
+    """Whether the word separates conjuncts: a comma, "and", "as well as", but not the "and" of "track and field"."""
+    word = clause[at]
+    if word.separator:
+        return True
+    if word.text == "as" and [w.text for w in clause[at : at + 3]] == ["as", "well", "as"]:
+        return True
+    if word.text == "and" and 0 < at < len(clause) - 1:
+        return (clause[at - 1].key, clause[at + 1].key) not in _inseparable()
+    return word.text in listed("joints")
+
+
+@lru_cache(maxsize=1)
+def _inseparable() -> frozenset[tuple[str, str]]:
+    """Pairs of words whose "and" does not separate conjuncts: in names of countries and fixed expressions."""
+    out: set[tuple[str, str]] = set()
+    for name in (*bundled_demonyms().names, *bundled_demonyms().countries, *listed("collocations")):
+        parts = name.split()
+        out.update((parts[i - 1], parts[i + 1]) for i in range(1, len(parts) - 1) if parts[i] == "and")
+    return frozenset(out)

@@ -1,6 +1,7 @@
-"""The noun phrase at the start of a description that names the kind of thing: "American independent record label".
+"""Descriptions of things by their kind: organisations, works, awards, events.
 
-kind := [ERA] [NATIONALITY] { MODIFIER [","|"and"] } HEAD
+kind := [ERA] [NATIONALITY] { MODIFIER [","|"and"] } HEAD                  "American independent record label"
+work := [YEAR] kind [("by" | "directed by" | "written by" ...) NAME { "and" NAME }]
 """
 
 from __future__ import annotations
@@ -10,11 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from abstraction.text.descriptions.attested_words import Vocabulary, common_types
+from abstraction.text.descriptions.attested_words import (
+    DescriptionWord,
+    Vocabulary,
+    common_types,
+    first_clause,
+    is_joint,
+    may_shorten,
+    spell,
+    text_of,
+)
 from abstraction.text.descriptions.nationality import Nationality, begins_with_nation, is_era, read_nationality
-from abstraction.text.descriptions.spelling import is_joint, may_shorten, spell
-from abstraction.text.descriptions.words import DescriptionWord
 from abstraction.text.language.phrases import listed, may_stand
+from kg.base.bounded_cache import bounded_cache
 
 LONGEST = 9  # words of a noun phrase; a longer one is not read
 _YEAR = re.compile(r"\d{3,4}(?:[-–—]\d{2,4})?$")  # a year or a range of years
@@ -201,3 +210,130 @@ def spell_phrase(phrase: Sequence[DescriptionWord], vocabulary: Vocabulary) -> s
 def is_plural(noun: str) -> bool:
     """Whether a noun is plural and takes no indefinite article: "armed forces"."""
     return noun.endswith("s") and not noun.endswith(("ss", "us", "series", "corps", "species", "is"))
+
+
+# Participles before "by".
+_MAKING = frozenset(
+    {"by", "directed", "written", "created", "composed", "painted", "recorded", "performed", "authored", "sculpted"}
+)
+LONGEST_CREATORS = 8  # words of the creators' names; a longer list is not read
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Creators:
+    """The creators of a work, as written, and their words with the preposition ("by Joel and Ethan Coen")."""
+
+    names: str
+    words: tuple[DescriptionWord, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkDescription:
+    """The parsed description of a work."""
+
+    kind: DescribedKind
+    creators: Creators | None
+
+
+@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most, measured with texts of one-letter words
+def parse_work(description: str, vocabulary: Vocabulary) -> WorkDescription | None:
+    """Parse the description of a work, or None where its head noun is not a kind of work."""
+    first = first_clause(description, ";|:")
+    kind = read_kind(first, vocabulary, "work")
+    if kind is None:
+        return None
+    return WorkDescription(kind=kind, creators=_read_creators(first[kind.end :]))
+
+
+def _read_creators(tail: Sequence[DescriptionWord]) -> Creators | None:
+    at = 0
+    while at < len(tail) and tail[at].text in _MAKING | {"and"} and tail[at].text != "by":
+        at += 1
+    if at >= len(tail) or tail[at].text != "by":
+        return None
+    named: list[DescriptionWord] = []
+    for word in tail[at + 1 :]:
+        particle = word.key in listed("name_particles") and word.text != "of"
+        if not (word.capital or particle or word.text in {"&", ","} or word.text[:2] == "d'"):
+            break
+        named.append(word)
+    while named and not named[-1].capital:
+        named.pop()
+    if not named or not named[0].capital or len(named) > LONGEST_CREATORS:
+        return None
+    return Creators(names=text_of(named), words=(tail[at], *named))
+
+
+# "subsidiary of X", "owned by X"; a past owner does not count.
+_OWNER = re.compile(
+    r"\b(?:(?P<former>former(?:ly)?|defunct|historic(?:al)?|then|once|previously|originally)\s+)?"
+    r"(?P<tie>(?:subsidiary|division|imprint|sub-?label|unit|brand|part|label|arm|business unit|faculty|school|college|"
+    r"campus|department)\s+of|owned\s+by)\s+(?:the\s+)?"
+    r"(?P<owner>[A-Z0-9][\w'’&.+-]*(?:\s+(?:(?:of|and|for|the|de|du|des|in|&)\s+)*[A-Z0-9&][\w'’&.+-]*)*(?:,\s+Inc\.?)?)"
+)
+# Words that introduce the location of an organisation.
+_WHERE = frozenset({"in", "based", "located", "headquartered", "situated", "from"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Owner:
+    """An organisation that owns or contains the described one, with the [start, end) of the words in the description.
+
+    `owns`: whether it is an owner and not a whole of which the other is a part.
+    """
+
+    name: str
+    span: tuple[int, int]
+    owns: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OrganisationDescription:
+    """The parsed description of an organisation.
+
+    `placed`: whether a place follows the kind; `land` is a country after the kind instead of an adjective before it
+    ("record label in the United States"), with its words.
+    """
+
+    kind: DescribedKind | None
+    owners: tuple[Owner, ...]
+    placed: bool
+    land: Nationality | None
+
+
+@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
+def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "organisation") -> OrganisationDescription:
+    """Parse the description of an organisation, or of another `kind` of thing with the same grammar."""
+    first = first_clause(description, ";|")
+    described_kind = read_kind(first, vocabulary, kind)
+    placed, land = False, None
+    if described_kind is not None and described_kind.end < len(first):
+        tail = first[described_kind.end :]
+        at = next((i for i, w in enumerate(tail) if w.text in listed("prepositions")), len(tail))
+        # "university and liberal arts college in Hanover": both are in Hanover
+        joined = at == 0 or (tail[0].text == "and" and not any(w.separator for w in tail[:at]))
+        placed = joined and at < len(tail) and tail[at].text in _WHERE and any(w.capital for w in tail[at + 1 : at + 4])
+        land = _country_after_kind(tail, vocabulary) if described_kind.nationality is None else None
+    owners = tuple(
+        Owner(
+            name=match["owner"].rstrip("."),
+            span=(match.start("tie"), match.end("owner")),
+            owns=match["tie"].startswith("owned"),
+        )
+        for match in _OWNER.finditer(description)
+        if not match["former"]
+    )
+    return OrganisationDescription(kind=described_kind, owners=owners, placed=placed, land=land)
+
+
+def _country_after_kind(tail: list[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
+    """The country after "in", "of" or "from", where nothing else follows."""
+    at = 0
+    while at < len(tail) and tail[at].text in {"in", "of", "from", "based", "located", "the", "headquartered"}:
+        at += 1
+    nationality = read_nationality(tail[at:], vocabulary) if at else None
+    if nationality is None or len(nationality.parts) > 1 or at + len(nationality.words) < len(tail):
+        return None
+    return Nationality(
+        text=nationality.text, parts=nationality.parts, countries=nationality.countries, words=tuple(tail)
+    )

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.descriptions.words import DescriptionWord
+from abstraction.text.descriptions.attested_words import DescriptionWord, Vocabulary
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import listed
 from kg.base.terms import normalise

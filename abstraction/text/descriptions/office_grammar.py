@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from abstraction.base.package_data import package_data
-from abstraction.text.descriptions.words import DescriptionWord, text_of
+from abstraction.text.descriptions.attested_words import DescriptionWord, text_of
 from abstraction.text.language.phrases import listed
 
 LONGEST = 10  # words of a complement; a longer one is not a name

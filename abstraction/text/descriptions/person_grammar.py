@@ -12,7 +12,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.descriptions.attested_words import (
+    DescriptionWord,
+    Vocabulary,
+    is_common,
+    is_joint,
+    lowers,
+    may_shorten,
+    spell,
+    split,
+    words,
+)
 from abstraction.text.descriptions.nationality import (
     DESCENT,
     ERA_WORDS,
@@ -34,8 +44,6 @@ from abstraction.text.descriptions.office_grammar import (
     read_office,
     title_alone,
 )
-from abstraction.text.descriptions.spelling import is_common, is_joint, lowers, may_shorten, spell
-from abstraction.text.descriptions.words import DescriptionWord, split, words
 from abstraction.text.language.phrases import is_opaque, listed, may_stand
 from kg.base.bounded_cache import bounded_cache
 

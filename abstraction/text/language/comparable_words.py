@@ -1,4 +1,4 @@
-"""The words of tiers and evidence in normal form, for comparison."""
+"""The sentences of texts, and their words for comparison: in normal form, with and without plural endings."""
 
 from __future__ import annotations
 
@@ -6,15 +6,57 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from abstraction.errors import LanguageError
 from kg.base.bounded_cache import bounded_cache
+from kg.base.extras import install_hint
 from kg.base.terms import normalise
+
+NEEDED = f"parting sentences needs sentencex: {install_hint('evidence')}"
+
+
+def sentences(text: str, language: str = "en") -> list[str]:
+    """The sentences in order, without surrounding blanks; empty for an empty text.
+
+    Raises LanguageError where the library is missing.
+    """
+    try:
+        import sentencex
+    except ImportError as error:
+        raise LanguageError(NEEDED) from error
+    # JSON may contain half a surrogate pair, which the library rejects.
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return [one for part in sentencex.segment(language, whole) if (one := part.strip())]
+
+
+_WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")  # letters and digits, with apostrophes and dots inside
+
+# Function words of English: an overlap in these with the question reveals nothing.
+_WITHOUT_CONTENT = """
+    a an the of in on at for from by to and or with is was are were be been did do does which who whom whose what when
+    where how its it his her their that this as into
+"""
+
+FUNCTION_WORDS = frozenset(_WITHOUT_CONTENT.split())
+
+
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, if texts are words of one letter
+def words(text: str) -> tuple[str, ...]:
+    """The normalised words of a text, possessives without their ending."""
+    return tuple(re.sub(r"['’]s$", "", w) for w in _WORDS.findall(normalise(text)))
+
+
+@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, if texts are words of one letter
+def content_words(text: str) -> frozenset[str]:
+    """The words of a text without articles, prepositions and question words."""
+    return frozenset(w for w in words(text) if w not in FUNCTION_WORDS)
+
 
 MOST_ENDS = 4  # ends of one run of capitalised words that are listed
 _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
 # A run of capitalised words, joined by small ones.
 _PROPER = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
 _JOINT = re.compile(r" (?:of|and|the|de)(?: the)? ")
-_ARTICLE = re.compile(r"^(?:an?|the)\s+")
+ARTICLE = re.compile(r"^(?:an?|the)\s+")
 # Words without content of their own.
 _FUNCTION = "a an the of in on at for from by to and or with within part given s who whose is was are were that which"
 FUNCTION = frozenset(_FUNCTION.split())
@@ -40,7 +82,6 @@ _DIRECTION = re.compile(
     r"\b(?:north|south|east|west)(?:\s*+-?\s*+(?:east|west))?\s++of\s++(?:the\s++)?$",
     re.I,
 )
-
 
 _JOINED = re.compile(r"(?<![\s-])[\s-]++\Z")
 _LAST = re.compile(r"(?<![\w-])[\w-]++\Z")
@@ -75,7 +116,7 @@ def content(text: str) -> frozenset[str]:
 @bounded_cache(entries=1 << 13, longest=200)  # 15 MB at most
 def bare(text: str) -> str:
     """The normalised text without its article."""
-    return _ARTICLE.sub("", normalise(text))
+    return ARTICLE.sub("", normalise(text))
 
 
 @bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, for texts of one-letter words

@@ -10,16 +10,58 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from operator import attrgetter
 
 from abstraction.text.language.calendar_units import MOST_DAYS, CalendarUnit, Kind, day_number, unit_of
 from abstraction.text.language.date_reader import CENTURY_OF_YEARS, ParsedDate, parse_date, year_of_two_digits
-from abstraction.text.language.interval_claims import IntervalClaim
 from abstraction.text.language.language_data import any_of, with_plain_digits
 from abstraction.text.language.languages import Language, language
 from kg.base.bounded_cache import bounded_cache
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalClaim:
+    """The closed interval [low, high] of values that `text`, at [start, end) of its source, allows.
+
+    For dates the unit is `calendar_units.day_number`, and `wider` is the interval of a second sense: "the 1800s" are
+    ten or a hundred years. For amounts `label` is the QID of the unit, "" for none; claims of different units are not
+    comparable. `exact` is the value of a plain number: "1,500" may be 1,523 rounded, but as a gold answer it is 1500.
+    """
+
+    low: float
+    high: float
+    text: str
+    start: int
+    end: int
+    label: str = ""
+    exact: float | None = None
+    wider: tuple[float, float] | None = None
+
+    def inside(self, other: IntervalClaim) -> bool:
+        """Whether the interval is contained in that of `other`."""
+        return other.low <= self.low and self.high <= other.high
+
+    def allows(self, gold: IntervalClaim) -> bool:
+        """Whether this claim contains `gold`, taken at its exact value where it has one."""
+        if gold.exact is not None:
+            return self.low <= gold.exact <= self.high
+        return gold.inside(self)
+
+    @property
+    def width(self) -> float:
+        """The width of the interval."""
+        return self.high - self.low
+
+
+def half_step(digits: str) -> float:
+    """Half a unit of the last significant digit: 0.05 for 35.4, 50 for 1500, 0.5 for 8849."""
+    if "." in digits:
+        return 0.5 * 10.0 ** -len(digits.split(".")[1])
+    stripped = digits.rstrip("0")
+    return 0.5 * 10.0 ** min(len(digits) - len(stripped), 300) if stripped else 0.5
+
 
 BESIDE = "en"  # answers in other languages contain English dates
 _KEPT = 1 << 13  # texts whose dates are cached
@@ -39,8 +81,6 @@ def lowered(text: str) -> tuple[str, str]:
         lower = with_plain_digits(lower.translate(_ONE_FOR_ONE))
     return (text if len(lower) == len(text) else lower), lower
 
-
-# Patterns of dates within sentences.
 
 # Numeric dates; four digits of the year unless slashes separate.
 _NUMERIC = (
@@ -199,6 +239,8 @@ def _is_bare_year(found: str, first: int, last: int) -> bool:
 
 _LEAST_OF_YEAR = 12 * 31 - 1  # the width of a year in day numbers
 _YEAR = re.compile(r"\d{3,4}(?![\w%]|[.,]\d)")
+
+
 def _is_amount(lower: str, start: int, end: int, words: Language) -> bool:
     """Whether the text around a number makes it an amount, not a year: "$1961", "1500 metres"."""
     behind = words.matching.get("counted_behind")
@@ -245,9 +287,6 @@ def _part_of_interval(part: str, low: int, high: int) -> tuple[int, int]:
     return (high - half + 1, high) if part == "late" else (low, high)
 
 
-# Years in words ("nineteen seventy-one", "eighteen oh five"), in languages that have words for their halves.
-
-
 @cache
 def _years_in_words(words: Language) -> re.Pattern[str]:
     numbers = words.number_words
@@ -267,8 +306,6 @@ def _year_in_digits(found: re.Match[str], words: Language) -> str:
     value = {name: words.number_words[text.lower()] for name, text in found.groupdict().items() if text}
     return str(100 * value.pop("hundreds") + sum(value.values())).rjust(len(found[0]))
 
-
-# Inflected months that CLDR does not list, in languages without a file: words with the stem of a month
 
 # A word, with a day next to it, before a year.
 _WORD_BEFORE = re.compile(

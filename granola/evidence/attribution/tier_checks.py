@@ -8,7 +8,7 @@ from typing import Any
 from abstraction.base.tiers import Evidence, Tier
 from abstraction.files.rows import TieredRow
 from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.findings import Flaw, TierCheck
+from abstraction.verifying.verdicts import Flaw, TierCheck
 from granola.evidence.attribution.categories import Category
 from granola.evidence.attribution.fact_wording import sentence_of
 from kg.store.protocol import Store

@@ -12,9 +12,8 @@ from abstraction.base.faults import Fault, OnReject, attempt
 from abstraction.base.relations import relation as relation_row
 from abstraction.files.rows import TieredRow
 from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.findings import TierCheck
 from abstraction.verifying.tier_verdicts import Judge
-from abstraction.verifying.verdicts import AXES, RowVerdict, TierVerdict, VerdictKind
+from abstraction.verifying.verdicts import AXES, RowVerdict, TierCheck, TierVerdict, VerdictKind
 from granola.evidence.attribution.categories import Category
 from granola.evidence.attribution.tier_checks import TierAttribution, TierAttributor
 from kg.store.protocol import Store

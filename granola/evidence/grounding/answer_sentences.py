@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from abstraction.text.language.sentences import sentences
+from abstraction.text.language.comparable_words import sentences
 from granola.evidence.grounding.citation_markers import markers, without_markers
 
 _ITEM = re.compile(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from abstraction.text.language.interval_claims import IntervalClaim
+from abstraction.text.language.date_finder import IntervalClaim
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from abstraction.text.language.amount_finder import convert_claim, is_money
-from abstraction.text.language.interval_claims import IntervalClaim
+from abstraction.text.language.date_finder import IntervalClaim
 from abstraction.text.language.languages import language
 from granola.matching.claims.intervals import IntervalLadder, IntervalPlacing, place
 from granola.matching.naming.mentions import AnswerText

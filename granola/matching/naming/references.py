@@ -8,8 +8,7 @@ from functools import lru_cache
 from itertools import chain
 
 from abstraction.text.language.amount_finder import may_be_amount, whole_amount
-from abstraction.text.language.date_finder import may_be_date, whole_date
-from abstraction.text.language.interval_claims import IntervalClaim
+from abstraction.text.language.date_finder import IntervalClaim, may_be_date, whole_date
 from abstraction.text.language.languages import language
 from granola.matching.text import word_lists
 from granola.matching.text.match_cache import MATCHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from abstraction.text.language.currencies import SIGNS, are_other_currencies
+from abstraction.text.language.units import SIGNS, are_other_currencies
 from granola.matching.text.match_cache import MATCHING
 from granola.matching.text.tokens import MARK, MARKS, is_mark, words
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import orjson
 
-from abstraction.text.language.currencies import SIGNS
 from abstraction.text.language.languages import language
+from abstraction.text.language.units import SIGNS
 from granola.matching.text.match_cache import MATCHING
 from granola.replies.plain_text import plain
 
