@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from kg.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from abstraction.base.faults import RejectedRow
     from abstraction.base.tiers import Evidence, Ladder, Level, Tier
     from abstraction.errors import AbstractionError
-    from abstraction.files.rows import QARow, RejectedRow, TieredRow, read_questions, read_tiered, write_tiered
+    from abstraction.files.rows import QARow, TieredRow, read_questions, read_tiered, write_tiered
     from abstraction.maker.pipeline import LadderMaker, make_ladders
 
 __all__ = [

@@ -326,7 +326,7 @@ def _questions(
     language: str = "en",
     on_reject: OnReject | None = None,
 ) -> Iterator[QARow]:
-    from abstraction.files.row_reading import without_rejected
+    from abstraction.files.row_models import without_rejected
     from abstraction.files.row_shapes import shaped_records
     from abstraction.files.rows import question_rows, read_questions
 
@@ -340,7 +340,7 @@ def _questions(
 
 
 def _as_tiered(rows: Any) -> Any:
-    from abstraction.files.data_folders import data_files
+    from abstraction.files.row_shapes import data_files
     from abstraction.files.rows import TieredRow, tiered_rows
     from granola.scoring.tiered_file import read_tiered_file
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 import granola
-from abstraction.base.reasons import REASONS
+from abstraction.base.tiers import REASONS
 from abstraction.files.rows import read_tiered
 from granola.commands import Demo
 from tests.command_line import run_granola

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.base.trimming import LONGEST
 from kg.base.bounded_cache import bounded_cache
 from kg.base.terms import normalise

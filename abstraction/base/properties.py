@@ -1,11 +1,25 @@
-"""The properties that are read of entities, with their roles: one table, from which every list is derived."""
+"""The files of `abstraction/data`, and the table of the properties that are read of entities, with their roles."""
 
 from __future__ import annotations
 
+import json
 from functools import cache, partial
+from importlib.resources import files
+from typing import Any
 
-from abstraction.base.package_data import package_data
 from abstraction.errors import UnknownRelationError
+
+
+def package_text(name: str) -> str:
+    """The text of a file in `abstraction/data`."""
+    return files("abstraction").joinpath("data", name).read_text(encoding="utf-8")
+
+
+@cache
+def package_data(name: str) -> Any:
+    """The content of a JSON file in `abstraction/data`. All callers share the object: do not change it."""
+    return json.loads(package_text(name))
+
 
 _data = partial(package_data, "properties.json")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.errors import UnknownRelationError
 
 

@@ -18,16 +18,15 @@ from typing import Any, BinaryIO, Literal, Protocol, TypeVar
 
 import orjson
 
-from abstraction.base.faults import Fault, attempt
+from abstraction.base.faults import Fault, RejectedRow, UnansweredRow, attempt
 from abstraction.datasets.card import Card
 from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, CleaningStep, Dropped
 from abstraction.datasets.dataset_columns import Columns, write_data
 from abstraction.datasets.dataset_statistics import Statistics
-from abstraction.datasets.questions import QuestionFiles, has_one_answer
-from abstraction.datasets.saved_work import Parts, line_of, row_of, rules_fingerprint
+from abstraction.datasets.saved_work import Parts, QuestionFiles, has_one_answer, line_of, row_of, rules_fingerprint
 from abstraction.errors import DatasetError, RowError
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
-from abstraction.files.rows import QARow, RejectedRow, TieredRow, UnansweredRow
+from abstraction.files.rows import QARow, TieredRow
 from abstraction.linking.link_settings import link_settings
 from abstraction.linking.review import (
     Reviewer,

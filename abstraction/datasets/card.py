@@ -9,8 +9,7 @@ from typing import Any
 
 from abstraction.datasets.dataset_cleaning import SCORE, STEPS, WHAT_STEPS_DO, Cleaner, CleaningStep
 from abstraction.datasets.dataset_columns import OWN, TIER, Columns, Kind
-from abstraction.datasets.dataset_overview import share_of
-from abstraction.datasets.dataset_statistics import Statistics
+from abstraction.datasets.dataset_statistics import Statistics, share_of
 from abstraction.phrasing.decisions import DecisionCounts
 from abstraction.phrasing.phrasing_prompts import ANSWER_SITELINKS
 

@@ -17,10 +17,15 @@ import orjson
 
 from abstraction.base.tiers import Tier
 from abstraction.datasets.dataset_cleaning import SCORE
-from abstraction.files.cells import json_text
-from abstraction.files.records import SCHEMA_VERSION
+from abstraction.files.records import (
+    GRANOLA_COLUMNS,
+    GRANOLA_COUNT,
+    KNOWN,
+    QUESTION_SITELINKS,
+    SCHEMA_VERSION,
+    json_text,
+)
 from abstraction.files.row_models import finite
-from abstraction.files.row_names import GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, QUESTION_SITELINKS
 from abstraction.files.rows import TieredRow, granola_columns
 from abstraction.phrasing.phrasing_prompts import ANSWER_SITELINKS
 from kg.base.files import atomic_path

@@ -1,15 +1,156 @@
-"""Statistics of a dataset: rows, relations, and numbers of answers per row."""
+"""Counts of a dataset: rows, relations, answers per row, classes of answers, confidence of links, example ladders."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from abstraction.base.faults import RejectedRow
 from abstraction.base.properties import titled
-from abstraction.datasets.dataset_overview import Overview
-from abstraction.files.rows import RejectedRow, TieredRow
-from kg.base.model import entity_number
+from abstraction.base.relations import table
+from abstraction.files.rows import TieredRow
+from abstraction.text.questions.question_kinds import QuestionKind, asked_kind
+from kg.base.model import ENTITY_ID, entity_number
+
+EXAMPLES = 5  # ladders on the card
+_LEAST_LEVELS = 3  # least levels of an example
+_MOST_TIERS = 3  # most tiers in one level of an example
+_LONGEST = 120  # characters of a line of an example
+_CONFIDENCES = ("given", "high", "medium", "low")  # from the surest link to the least sure one
+NO_ENTITY = "no entity needed (dates and amounts)"
+NOT_LINKED = "an answer was not linked"
+# Clearer names than those of the table of relations.
+_CLASSES = {"any": "thing", "quantity": "amount", QuestionKind.UNKNOWN: "not told by the question"}
+# Marks of Markdown and HTML; control characters and those that change the direction of text.
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>()#+!|~&]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def answer_class(row: TieredRow, language: str = "en") -> str:
+    """The answer class that a row asks for: by its relation, else by the words of its question in its language."""
+    relation = table().get(row.relation or "")
+    found = relation.asks if relation else asked_kind(row.question, str(row.extra.get("language") or language)).kind
+    return _CLASSES.get(found, str(found))
+
+
+def link_confidence(row: TieredRow) -> str:
+    """The confidence of the least sure link of a row; NO_ENTITY for a row without links."""
+    notes = row.extra.get("links")
+    if not isinstance(notes, list) or not notes:
+        return NO_ENTITY
+    confidences = [str(note.get("confidence")) for note in notes if isinstance(note, Mapping)]
+    if len(confidences) < len(notes) or any(one not in _CONFIDENCES for one in confidences):
+        return NOT_LINKED
+    return max(confidences, key=_CONFIDENCES.index)
+
+
+@dataclass(slots=True)
+class _ClassCount:
+    rows: int = 0
+    laddered: int = 0
+    levels: int = 0
+
+
+@dataclass(slots=True)
+class Overview:
+    """Counts of the rows given to `add`, and the first ladder of each class of answers."""
+
+    language: str = "en"
+    classes: dict[str, _ClassCount] = field(default_factory=dict)
+    links: Counter[str] = field(default_factory=Counter)
+    abstained: Counter[str] = field(default_factory=Counter)
+    tiers: int = 0
+    foreign: int = 0
+    _first_examples: dict[str, list[str]] = field(default_factory=dict)
+    _other_examples: list[list[str]] = field(default_factory=list)
+
+    def add(self, row: TieredRow) -> None:
+        """Count one row."""
+        name = answer_class(row, self.language)
+        count = self.classes.setdefault(name, _ClassCount())
+        count.rows += 1
+        count.laddered += len(row.levels) > 1
+        count.levels += len(row.levels)
+        self.links[link_confidence(row)] += 1
+        coarser = [tier for level in row.levels[1:] for tier in level.tiers]
+        self.tiers += len(coarser)
+        self.foreign += sum(tier.language is not None for tier in coarser)
+        if len(row.levels) == 1:
+            self.abstained[row.abstained or "all coarser answers taken out by cleaning"] += 1
+        if len(row.levels) >= _LEAST_LEVELS and all(len(level.tiers) <= _MOST_TIERS for level in row.levels):
+            if name not in self._first_examples:
+                self._first_examples[name] = _ladder_lines(row)
+            elif len(self._other_examples) < EXAMPLES:
+                self._other_examples.append(_ladder_lines(row))
+
+    @property
+    def laddered(self) -> int:
+        """The number of rows with a coarser answer."""
+        return sum(count.laddered for count in self.classes.values())
+
+    def by_class(self) -> list[tuple[str, str, str, str]]:
+        """(class, rows, rows with a ladder, mean levels), the largest class first."""
+        # Names break ties, so that cards are reproducible.
+        ordered = sorted(self.classes.items(), key=lambda one: (-one[1].rows, one[0]))
+        return [
+            (name, f"{count.rows:,}", share_of(count.laddered, count.rows), f"{count.levels / count.rows:.2f}")
+            for name, count in ordered
+        ]
+
+    def by_link(self) -> list[tuple[str, str]]:
+        """(confidence, rows), from the surest."""
+        whole = self.links.total()
+        return [
+            (name, share_of(self.links[name], whole))
+            for name in (*_CONFIDENCES, NO_ENTITY, NOT_LINKED)
+            if self.links[name]
+        ]
+
+    def examples(self) -> str:
+        """Up to five ladders in Markdown: one of each class of answers, the largest first, then others."""
+        ordered = sorted(self._first_examples, key=lambda name: (-self.classes[name].rows, name))
+        chosen = [self._first_examples[name] for name in ordered][:EXAMPLES]
+        chosen += self._other_examples[: EXAMPLES - len(chosen)]
+        return "\n\n".join("\n".join(lines) for lines in chosen) if chosen else "No row has three levels."
+
+    def to_json(self) -> dict[str, Any]:
+        """All counts as a JSON object."""
+        classes = {
+            name: {"rows": one.rows, "laddered": one.laddered, "levels": one.levels}
+            for name, one in sorted(self.classes.items())
+        }
+        foreign = {"tiers_in_another_language": self.foreign} if self.foreign else {}
+        return {"answer_classes": classes, "links": dict(sorted(self.links.items())), **foreign}
+
+
+def share_of(part: int, whole: int) -> str:
+    """`12 of 40 (30.0 %)`."""
+    return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
+
+
+def _ladder_lines(row: TieredRow) -> list[str]:
+    """The question, and a line for each level with the text of each tier, linked to its item at WikiData."""
+    lines = [f"**{_escape_markdown(row.question)}**", ""]
+    for number, level in enumerate(row.levels, 1):
+        names = []
+        for tier in level.tiers:
+            is_item = tier.qid is not None and ENTITY_ID.match(tier.qid)
+            name = _escape_markdown(tier.text)
+            foreign = "" if tier.language is None else f" ({tier.language})"  # in another language than the row
+            names.append((f"[{name}](https://www.wikidata.org/wiki/{tier.qid})" if is_item else name) + foreign)
+        lines.append(f"{number}. {' / '.join(names)}")
+    return lines
+
+
+def _escape_markdown(text: str) -> str:
+    """A text escaped for Markdown, on one line of at most _LONGEST characters."""
+    line = _CONTROL.sub(" ", text[: 2 * _LONGEST])  # long texts are cut before any work on them
+    line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return _MARKUP.sub(r"\\\g<0>", line)
+
 
 NO_RELATION = "(none)"
 Row = tuple[str, ...]

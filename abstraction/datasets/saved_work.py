@@ -1,4 +1,4 @@
-"""The saved work on a dataset, so that a killed build continues with the same command.
+"""The questions of a dataset and the saved work on it, so that a killed build continues with the same command.
 
 A folder next to the dataset contains the request and one file for every finished batch of questions. Each file appears
 whole or not at all: a process may be killed at any moment and loses one batch. A batch in which a model's answer is
@@ -9,16 +9,62 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.errors import DatasetError
-from abstraction.files.rows import RejectedRow, TieredRow
+from abstraction.files.row_shapes import RowShape, origin_sentence
+from abstraction.files.rows import QARow, TieredRow, read_questions
 from kg.base.files import atomic_path
 from kg.base.work_folder import WorkFolder
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionFiles:
+    """Files in any format of `read_questions`; `relation` is for rows that name none."""
+
+    files: tuple[Path, ...]
+    relation: str | None = None
+    limit: int | None = None
+    shape: RowShape | None = None
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        if any(str(path) == "-" for path in self.files):
+            raise DatasetError("a dataset's questions are read again when its building goes on; name files, not -")
+        for path in self.files:
+            if path.is_dir():
+                raise DatasetError(f"{path} is a folder; name the files in it, as in {path}/*.jsonl")
+        if self.limit is not None and self.limit < 1:
+            raise DatasetError(f"limit {self.limit} is too small; expected 1 or more questions")
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The settings that decide, with the content of the files, which questions are read and their ids."""
+        shape = {name: value for name, value in asdict(self.shape).items() if value} if self.shape else None
+        return {"relation": self.relation, "limit": self.limit, **({"shape": shape} if shape is not None else {})}
+
+    @property
+    def origin(self) -> str:
+        """The source of the questions and its licence, in a sentence; "" where it is unknown."""
+        return origin_sentence(self.shape)
+
+    def read(self, on_reject: OnReject) -> Iterator[QARow]:
+        """The questions; bad and repeated rows go to `on_reject`, and so does an UnansweredRow."""
+        return read_questions(
+            self.files, relation=self.relation, limit=self.limit, on_reject=on_reject, on_unanswered=on_reject,
+            shape=self.shape, language=self.language,
+        )  # fmt: skip
+
+
+def has_one_answer(row: QARow) -> bool:
+    """Whether all of a question's gold answers are one text."""
+    return len(set(row.answers)) == 1
+
 
 _REQUEST = "request.json"  # in the work folder, to be compared when building continues
 

@@ -11,8 +11,8 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from abstraction.base.faults import OnReject
-from abstraction.files.rows import QARow, RejectedRow, TieredRow
+from abstraction.base.faults import OnReject, RejectedRow
+from abstraction.files.rows import QARow, TieredRow
 from abstraction.maker.pipeline import LadderMakers
 from kg.errors import EngineError
 from kg.export.spark_session import explaining_spark_errors, session

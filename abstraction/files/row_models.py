@@ -1,4 +1,4 @@
-"""Fields of rows, validated on entry: the accepted spellings of each, and the reason why another is wrong.
+"""Rows from records: fields validated on entry, rows read one by one, malformed and repeated ones rejected.
 
 A model has the fields that are read; `unread_fields` returns all others. Errors are one sentence with the field, the
 given value and the expected one.
@@ -8,19 +8,133 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Annotated, Any, ClassVar, Self
+from operator import attrgetter
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
-from abstraction.base.faults import repr_excerpt
+from abstraction.base.faults import OnReject, RejectedRow, UnansweredRow, fault_of, repr_excerpt
 from abstraction.errors import RowError
-from abstraction.files.cells import parse_json, split_cell
-from abstraction.files.records import Record
-from abstraction.files.row_names import ANSWER_QIDS, ANSWERS, GRANOLA_ANSWERS, KNOWN, NEAR
+from abstraction.files.records import (
+    ANSWER_QIDS,
+    ANSWERS,
+    GRANOLA_ANSWERS,
+    KNOWN,
+    NEAR,
+    Record,
+    open_for_reading,
+    parse_json,
+    read_csv,
+    split_cell,
+)
 from kg.base.model import ENTITY_ID
+from kg.errors import ForeseenError
+
+T = TypeVar("T")
+
+
+def read_each(records: Iterable[Record | RejectedRow], read: Callable[[Record], T]) -> Iterator[T | RejectedRow]:
+    """The result of `read` for each record, in order; for a malformed one the rejected row.
+
+    `read` raises one of our errors with the reason. An unforeseen error is a fault of the program, which rejects the
+    row.
+    """
+    for record in records:
+        yield record if isinstance(record, RejectedRow) else _read_one(record, read)
+
+
+def read_each_once(
+    records: Iterable[Record | RejectedRow],
+    read: Callable[[Record], T],
+    *,
+    name: Callable[[Any], str] = attrgetter("id"),
+    seen: dict[str, str] | None = None,
+) -> Iterator[T | RejectedRow]:
+    """See `read_each`; a row with an earlier name is rejected too. `seen` maps names of earlier files to places."""
+    seen = {} if seen is None else seen
+    for record in records:
+        row = record if isinstance(record, RejectedRow) else _read_one(record, read)
+        if isinstance(record, RejectedRow) or isinstance(row, RejectedRow):
+            yield row
+        elif (called := name(row)) in seen:
+            yield record.rejected(f"id {called!r} stands already at {seen[called]}")
+        else:
+            seen[called] = record.source
+            yield row
+
+
+def _read_one(record: Record, read: Callable[[Record], T]) -> T | RejectedRow:
+    try:
+        return read(record)
+    except ForeseenError as error:
+        return record.rejected(str(error))
+    except Exception as error:
+        id_ = record.data.get("id", "")
+        fault = fault_of(error, "reading")
+        return fault.rejected(
+            source=record.source, id=str(id_) if isinstance(id_, str | int) else "", text=record.text_excerpt
+        )
+
+
+def without_rejected(
+    rows: Iterable[T | RejectedRow],
+    on_reject: OnReject | None,
+    on_unanswered: Callable[[UnansweredRow], object] = lambda row: None,
+) -> Iterator[T]:
+    """The rows without rejected ones: unanswered ones go to `on_unanswered`, others to `on_reject`.
+
+    Without `on_reject` a rejected row raises RowError.
+    """
+    for row in rows:
+        if not isinstance(row, RejectedRow):
+            yield row
+        elif isinstance(row, UnansweredRow):
+            on_unanswered(row)
+        elif on_reject is not None:
+            on_reject(row)
+        else:
+            raise RowError(f"{row.source}: {row.reason}: {row.excerpt}")
+
+
+def read_sheet_lines(
+    path: Path | str, columns: Iterable[str], *, expected: str, error: type[Exception]
+) -> Iterator[Record]:
+    """The lines of a CSV sheet that people filled in, except empty ones.
+
+    Raises `error` with the place for a malformed line, and for a sheet without one of the columns.
+    """
+    with open_for_reading(path) as stream:
+        for record in read_csv(stream, str(path)):
+            if isinstance(record, RejectedRow):
+                raise error(f"{record.source}: {record.reason}")
+            if missing := [name for name in columns if name not in record.columns]:
+                raise error(f"{path}: no column {', '.join(missing)}; expected {expected}")
+            yield record
+
+
+class RowNumbers:
+    """Ids for rows without one, by the places of their records: "<name>-<n>", n counting from 1 over all files."""
+
+    def __init__(self) -> None:
+        self._counted: dict[str, int] = {}
+        self._before: dict[str, int] = {}
+        self._place = 0
+
+    def count(self, records: Iterable[T]) -> Iterator[T]:
+        """The records of one file, counted as they are taken."""
+        self._before = dict(self._counted)
+        for self._place, record in enumerate(records, 1):
+            yield record
+
+    def id_of(self, name: str) -> str:
+        """The id for the row of the last record taken."""
+        self._counted[name] = self._before.get(name, 0) + self._place
+        return f"{name}-{self._counted[name]}"
+
 
 SHOWN = 60  # characters of a wrong value
 _RELATION = re.compile(r"P[1-9][0-9]{0,8}\Z")  # a property id of at most nine digits
@@ -31,9 +145,6 @@ _EXPECTED = {
     "string_type": "a text", "list_type": "a list", "tuple_type": "a list", "dict_type": "an object",
     "int_type": "a whole number", "float_type": "a number", "bool_type": "true or false",
 }  # fmt: skip
-
-
-# One field.
 
 
 def is_number(value: object) -> bool:
@@ -164,9 +275,6 @@ def _split_ids(cell: str) -> Any:
 RowId = Annotated[str | None, PlainValidator(_parse_row_id)]
 NeededId = Annotated[str, PlainValidator(_parse_required_id)]
 ItemIds = Annotated[str | tuple[str | None, ...] | None, PlainValidator(_parse_item_ids)]
-
-
-# Whole rows.
 
 
 class RowModel(BaseModel):

@@ -14,37 +14,32 @@ from typing import Any, TypeVar
 from abstraction.base.faults import OnReject, RejectedRow, UnansweredRow
 from abstraction.base.tiers import Level, Tier
 from abstraction.errors import RowError
-from abstraction.files.cells import parse_json
-from abstraction.files.records import SCHEMA_VERSION, Record, read_records
+from abstraction.files.records import (
+    GRANOLA_ANSWERS,
+    GRANOLA_COLUMNS,
+    GRANOLA_COUNT,
+    KNOWN,
+    REFERENCE,
+    Record,
+    parse_json,
+    read_records,
+)
 from abstraction.files.row_models import (
     AnsweredModel,
     AskedModel,
     QuestionModel,
+    RowNumbers,
+    read_each_once,
     reference_levels,
     unread_fields,
     with_all_answers,
+    without_rejected,
 )
-from abstraction.files.row_names import GRANOLA_ANSWERS, GRANOLA_COLUMNS, GRANOLA_COUNT, KNOWN, REFERENCE
-from abstraction.files.row_reading import RowNumbers, read_each_once, without_rejected
 from abstraction.files.row_shapes import RowShape, shaped_files
-from abstraction.files.writing import FORMATS, write_records
+from abstraction.files.writing import write_records
+from abstraction.text.language.languages import is_known
 from abstraction.text.questions.relation_wording import read_wording, subject_of
 from kg.base.model import ENTITY_ID
-
-__all__ = [
-    "FORMATS",
-    "SCHEMA_VERSION",
-    "QARow",
-    "RejectedRow",
-    "TieredRow",
-    "UnansweredRow",
-    "granola_columns",
-    "question_rows",
-    "read_questions",
-    "read_tiered",
-    "write_granola_eq",
-    "write_tiered",
-]
 
 T = TypeVar("T")
 # A file named by its relation, as EntityQuestions has them: P19.test.json.
@@ -389,3 +384,30 @@ def _without_evidence(level: Mapping[str, Any]) -> dict[str, Any]:
 def _granola_row(row: TieredRow) -> dict[str, Any]:
     columns = {name: "" if value is None else value for name, value in granola_columns(row).items()}
     return columns | {key: value for key, value in row.extra.items() if key not in KNOWN and key not in columns}
+
+
+# Codes as in BCP 47: a language of 2 or 3 letters, then up to three subtags.
+_CODE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
+
+
+def row_language(row: QARow, default: str) -> str:
+    """The row's language where it names a known one, else `default`.
+
+    A row in de gets `default` where that is de-at.
+    """
+    named = row.extra.get("language")
+    if not isinstance(named, str) or not _CODE.fullmatch(named.strip()):
+        return default
+    code = named.strip().lower()
+    if code.split("-")[0] == default.lower().split("-")[0]:  # de-at as the default is more specific than de of the row
+        return default
+    return code if is_known(code) else default
+
+
+def unknown_language(row: QARow) -> str | None:
+    """The language that a row names, where it is unknown; None for a known one and for none."""
+    named = row.extra.get("language")
+    if not isinstance(named, str) or not named.strip():
+        return None
+    known = _CODE.fullmatch(named.strip()) is not None and is_known(named.strip().lower())
+    return None if known else named.strip()

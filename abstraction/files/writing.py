@@ -16,8 +16,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from abstraction.errors import RowError
-from abstraction.files.cells import escape_formula, join_cell, json_text
-from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
+from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION, escape_formula, join_cell, json_text
 from kg.base.files import atomic_path
 
 FORMATS = ("jsonl", "csv", "parquet")
@@ -75,7 +74,7 @@ def write_records(
 
     `schema_version` is in the first record of JSONL, in a column of CSV, in the metadata of Parquet. In CSV and
     Parquet a value other than a text, a number or a list of texts is written as JSON text. In CSV a text that a
-    spreadsheet would read as a formula is escaped, see `abstraction.files.cells`, unless `csv_raw`. The file appears
+    spreadsheet would read as a formula is escaped, see `abstraction.files.records`, unless `csv_raw`. The file appears
     under `path` when all is written.
     """
     kind = check_format(path, format)

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from abstraction.base.classes import stop_classes
 from abstraction.base.evidence import join_evidence
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.base.tiers import Evidence
 from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal
 from abstraction.ladders.kept_results import kept_with_source

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from abstraction.base.classes import Classifier, anchors, class_of_description
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.base.trimming import LONGEST as LONGEST_DESCRIPTION
 from abstraction.text.descriptions.attested_words import FAMILIES, common_occupations, common_types

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,8 +16,8 @@ from typing import Any
 
 from abstraction.base.tiers import Abstention, Level, Tier
 from abstraction.errors import RowError
-from abstraction.files.cells import escape_formula
-from abstraction.files.row_reading import read_sheet_lines
+from abstraction.files.records import escape_formula
+from abstraction.files.row_models import read_sheet_lines
 from abstraction.files.rows import QARow, TieredRow, linked_ids
 from kg.base.files import atomic_path
 from kg.base.model import ENTITY_ID

@@ -12,13 +12,12 @@ from dataclasses import replace
 from itertools import islice
 
 from abstraction.base.classes import Classifier
-from abstraction.base.faults import Fault, OnReject, attempt
+from abstraction.base.faults import Fault, OnReject, RejectedRow, attempt
 from abstraction.base.properties import properties
 from abstraction.base.relations import Relation, relation, table
 from abstraction.base.tiers import Level
 from abstraction.errors import RowError
-from abstraction.files.row_languages import row_language
-from abstraction.files.rows import QARow, RejectedRow, TieredRow
+from abstraction.files.rows import QARow, TieredRow, row_language
 from abstraction.ladders.assembly.filters import MeasuredRelations, Triviality
 from abstraction.ladders.assembly.told_in_question import ToldInQuestion
 from abstraction.ladders.builders import builder_for

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from abstraction.base.relations import ANY, Relation, relation, table
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
-from abstraction.files.row_names import QUESTION_SITELINKS
+from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import QARow, TieredRow, linked_ids
 from abstraction.ladders.assembly.asked_wording import AskedWording, as_asked, asked_wording
 from abstraction.ladders.assembly.filters import (

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 import orjson
 
 from abstraction.errors import ModelSpecError
-from abstraction.models.model_settings import SEEDS, SamplingSettings
+from abstraction.models.spec import SEEDS, SamplingSettings
 
 # Requests: messages and sampling.
 

@@ -16,7 +16,7 @@ from typing import Any
 from abstraction.errors import ModelError
 from abstraction.models.chat_model import Ask, Attempt, FailureReason, NoAnswer, Request, Told, body_of, choice_of
 from abstraction.models.local_weights import LocalWeights, causal_model
-from abstraction.models.model_settings import LocalSettings
+from abstraction.models.spec import LocalSettings
 
 _ON_PROCESSOR = 64  # answers together: each token's pass over the weights serves them all
 _WINDOW = 4  # batches that are taken at a time and sorted by length, so that rows of a batch are alike

@@ -14,7 +14,7 @@ from typing import Any
 
 from abstraction.errors import ModelError
 from abstraction.models.local_weights import LocalWeights, causal_model
-from abstraction.models.model_settings import LocalEmbeddingSettings, LocalEntailmentSettings, LocalScoreSettings
+from abstraction.models.spec import LocalEmbeddingSettings, LocalEntailmentSettings, LocalScoreSettings
 from abstraction.models.text_scorers import (
     LEAST,
     Continuation,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from abstraction.errors import ModelError
-from abstraction.models.model_settings import LocalScoreSettings, LocalSettings
+from abstraction.models.spec import LocalScoreSettings, LocalSettings
 from kg.base.extras import install_hint
 from kg.base.files import sha256_of
 

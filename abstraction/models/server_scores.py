@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from abstraction.errors import ModelError
 from abstraction.models.chat_model import FailureReason, NoAnswer
 from abstraction.models.http_client import ServerClient
-from abstraction.models.model_settings import ServerEmbeddingSettings, ServerScoreSettings
+from abstraction.models.spec import ServerEmbeddingSettings, ServerScoreSettings
 from abstraction.models.text_scorers import LEAST, Continuation, EmbeddedText, QueryPassage, TokenScores
 
 T = TypeVar("T")

@@ -5,24 +5,25 @@
     replay:FILE[?SETTINGS]       recorded answers of a chat model
 
 Settings are name=value, joined by &, escaped as in URLs where they hold & or #. Which there are depends on what the
-model is for (`model_settings`). A chat model's say how it samples, too, instead of who asks it, where its answers are
+model is for (`SETTINGS`). A chat model's say how it samples, too, instead of who asks it, where its answers are
 kept, and whether its requests go into a file for a provider's batch API.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import quote, unquote, urlsplit
 
-from pydantic import ValidationError
+import orjson
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from abstraction.errors import ModelSpecError
-from abstraction.models.model_settings import SETTINGS, ModelSettings, ModelUse, SamplingSettings
 from abstraction.models.text_scorers import (
     CoherenceModel,
     ContinuationModel,
@@ -34,6 +35,142 @@ from abstraction.models.text_scorers import (
 if TYPE_CHECKING:
     from abstraction.models.answer_store import KeptAnswers
     from abstraction.models.local_scorers import LocalClassifier
+
+_KEY = "the NAME, in capitals, of the environment variable that holds the key is expected"
+SEEDS = 2**31  # every server's seeds: some read them as 32 bits with a sign
+MOST = 100_000  # of settings that are counts
+
+
+class ModelUse(StrEnum):
+    """The use that a model is opened for."""
+
+    CHAT = "chat"
+    ENTAILMENT = "entailment"
+    RELEVANCE = "relevance"
+    CONTINUATIONS = "continuations"
+    COHERENCE = "coherence"
+    EMBEDDINGS = "embeddings"
+    CLASSIFIER = "classifier"
+
+
+class ModelSettings(BaseModel):
+    """Settings by name, from the texts of a word or as values."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class SamplingSettings(ModelSettings):
+    """Sampling settings of a chat model, read by `sampling_of`; they override those of the command."""
+
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1, le=MOST)
+    seed: int | None = Field(default=None, ge=0, lt=SEEDS)
+
+
+class ChatSettings(SamplingSettings):
+    """Settings of any chat model but a replay. `answers`: the file that keeps them."""
+
+    answers: Path | None = None
+
+
+class ServerSettings(ModelSettings):
+    """Settings of a server.
+
+    `key`: the environment variable, in capitals, with its key. `concurrency`: most calls under way. `timeout`: seconds
+    for one whole answer. `tries` of a request that fails.
+    """
+
+    # In capitals: another text may be the key itself, given by mistake.
+    key: str | None = Field(default=None, pattern="^[A-Z_][A-Z0-9_]*$", description=_KEY)
+    concurrency: int = Field(default=64, ge=1, le=MOST)
+    timeout: float = Field(default=300.0, gt=0)
+    tries: int = Field(default=6, ge=1, le=MOST)
+
+
+class ServerChatSettings(ChatSettings, ServerSettings):
+    """`limit`: the server's name of the token limit.
+
+    `body`: a JSON object of more fields, such as top_k. `batch_file` is written instead of asking; `batch_results` is
+    the provider's file of results.
+    """
+
+    batch_file: Path | None = None
+    batch_results: Path | None = None
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    body: Annotated[
+        Mapping[str, Any], BeforeValidator(lambda given: orjson.loads(given) if isinstance(given, str) else given)
+    ] = Field(default={})
+
+
+class ServerScoreSettings(ServerSettings):
+    """`batch`: texts in one call; text-embeddings-inference takes 32 at most by default."""
+
+    batch: int = Field(default=32, ge=1, le=MOST)
+
+
+class PromptSettings(ModelSettings):
+    """Prompts before texts that become vectors, instead of those of a folder."""
+
+    query_prompt: str | None = None
+    passage_prompt: str | None = None
+
+
+class ServerEmbeddingSettings(PromptSettings, ServerScoreSettings):
+    """Of embeddings."""
+
+
+class LocalSettings(ModelSettings):
+    """`device`: auto is a GPU where there is one. `dtype`: auto is as the weights are.
+
+    `batch`: texts or answers that go through together; None begins with 16 and doubles until memory says stop.
+    """
+
+    device: str = Field(default="auto", pattern="^(auto|cpu|cuda(:[0-9]{1,3})?)$")
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    batch: Annotated[int | None, BeforeValidator(lambda given: None if given == "auto" else given)] = Field(
+        default=None, ge=1, le=MOST
+    )
+
+
+class LocalChatSettings(ChatSettings, LocalSettings):
+    """Of a chat model."""
+
+
+class LocalScoreSettings(LocalSettings):
+    """`longest`: tokens of a text, no more than the model holds; None for as many."""
+
+    longest: int | None = Field(default=None, ge=8, le=MOST)
+
+
+class LocalEntailmentSettings(LocalScoreSettings):
+    """`labels` names the classes of the outputs in order, for a checkpoint whose own labels say nothing."""
+
+    labels: Annotated[
+        Sequence[str] | None, BeforeValidator(lambda given: given.split(",") if isinstance(given, str) else given)
+    ] = None
+
+
+class LocalEmbeddingSettings(PromptSettings, LocalScoreSettings):
+    """Of embeddings."""
+
+
+# By kind and use; a combination that is not listed is refused.
+SETTINGS: Mapping[str, Mapping[ModelUse, type[ModelSettings]]] = {
+    "openai": {
+        ModelUse.CHAT: ServerChatSettings,
+        ModelUse.RELEVANCE: ServerScoreSettings,
+        ModelUse.CONTINUATIONS: ServerScoreSettings,
+        ModelUse.EMBEDDINGS: ServerEmbeddingSettings,
+    },
+    "local": {
+        **dict.fromkeys(ModelUse, LocalScoreSettings),
+        ModelUse.CHAT: LocalChatSettings,
+        ModelUse.ENTAILMENT: LocalEntailmentSettings,
+        ModelUse.EMBEDDINGS: LocalEmbeddingSettings,
+    },
+    "replay": {ModelUse.CHAT: SamplingSettings},
+}
 
 GRAMMAR = "openai:URL#NAME (the URL such as http://127.0.0.1:8000/v1), local:FOLDER or replay:FILE"
 BATCH_SETTINGS = ("batch_file", "batch_results")
@@ -119,9 +256,6 @@ def with_settings(word: str, settings: Mapping[str, Any]) -> str:
     return place + sign + name
 
 
-# Opening what a word names. No server is asked, and no weights are read, before the first answer is wanted.
-
-
 def open_model(given: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> KeptAnswers:
     """The chat model of a word.
 
@@ -140,7 +274,7 @@ def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | s
 
     settings: Any = SETTINGS[spec.kind][ModelUse.CHAT](**spec.settings)
     if spec.kind == "replay":
-        from abstraction.models.replay import Replay
+        from abstraction.models.answer_files import Replay
 
         replay = Replay(spec.where)
         return KeptAnswers(replay, known=replay.known, sampling=spec.sampling)
@@ -149,8 +283,7 @@ def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | s
         from abstraction.models.local_chat import LocalChat
 
         return KeptAnswers(LocalChat(spec.where, settings), **kept)
-    from abstraction.models.http_client import ServerClient
-    from abstraction.models.server_chat import ServerChat
+    from abstraction.models.http_client import ServerChat, ServerClient
 
     return KeptAnswers(ServerChat(ServerClient(spec.where, spec.name, settings), settings), **kept)
 

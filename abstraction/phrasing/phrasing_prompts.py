@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.errors import PromptError
-from abstraction.files.row_names import QUESTION_SITELINKS
+from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import TieredRow
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
 from kg.base.terms import fallback_chain

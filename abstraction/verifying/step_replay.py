@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from abstraction.base.evidence import value_of
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.base.tiers import Evidence, Level, Tier
 from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity
 from abstraction.text.language.calendar_units import CalendarUnit, unit_of

@@ -65,7 +65,7 @@ def _is_pandas(frame: Any) -> bool:
 
 
 def _as_cells(values: Iterable[Any]) -> Iterable[Any]:
-    from abstraction.files.cells import json_text
+    from abstraction.files.records import json_text
 
     for value in values:
         is_plain = not isinstance(value, list) or all(isinstance(item, str) for item in value)

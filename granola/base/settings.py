@@ -195,7 +195,7 @@ def _fit_value(declared: DeclaredSetting, value: Any) -> Any:
 
 
 def _only_file_of(value: str, name: str) -> str:
-    from abstraction.files.data_folders import data_files
+    from abstraction.files.row_shapes import data_files
 
     files = data_files(value)
     # Which of them is meant cannot be guessed.

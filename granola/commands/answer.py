@@ -12,11 +12,9 @@ from granola.base.settings import ADVANCED, Setting
 from granola.commands.messages import count, note, unanswered_line, warn_of_language
 from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, writing_rows
+from granola.decoding.aggregation_rules import SUPPORT, Counting
 from granola.decoding.decision import Abstaining
-from granola.decoding.drag_graph import SUPPORT
-from granola.decoding.methods import SAMPLES, Answering
-from granola.decoding.response_settings import AbstainingRule, CountedAs, ResponseLanguage
-from granola.decoding.self_consistency import Counting
+from granola.decoding.methods import SAMPLES, AbstainingRule, Answering, CountedAs, ResponseLanguage
 from granola.errors import PredictionError, UsageError
 from granola.scoring.shared_settings import (
     Force,
@@ -31,8 +29,8 @@ from granola.scoring.shared_settings import (
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow, UnansweredRow
     from granola.decoding import Decision, SampleRow
+    from granola.decoding.aggregation_rules import Method
     from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
-    from granola.decoding.response_aggregation import Method
     from kg.store.protocol import Store
 
 Support = Annotated[
@@ -95,7 +93,7 @@ class Answer(RowsCommand, QuestionSettings):
 
     def run(self) -> RowsOutput:
         """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
-        from granola.decoding.answer_prompts import read_prompts
+        from granola.decoding.methods import read_prompts
 
         check_standard_input(self.questions)
         relation = property_id(self.relation)
@@ -391,8 +389,7 @@ class Aggregate(RowsCommand):
     def _by_model(
         self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining
     ) -> Iterator[tuple[SampleRow, Decision]]:
-        from granola.decoding.answer_prompts import read_prompts
-        from granola.decoding.methods import Answering
+        from granola.decoding.methods import Answering, read_prompts
         from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
 
         assert self.aggregator is not None  # checked in `run`

@@ -28,7 +28,7 @@ from kg.base.files import resolved
 from kg.graph.logical_query import Shape
 
 if TYPE_CHECKING:
-    from abstraction.files.rows import RejectedRow
+    from abstraction.base.faults import RejectedRow
     from granola.evidence.attribution.attribution_samples import AttributionSample
     from granola.evidence.attribution.benchmark_building import SourcedQuery
     from kg.graph import StoreFacts

@@ -25,7 +25,7 @@ from granola.evidence.attribution.entailment_evaluators import PremiseIs
 from granola.scoring.shared_settings import Force, Resamples
 
 if TYPE_CHECKING:
-    from abstraction.files.rows import RejectedRow
+    from abstraction.base.faults import RejectedRow
     from granola.evidence.attribution.attribution_samples import AttributionSample
     from granola.evidence.attribution.evaluator_words import EvaluatorWords
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from abstraction.files.rows import RejectedRow, read_tiered
+from abstraction.base.faults import RejectedRow
+from abstraction.files.rows import read_tiered
 from abstraction.files.writing import check_kind
 from granola.base.settings import Setting
 from granola.base.terminal_lines import show_lines

@@ -14,7 +14,7 @@ from granola.base.terminal_lines import TextTable, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import count, report_rejects, warn_of_language
 from granola.commands.output import writing
-from granola.decoding.response_settings import ResponseLanguage
+from granola.decoding.methods import ResponseLanguage
 from granola.errors import UsageError
 from granola.scoring.shared_settings import LINKED_TO, Force, Samples, check_language
 

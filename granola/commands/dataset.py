@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.datasets.building import Built, DatasetSettings, build_dataset, check_place
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
-from abstraction.datasets.questions import QuestionFiles
+from abstraction.datasets.saved_work import QuestionFiles
 from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, command_line
 from granola.base.terminal_lines import TextTable, count_table, show_lines

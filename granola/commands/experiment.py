@@ -38,8 +38,7 @@ from granola.commands.messages import json_of, note, report_rejects
 from granola.commands.output import REJECTS_SUFFIX, lock_output
 from granola.commands.report import Report
 from granola.commands.score import Compare
-from granola.decoding.answer_prompts import METHODS
-from granola.decoding.methods import Answering
+from granola.decoding.methods import METHODS, Answering
 from granola.errors import UsageError
 from granola.scoring.scored_systems import ComparedSystems
 from kg.base.files import atomic_path, sha256_of
@@ -246,7 +245,7 @@ def _is_complete(system: Answer | Aggregate) -> bool:
     """Whether an earlier run completed this output: with these settings, prompts and inputs, and nothing rejected."""
     from abstraction.phrasing.prompt_files import hash_of
     from granola import __version__
-    from granola.decoding.answer_prompts import read_prompts
+    from granola.decoding.methods import read_prompts
 
     record = record_of(system.out)
     if not Path(system.out).is_file() or Path(f"{system.out}{REJECTS_SUFFIX}").exists():

@@ -110,7 +110,7 @@ class GroundingJudge(RowsCommand):
     ) -> tuple[list[tuple[GroundedSample, str]], dict[str, str]]:
         """The questions with their answers, and the name of the system behind each answer, by id."""
         from abstraction.files.records import Record, read_records
-        from abstraction.files.row_reading import read_each_once, without_rejected
+        from abstraction.files.row_models import read_each_once, without_rejected
         from granola.errors import SampleError
         from granola.evidence.grounding.answer_judging import GivenAnswer
 

@@ -20,7 +20,7 @@ from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, Resamples
 
 if TYPE_CHECKING:
-    from abstraction.files.rows import RejectedRow
+    from abstraction.base.faults import RejectedRow
     from granola.evidence.evidence_task import ItemFigure, PaperTable, Report
     from granola.evidence.judge_pools import JudgePool
     from granola.evidence.knowledge.choosing import Association, ChosenTexts

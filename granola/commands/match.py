@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.base.faults import Fault, RejectedRow, excerpt
 from abstraction.files.records import Record, read_records
-from abstraction.files.row_reading import read_each
+from abstraction.files.row_models import read_each
 from granola.base.settings import Setting
 from granola.commands.messages import count, note, warn_of_answer_languages
 from granola.commands.models import open_matcher

@@ -16,7 +16,8 @@ from granola.base.terminal_lines import visible
 from granola.errors import UsageError
 
 if TYPE_CHECKING:
-    from abstraction.files.rows import QARow, RejectedRow
+    from abstraction.base.faults import RejectedRow
+    from abstraction.files.rows import QARow
     from abstraction.linking.review import Decisions
     from granola.scoring.system_comparison import Difference
     from kg.store.protocol import Store
@@ -92,8 +93,8 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
     These name an unknown language, have a field whose name is almost that of a known one, have two fields of answers,
     or an answer that is a question. Also warns of `decisions` on rows that do not exist.
     """
-    from abstraction.files.row_languages import unknown_language
-    from abstraction.files.row_names import ANSWERS, meant_by
+    from abstraction.files.records import ANSWERS, meant_by
+    from abstraction.files.rows import unknown_language
 
     others = Counter[str]()
     unread = Counter[str]()

@@ -20,7 +20,7 @@ from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, Out
 
 if TYPE_CHECKING:
-    from abstraction.files.rows import RejectedRow
+    from abstraction.base.faults import RejectedRow
     from granola.evidence.audit.tier_sheets import Rate
     from granola.evidence.evidence_task import Row
 

@@ -18,7 +18,7 @@ from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, Tiered
 
 if TYPE_CHECKING:
-    from abstraction.files.rows import RejectedRow
+    from abstraction.base.faults import RejectedRow
     from granola.scoring.predictions import PredictionFile
 
 

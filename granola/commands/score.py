@@ -35,7 +35,8 @@ from granola.scoring.shared_settings import (
 )
 
 if TYPE_CHECKING:
-    from abstraction.files.rows import RejectedRow, TieredRow
+    from abstraction.base.faults import RejectedRow
+    from abstraction.files.rows import TieredRow
     from granola.scoring.grouping import GroupedScores
     from granola.scoring.items import ItemScore
     from granola.scoring.metrics import Standard

@@ -21,8 +21,8 @@ from granola.scoring.shared_settings import Force, QuestionSettings
 from kg.base.scope import ids_in
 
 if TYPE_CHECKING:
+    from abstraction.base.faults import RejectedRow
     from abstraction.files.row_shapes import RowShape
-    from abstraction.files.rows import RejectedRow
     from kg.base.scope import Scope
     from kg.building.snapshot import Progress, Report
 

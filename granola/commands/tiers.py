@@ -316,7 +316,7 @@ def _tree(row: TieredRow) -> Tree:
     from rich.text import Text
     from rich.tree import Tree
 
-    from abstraction.base.reasons import REASONS
+    from abstraction.base.tiers import REASONS
     from granola.report.ladder_view import evidence_line
 
     entity = row.question_entity or {}

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from kg.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from granola.decoding.aggregation_rules import Counting, DragGraph, SelfConsistency
     from granola.decoding.decision import Abstaining, Decision
-    from granola.decoding.drag_graph import DragGraph
     from granola.decoding.response_aggregation import Aggregator, prediction_row
     from granola.decoding.samples import SampleRow, read_samples
-    from granola.decoding.self_consistency import Counting, SelfConsistency
 
 __all__ = [
     "Abstaining",

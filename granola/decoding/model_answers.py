@@ -11,10 +11,10 @@ from typing import Any
 from abstraction.base.faults import Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.prompt_files import Prompt, hash_of
-from granola.decoding.answer_prompts import DRAG, METHODS
+from granola.decoding.aggregation_rules import Method
 from granola.decoding.decision import Abstaining, Decision, abstention, of_responses
-from granola.decoding.methods import SAMPLES, TEMPERATURE, Answering
-from granola.decoding.response_aggregation import Aggregator, Method
+from granola.decoding.methods import DRAG, METHODS, SAMPLES, TEMPERATURE, Answering
+from granola.decoding.response_aggregation import Aggregator
 from granola.decoding.response_cleaning import IDK, CleanedResponse, clean_response
 from granola.decoding.samples import SampleRow
 from granola.errors import UsageError

@@ -12,19 +12,17 @@ from abstraction.base.relations import relation
 from abstraction.base.tiers import Level
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.questions.question_facts import follows_from_question
+from granola.decoding.aggregation_rules import Counting, Method, SelfConsistency, tally_of_words
 from granola.decoding.claims import Claim, ClaimTally, tally
 from granola.decoding.decision import Decision
-from granola.decoding.drag_graph import DragGraph
 from granola.decoding.response_cleaning import clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
 from granola.decoding.samples import SampleRow
-from granola.decoding.self_consistency import Counting, SelfConsistency, tally_of_words
 from granola.decoding.shared_names import is_in_question as repeats
 from granola.decoding.shared_names import offers_choice
 from kg.store.protocol import Store
 
 T = TypeVar("T")
-Method = DragGraph | SelfConsistency
 CHUNK = 200  # rows per batch of store reads
 _STAGE = "aggregation"
 

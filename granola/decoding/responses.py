@@ -24,9 +24,18 @@ from abstraction.text.language.date_finder import dates
 from abstraction.text.questions.question_facts import follows_from_question
 from abstraction.text.questions.question_kinds import reads_questions
 from abstraction.text.questions.relation_wording import read_wording
-from granola.decoding.place_chains import AnswerContext, Chains, parts_of
 from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
-from granola.decoding.response_ladders import LONGEST_NAME, VALUES, Ladders, is_linked, ladder_of_list, merge_ladders
+from granola.decoding.response_ladders import (
+    LONGEST_NAME,
+    VALUES,
+    AnswerContext,
+    Chains,
+    Ladders,
+    is_linked,
+    ladder_of_list,
+    merge_ladders,
+    parts_of,
+)
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_in_question, shared_names
 from kg.base.terms import normalise

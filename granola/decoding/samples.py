@@ -13,10 +13,8 @@ from pydantic import Field, PlainValidator
 
 from abstraction.base.faults import OnReject, RejectedRow, UnansweredRow, repr_excerpt
 from abstraction.errors import RowError
-from abstraction.files.cells import split_cell
-from abstraction.files.records import Record, read_records
-from abstraction.files.row_models import AskedModel, NeededId, is_number
-from abstraction.files.row_reading import RowNumbers, read_each_once, without_rejected
+from abstraction.files.records import Record, read_records, split_cell
+from abstraction.files.row_models import AskedModel, NeededId, RowNumbers, is_number, read_each_once, without_rejected
 from abstraction.files.row_shapes import RowShape
 from abstraction.files.rows import read_files, relation_and_subject
 

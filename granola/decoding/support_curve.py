@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from abstraction.base.faults import Fault, OnReject, attempt
 from abstraction.files.rows import TieredRow
+from granola.decoding.aggregation_rules import Counting, DragGraph, SelfConsistency
 from granola.decoding.claims import ClaimTally
-from granola.decoding.drag_graph import DragGraph
 from granola.decoding.response_aggregation import Aggregator
 from granola.decoding.response_cleaning import IDK
 from granola.decoding.samples import SampleRow
-from granola.decoding.self_consistency import Counting, SelfConsistency
 from granola.matching import Matcher
 from granola.scoring.aggregation import Estimate, aggregate
 from granola.scoring.bootstrap import RESAMPLES, bootstrap_estimate, divide_or_nan

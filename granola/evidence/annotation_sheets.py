@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from abstraction.files.row_reading import read_sheet_lines
+from abstraction.files.row_models import read_sheet_lines
 from abstraction.files.writing import write_cells
 from granola.errors import SheetError, UsageError
 from granola.evidence.evidence_task import UNCLEAR, JudgedQuestion, Row, SheetForm

@@ -10,7 +10,7 @@ from typing import Any
 
 from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.files.records import read_records
-from abstraction.files.row_reading import read_each, without_rejected
+from abstraction.files.row_models import read_each, without_rejected
 from granola.base.run_record import record_of
 from granola.errors import UsageError
 from granola.evidence.estimates import by_slice, compared_pairs, field_of, number_of, places, plain_estimate

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from abstraction.files.rows import RejectedRow, read_tiered
+from abstraction.base.faults import RejectedRow
+from abstraction.files.rows import read_tiered
 from granola.errors import PredictionError
 from granola.matching import Verdict
 from granola.scoring.items import language_of, names_of

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abstraction.base.reasons import REASONS
-from abstraction.base.tiers import Evidence, Tier
+from abstraction.base.tiers import REASONS, Evidence, Tier
 from granola.report.pages.evidence_rows import EvidencePart, EvidenceRow, entity, rows
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import io
 import math
 from dataclasses import dataclass
 
-from abstraction.files.cells import escape_formula
+from abstraction.files.records import escape_formula
 
 Value = str | int | float
 
@@ -24,7 +24,7 @@ class Table:
 
     def to_csv(self, *, raw: bool = False) -> str:
         """CSV with a header; numbers unrounded, NaN empty. Unless `raw`, formulas are made harmless: see
-        `abstraction.files.cells`.
+        `abstraction.files.records`.
         """
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")

@@ -9,8 +9,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import PlainValidator, StrictStr
 
 from abstraction.errors import RowError
-from abstraction.files.cells import parse_json, split_cell
-from abstraction.files.records import Record
+from abstraction.files.records import Record, parse_json, split_cell
 from abstraction.files.row_models import is_number
 from granola.scoring.predictions import PredictedModel
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from abstraction.files.row_names import QUESTION_SITELINKS
+from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import TieredRow
 from granola.errors import UsageError
 

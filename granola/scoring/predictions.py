@@ -15,8 +15,7 @@ from pydantic import Field, PlainValidator, StrictStr
 from abstraction.base.faults import RejectedRow, excerpt
 from abstraction.errors import RowError
 from abstraction.files.records import Record, read_records
-from abstraction.files.row_models import RowModel, finite, is_number
-from abstraction.files.row_reading import read_each
+from abstraction.files.row_models import RowModel, finite, is_number, read_each
 from granola.errors import PredictionError
 from granola.scoring.prediction_shapes import PredictionShape, read_with_shape
 from granola.scoring.signature import asked_of

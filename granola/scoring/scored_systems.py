@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from abstraction.files.rows import RejectedRow, TieredRow
+    from abstraction.base.faults import RejectedRow
+    from abstraction.files.rows import TieredRow
     from granola.matching import Matcher
     from granola.scoring.aggregation import GroupScore
     from granola.scoring.metrics import Standard

@@ -144,6 +144,6 @@ class AgentTools:
 
 def _why_none(row: TieredRow) -> str | None:
     """The reason, in words, why the row has no coarser answer; None where it has one."""
-    from abstraction.base.reasons import REASONS
+    from abstraction.base.tiers import REASONS
 
     return f"{row.abstained}: {REASONS.get(row.abstained, '')}" if row.abstained else None

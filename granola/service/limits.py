@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from abstraction.errors import RowError
-from abstraction.files.row_names import KNOWN
+from abstraction.files.records import KNOWN
 from abstraction.files.rows import TieredRow
 from granola.scoring.items import names_of
 from granola.service.problems import HTTPProblem, too_many

@@ -22,8 +22,8 @@ from abstraction.files.records import Record, record_of_line
 from abstraction.files.rows import QARow, question_rows
 from abstraction.files.rows import TieredRow as Row
 from abstraction.text.language.languages import is_known, supported_languages
-from granola.decoding import SampleRow, response_settings
-from granola.decoding.drag_graph import SUPPORT
+from granola.decoding import SampleRow, methods
+from granola.decoding.aggregation_rules import SUPPORT
 from granola.decoding.samples import sample_row
 from granola.matching import Matcher, matcher
 from granola.matching.registry import MATCHERS
@@ -214,9 +214,9 @@ class AggregateRequest(_Asked):
         le=1,
         description="drag-graph: the share that entails the answer, of responses that do not decline.",
     )
-    counting: Literal["text", "alias", "ladder"] = _as_in(response_settings.CountedAs, "text")
-    abstaining: Literal["ignore", "vote", "against"] | None = _as_in(response_settings.AbstainingRule, None)
-    language: Language = _as_in(response_settings.ResponseLanguage, "en")
+    counting: Literal["text", "alias", "ladder"] = _as_in(methods.CountedAs, "text")
+    abstaining: Literal["ignore", "vote", "against"] | None = _as_in(methods.AbstainingRule, None)
+    language: Language = _as_in(methods.ResponseLanguage, "en")
     linker: Linker = _as_in(shared_settings.Linker, "question")
 
     @cached_property

@@ -9,7 +9,8 @@ from typing import Any
 
 from abstraction.base.evidence import literal
 from abstraction.base.faults import RejectedRow
-from abstraction.files.rows import SCHEMA_VERSION, QARow, TieredRow
+from abstraction.files.records import SCHEMA_VERSION
+from abstraction.files.rows import QARow, TieredRow
 from abstraction.files.writing import json_line
 from abstraction.text.language.languages import supported_languages
 from granola.service.problems import HTTPProblem

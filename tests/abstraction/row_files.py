@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from abstraction.files.rows import QARow, RejectedRow, read_questions
+from abstraction.base.faults import RejectedRow
+from abstraction.files.rows import QARow, read_questions
 
 
 def put(path: Path, content: str | bytes) -> Path:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.files.cells import escape_formula, unescape_formula
-from abstraction.files.records import Record, read_records
+from abstraction.files.records import Record, escape_formula, read_records, unescape_formula
 from abstraction.files.writing import write_records
 from granola.report.plain_table import Table
 from tests.conftest import Run

@@ -8,8 +8,7 @@ import pytest
 
 from abstraction.base.faults import RejectedRow
 from abstraction.errors import RowError
-from abstraction.files.cells import parse_json
-from abstraction.files.records import Record, read_records
+from abstraction.files.records import Record, parse_json, read_records
 from granola.errors import PredictionError
 from granola.scoring.predictions import read_predictions
 

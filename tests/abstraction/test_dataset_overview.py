@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from abstraction.base.tiers import Abstention, Level, Tier
-from abstraction.datasets.dataset_overview import NO_ENTITY, NOT_LINKED, Overview, answer_class, link_confidence
+from abstraction.datasets.dataset_statistics import NO_ENTITY, NOT_LINKED, Overview, answer_class, link_confidence
 from abstraction.files.rows import TieredRow
 
 

@@ -12,7 +12,7 @@ from abstraction.datasets.building import DatasetSettings, build_dataset
 from abstraction.datasets.dataset_cleaning import SCORE, STEPS, CleaningStep
 from abstraction.datasets.dataset_columns import Columns
 from abstraction.datasets.dataset_statistics import Statistics
-from abstraction.datasets.questions import QuestionFiles
+from abstraction.datasets.saved_work import QuestionFiles
 from abstraction.errors import DatasetError, RowError
 from abstraction.files.row_shapes import shape_of
 from abstraction.files.rows import TieredRow

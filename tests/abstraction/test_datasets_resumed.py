@@ -14,7 +14,7 @@ import pytest
 
 from abstraction.datasets.building import Built, DatasetSettings, build_dataset
 from abstraction.datasets.dataset_cleaning import STEPS, CleaningStep
-from abstraction.datasets.questions import QuestionFiles
+from abstraction.datasets.saved_work import QuestionFiles
 from abstraction.errors import DatasetError
 from abstraction.files.rows import TieredRow
 from abstraction.models.chat_model import Failure, FailureReason, Message, Request

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.base.package_data import package_data
-from abstraction.base.properties import properties
+from abstraction.base.properties import package_data, properties
 from abstraction.base.tiers import Level
 from abstraction.ladders.assembly.translation import is_woman, localise
 from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder

@@ -9,8 +9,7 @@ import pytest
 
 from abstraction.errors import ModelError
 from abstraction.models.local_scorers import LocalEntailment, classes_of
-from abstraction.models.model_settings import LocalEntailmentSettings
-from abstraction.models.spec import open_entailment
+from abstraction.models.spec import LocalEntailmentSettings, open_entailment
 from abstraction.models.text_scorers import TextPair
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier

@@ -12,8 +12,14 @@ import pytest
 from abstraction.errors import ModelAccessError, ModelError, ModelSpecError
 from abstraction.models.answer_store import KeptScores
 from abstraction.models.local_scorers import LocalCoherence, LocalContinuations, LocalRelevance
-from abstraction.models.model_settings import LocalScoreSettings
-from abstraction.models.spec import open_coherence, open_continuations, open_embeddings, open_entailment, open_relevance
+from abstraction.models.spec import (
+    LocalScoreSettings,
+    open_coherence,
+    open_continuations,
+    open_embeddings,
+    open_entailment,
+    open_relevance,
+)
 from abstraction.models.text_scorers import Continuation, EmbeddedText, Entailment, QueryPassage, TextPair, TokenScores
 from kg.web.answer_cache import Cache
 from tests.scoring_server import logprob_of, scoring_server

@@ -23,10 +23,8 @@ from abstraction.models.chat_model import (
     Sampling,
     completion_of,
 )
-from abstraction.models.http_client import ServerClient
-from abstraction.models.model_settings import ServerSettings
-from abstraction.models.server_chat import ServerChat
-from abstraction.models.spec import open_model
+from abstraction.models.http_client import ServerChat, ServerClient
+from abstraction.models.spec import ServerSettings, open_model
 from kg.errors import SourceError
 from kg.web.rate_limits import RetryDelays
 from tests.chat_server import KINDS, answer_to, serving

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.text.questions.relation_wording import read_wording
 

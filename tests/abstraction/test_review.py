@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.base.reasons import REASONS
-from abstraction.base.tiers import Abstention
+from abstraction.base.tiers import REASONS, Abstention
 from tests.conftest import Run
 from tests.worlds import entity, snapshot_at
 

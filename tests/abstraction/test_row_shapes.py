@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from abstraction.base.faults import RejectedRow
 from abstraction.errors import RowError
 from abstraction.files.row_shapes import PRESETS, origin_sentence, shape_of
-from abstraction.files.rows import QARow, RejectedRow, read_questions
+from abstraction.files.rows import QARow, read_questions
 
 # One made-up row each, with the fields of the published files.
 ROWS: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from abstraction.base.faults import RejectedRow
 from abstraction.errors import RowError
-from abstraction.files.cells import join_cell, split_cell
-from abstraction.files.row_names import meant_by
-from abstraction.files.rows import RejectedRow, read_questions, read_tiered
+from abstraction.files.records import join_cell, meant_by, split_cell
+from abstraction.files.rows import read_questions, read_tiered
 from tests.abstraction.row_files import put, read
 from tests.conftest import DATA, needs_data
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from abstraction.base.faults import RejectedRow
 from abstraction.base.tiers import Evidence, Level, Tier
 from abstraction.errors import RowError
-from abstraction.files.rows import RejectedRow, TieredRow, read_tiered, write_granola_eq, write_tiered
+from abstraction.files.rows import TieredRow, read_tiered, write_granola_eq, write_tiered
 from abstraction.files.writing import check_kind
 from tests.abstraction.row_files import GRANOLA, put, read
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from abstraction.base.tiers import Level, Tier
 from abstraction.datasets.building import Built, DatasetSettings, build_dataset
-from abstraction.datasets.questions import QuestionFiles
+from abstraction.datasets.saved_work import QuestionFiles
 from abstraction.files.rows import TieredRow, read_tiered
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import CLASSES, entity, snapshot_at

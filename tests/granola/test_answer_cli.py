@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from granola.commands.cli import main
-from granola.decoding.answer_prompts import KINDS, read_prompts
+from granola.decoding.methods import KINDS, read_prompts
 from granola.decoding.response_cleaning import clean_response
 from kg.store.sqlite import SQLiteStore
 from tests.chat_server import serving

@@ -10,7 +10,7 @@ import pytest
 
 from granola.commands.cli import main
 from granola.decoding import Aggregator, Decision, DragGraph, SampleRow, SelfConsistency
-from granola.decoding.answer_prompts import read_prompts
+from granola.decoding.methods import read_prompts
 from tests.worlds import entity, store_of
 
 STORE = store_of(

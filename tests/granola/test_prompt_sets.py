@@ -12,7 +12,7 @@ from abstraction.errors import PromptError, ReplyError
 from abstraction.phrasing import phrasing_prompts as phrasing
 from abstraction.phrasing.forms import read_ladder, read_numbered_lines
 from abstraction.phrasing.prompt_files import Prompt, hash_of, prompts_hash
-from granola.decoding import answer_prompts as decoding
+from granola.decoding import methods as decoding
 
 Read = Callable[..., Mapping[str, Prompt]]
 BOTH = pytest.mark.parametrize("of", [decoding, phrasing], ids=["decoding", "phrasing"])

@@ -90,8 +90,9 @@ def test_a_dump_decoded_on_a_cluster_is_the_same_snapshot(
 
 @needs_spark
 def test_ladders_made_on_a_cluster_are_the_same_rows(cluster: None, tmp_path: Path) -> None:
+    from abstraction.base.faults import RejectedRow
     from abstraction.datasets import spark_tiers
-    from abstraction.files.rows import RejectedRow, read_questions
+    from abstraction.files.rows import read_questions
     from abstraction.maker.pipeline import make_ladders
     from kg.store import open_store
 

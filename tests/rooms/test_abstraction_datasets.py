@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from abstraction.datasets.building import DatasetSettings, build_dataset
-from abstraction.datasets.questions import QuestionFiles
+from abstraction.datasets.saved_work import QuestionFiles
 from kg.store.sqlite import SQLiteStore
 
 

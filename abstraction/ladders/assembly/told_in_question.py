@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.ladders.assembly.filters import leaks_name
 from abstraction.ladders.assembly.levels import ancestors
 from abstraction.ladders.proposals import LadderCase, Proposal

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.base.tiers import Condition, Level
 from abstraction.text.language.amount_reader import ParsedQuantity
 from abstraction.text.language.calendar_units import tolerance

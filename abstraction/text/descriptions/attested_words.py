@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, takewhile
 
-from abstraction.base.package_data import package_text
+from abstraction.base.properties import package_text
 from abstraction.base.trimming import LONGEST
 from abstraction.text.language.demonyms import bundled_demonyms, choose_adjective
 from abstraction.text.language.phrases import is_opaque, listed, may_stand

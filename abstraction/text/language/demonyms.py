@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from abstraction.base.package_data import package_data, package_text
+from abstraction.base.properties import package_data, package_text
 from abstraction.text.language.cldr import territory_names
 from abstraction.text.language.languages import language
 from kg.base.terms import normalise

@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.text.language.cldr import cldr_data, cldr_name
 from abstraction.text.language.language_data import Language, Nationals, any_of, folded, without_accents
 from kg.base.terms import fallback_chain

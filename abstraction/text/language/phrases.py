@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import Literal
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from kg.base.bounded_cache import bounded_cache
 from kg.base.terms import normalise
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.text.language.cldr import currency_spellings, unit_names
 from abstraction.text.language.language_data import any_of
 from abstraction.text.language.languages import language

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.text.language.calendar_units import CalendarUnit, Kind, unit_of
 from abstraction.text.language.demonyms import bundled_demonyms

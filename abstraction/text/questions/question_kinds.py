@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, lru_cache, partial
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.languages import is_grammatical, language, question_words
 from kg.base.bounded_cache import bounded_cache

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from abstraction.base.package_data import package_data
+from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation, trivial_phrases
 from abstraction.text.language.languages import language
 from abstraction.text.questions.question_kinds import QuestionKind, asked_kind

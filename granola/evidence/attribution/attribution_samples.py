@@ -10,10 +10,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from abstraction.base.faults import OnReject, RejectedRow
-from abstraction.files.cells import parse_json
-from abstraction.files.records import Record, read_records
-from abstraction.files.row_models import RowModel
-from abstraction.files.row_reading import read_each_once, without_rejected
+from abstraction.files.records import Record, parse_json, read_records
+from abstraction.files.row_models import RowModel, read_each_once, without_rejected
 from abstraction.files.writing import write_records
 from granola.evidence.attribution.categories import Category, Complexity
 from kg.errors import QueryShapeError

@@ -66,8 +66,7 @@ class EncoderTraining:
     @classmethod
     def of(cls, word: str, **more: Any) -> EncoderTraining:
         """Parse FOLDER with the settings of a local model: `FOLDER?device=cuda&batch=16`. Raises UsageError."""
-        from abstraction.models.model_settings import ModelUse
-        from abstraction.models.spec import parse_model_spec
+        from abstraction.models.spec import ModelUse, parse_model_spec
 
         spec = parse_model_spec(f"local:{word}", ModelUse.CLASSIFIER)
         settings = {name: value for name, value in spec.settings.items() if value is not None}
@@ -84,8 +83,7 @@ class EncoderEvaluator:
 
     def __init__(self, word: str) -> None:
         """`word`: FOLDER with the settings of a local model (`FOLDER?device=cuda`). Raises UsageError, ModelError."""
-        from abstraction.models.model_settings import ModelUse
-        from abstraction.models.spec import open_classifier, parse_model_spec
+        from abstraction.models.spec import ModelUse, open_classifier, parse_model_spec
 
         spec = parse_model_spec(f"local:{word}", ModelUse.CLASSIFIER)
         self.training = training_of(Path(spec.where))
@@ -187,7 +185,7 @@ def _fine_tune(
 ) -> dict[str, Any]:
     from abstraction.errors import ModelError
     from abstraction.models.local_weights import LocalWeights, is_out_of_memory
-    from abstraction.models.model_settings import LocalScoreSettings
+    from abstraction.models.spec import LocalScoreSettings
 
     def load(weights: LocalWeights) -> Any:
         from transformers import AutoModelForSequenceClassification, set_seed

@@ -14,10 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StrictBool
 
 from abstraction.base.faults import OnReject, excerpt
-from abstraction.files.cells import parse_json
-from abstraction.files.records import Record, read_records
-from abstraction.files.row_models import NeededId, RowModel
-from abstraction.files.row_reading import read_each_once, without_rejected
+from abstraction.files.records import Record, parse_json, read_records
+from abstraction.files.row_models import NeededId, RowModel, read_each_once, without_rejected
 from granola.errors import SampleError
 from granola.evidence.grounding.deflection_signs import deflection_signs
 from granola.evidence.grounding.grounded_samples import (

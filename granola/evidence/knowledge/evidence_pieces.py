@@ -14,8 +14,7 @@ from pydantic import Field
 
 from abstraction.errors import RowError
 from abstraction.files.records import read_records
-from abstraction.files.row_models import RowModel
-from abstraction.files.row_reading import read_each, without_rejected
+from abstraction.files.row_models import RowModel, read_each, without_rejected
 from abstraction.models.text_scorers import EmbeddedText, EmbeddingModel
 from granola.errors import UsageError
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem

@@ -16,8 +16,7 @@ from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field
 from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.errors import RowError
 from abstraction.files.records import Record, open_for_reading, read_records
-from abstraction.files.row_models import NeededId, RowModel
-from abstraction.files.row_reading import read_each_once, without_rejected
+from abstraction.files.row_models import NeededId, RowModel, read_each_once, without_rejected
 
 COLUMNS_ENDINGS = (".txt", ".tsv")  # endings of files with CONNER's four columns
 TURN = "[SEP]"  # separator of turns in CONNER's files

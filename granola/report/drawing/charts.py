@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from abstraction.files.cells import escape_formula
+from abstraction.files.records import escape_formula
 from granola.report.drawing.style import (
     DASHES,
     escape_mathtext,
