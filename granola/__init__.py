@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kg import __version__
-from kg.base.lazy_names import lazy_names
+from kg.base.packages import lazy_names
 
 if TYPE_CHECKING:
     from granola.decoding.response_aggregation import Aggregator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kg.base.lazy_names import lazy_names
+from kg.base.packages import lazy_names
 
 if TYPE_CHECKING:
     from kg.base.model import Entity, Rank, Statement

@@ -219,8 +219,8 @@ def test_no_two_modules_or_classes_have_one_name() -> None:
 
 
 def test_extras_are_installed_as_the_program_was(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from kg.base import extras
+    from kg.base import packages
 
-    assert extras.install_hint("report") == "pip install -e '.[report]' in the clone"
-    monkeypatch.setattr(extras, "__file__", str(tmp_path / "site-packages" / "kg" / "extras.py"))
-    assert extras.install_hint("report") == "pip install 'granola-ladders[report]'"
+    assert packages.install_hint("report") == "pip install -e '.[report]' in the clone"
+    monkeypatch.setattr(packages, "__file__", str(tmp_path / "site-packages" / "kg" / "extras.py"))
+    assert packages.install_hint("report") == "pip install 'granola-ladders[report]'"

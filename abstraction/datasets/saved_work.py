@@ -19,8 +19,7 @@ from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.errors import DatasetError
 from abstraction.files.row_shapes import RowShape, origin_sentence
 from abstraction.files.rows import QARow, TieredRow, read_questions
-from kg.base.files import atomic_path
-from kg.base.work_folder import WorkFolder
+from kg.base.files import WorkFolder, atomic_path
 
 
 @dataclass(frozen=True, kw_only=True)

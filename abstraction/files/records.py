@@ -29,7 +29,7 @@ import orjson
 
 from abstraction.base.faults import RejectedRow, excerpt, repr_excerpt
 from abstraction.errors import RowError
-from kg.base.extras import install_hint
+from kg.base.packages import install_hint
 
 GRANOLA_ANSWERS = tuple(f"granola_answer_{k}" for k in range(1, 15))  # the dataset has 14 such columns
 GRANOLA_COUNT = "num_granola_answers"

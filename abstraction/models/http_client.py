@@ -34,7 +34,7 @@ from abstraction.models.chat_model import (
     error_text,
 )
 from abstraction.models.spec import ServerChatSettings, ServerSettings
-from kg.web.rate_limits import RetryDelays, excerpt, retry_after
+from kg.web.client import RetryDelays, excerpt, retry_after
 
 if TYPE_CHECKING:
     import httpx2

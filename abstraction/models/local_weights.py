@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from abstraction.errors import ModelError
 from abstraction.models.spec import LocalScoreSettings, LocalSettings
-from kg.base.extras import install_hint
 from kg.base.files import sha256_of
+from kg.base.packages import install_hint
 
 LONGEST = 512  # tokens of a text where neither the model nor its tokenizer names a limit
 HUB_WAIT = 5.0  # seconds

@@ -12,7 +12,7 @@ from granola.commands.command import Command
 from granola.commands.messages import warn_of_language
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Language, check_language
-from kg.base.extras import install_hint
+from kg.base.packages import install_hint
 
 
 @dataclass(frozen=True, kw_only=True)

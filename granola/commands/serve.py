@@ -21,7 +21,7 @@ from granola.commands.command import Command
 from granola.commands.messages import note
 from granola.errors import GranolaError, UsageError
 from granola.scoring.shared_settings import check_language
-from kg.base.extras import install_hint
+from kg.base.packages import install_hint
 
 if TYPE_CHECKING:
     from granola.service.limits import ServiceSettings

@@ -135,8 +135,7 @@ class SnapshotVerify(Command["Verification"]):
 
     def run(self) -> Verification:
         """Check the snapshot. Raises UsageError, and the errors of opening a file that is no snapshot."""
-        from kg.export.mirror_verification import verify_mirror
-        from kg.export.verification import verify
+        from kg.export.verification import verify, verify_mirror
         from kg.store import is_address
 
         # A file is checked by itself, a mirror against its file.

@@ -1,4 +1,4 @@
-"""The data model of WikiData as values: entities, statements, ranks and the kinds of value.
+"""The data model of WikiData as values: entities, statements, ranks and the kinds of value; ids as integers.
 
 Times are never converted to `datetime` nor amounts to `float`: WikiData has years before 1 CE, precisions from a day
 to a billion years, and amounts with bounds.
@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+
+from kg.base.bounded_cache import bounded_cache
+from kg.errors import SnapshotError
 
 ENTITY_ID = re.compile(r"[QP][1-9][0-9]{0,17}\Z")
 
@@ -141,3 +144,32 @@ def entity_number(entity_id: str) -> int:
     if not ENTITY_ID.match(entity_id):
         raise ValueError(f"{entity_id!r} is no item or property id; expected Q or P and a number, as in Q42")
     return int(entity_id[1:])
+
+
+@bounded_cache(entries=1 << 16, longest=20)
+def number_of(entity_id: str) -> int | None:
+    """The integer of an item or property id (items positive, properties negative), None for anything else."""
+    return number_afresh(entity_id)
+
+
+def number_afresh(entity_id: str) -> int | None:
+    """`number_of` for ids that do not come again: nothing is kept."""
+    if not ENTITY_ID.match(entity_id):
+        return None
+    return int(entity_id[1:]) if entity_id[0] == "Q" else -int(entity_id[1:])
+
+
+def number_after(entity_id: str | None) -> int:
+    """The position from which iteration over ids continues: after `entity_id`, from 0 where it is None.
+
+    Raises SnapshotError for a malformed id.
+    """
+    number = 0 if entity_id is None else number_of(entity_id)
+    if number is None:
+        raise SnapshotError(f"cannot go on after {entity_id!r}: it is no item or property id")
+    return number
+
+
+def id_of(number: int) -> str:
+    """The inverse of `number_of`."""
+    return f"Q{number}" if number > 0 else f"P{-number}"

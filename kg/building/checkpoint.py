@@ -17,8 +17,8 @@ from typing import Any
 
 import orjson
 
-from kg.base.ids import IdSet
-from kg.base.work_folder import WorkFolder
+from kg.base.files import WorkFolder
+from kg.building.id_sets import IdSet
 from kg.errors import SnapshotError
 from kg.store import filling
 from kg.store.entity_rows import NameRow

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kg.base.ids import IdSet, number_of
+from kg.base.model import number_of
 from kg.base.terms import normalise
-from kg.building.pair_counts import key_of
+from kg.building.id_sets import IdSet, key_of
 from kg.building.typed_rows import TypedRowMaker
 from kg.reading.dump import Block, lines_of, parse
 from kg.reading.entity_json import (
@@ -53,7 +53,7 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
 
     `numbers`: every item and property, in order; `kept` lists for each whether it is selected. `records` and `names`:
     for each selected entity its rows (see `kg.store.entity_rows.record_of`) and the rows of its names. `tallies`: for
-    each other entity the keys to count it under (see `kg.building.pair_counts.key_of`). `digest`: the sum of the
+    each other entity the keys to count it under (see `kg.building.id_sets.key_of`). `digest`: the sum of the
     records' digests. `entities`: the number of objects read, of all kinds. In a survey: `edges` as (property, subject,
     value), and `named`, the entities that have one of the names.
     """

@@ -11,11 +11,11 @@ import msgspec
 import orjson
 from msgspec import structs
 
-from kg.base.ids import IdSet, id_of
+from kg.base.model import id_of
 from kg.building.checkpoint import BuildFolder
 from kg.building.closure import numbers_of
 from kg.building.extraction import BlockRows
-from kg.building.pair_counts import PairCounts
+from kg.building.id_sets import IdSet, PairCounts
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
 from kg.store.filling import digest_bytes, digest_of, entities_digest

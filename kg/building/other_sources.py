@@ -14,20 +14,18 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import orjson
 
-from kg.base.files import atomic_path
-from kg.base.ids import number_of
-from kg.base.model import Entity
+from kg.base.files import WorkFolder, atomic_path
+from kg.base.model import Entity, number_of
 from kg.base.scope import Scope
 from kg.base.terms import with_fallbacks
-from kg.base.work_folder import WorkFolder
+from kg.building.closure import Fetch, crawl
 from kg.building.snapshot import Origin, Progress, Report, build, check_output, check_request, writing
 from kg.errors import SelectionError, SnapshotError, SourceError
-from kg.reading.crawl import Fetch, crawl
 from kg.store.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
     from kg.reading.entity_json import Reject
-    from kg.web.rate_limits import RetryDelays
+    from kg.web.client import RetryDelays
 
 CACHE_SUFFIX = ".cache"
 GATHERED = ".gathered"  # the folder next to the output, while a build is at work
@@ -187,8 +185,7 @@ def build_from_sparql(
     else truthy ones; the manifest's `time_aware` reports which. Values are counted over the entities fetched. Raises
     as `build_from_api` does.
     """
-    from kg.reading.sparql import Endpoint, profile_of
-    from kg.reading.sparql_entities import SPARQLEntities
+    from kg.reading.sparql import Endpoint, SPARQLEntities, profile_of
 
     out = Path(out)
     check_output(out, force=options.get("force", False))

@@ -11,10 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from kg.base.files import atomic_path, put_in_place, why_unwritten
+from kg.base.files import atomic_path, folder_of, put_in_place, why_unwritten
 from kg.base.scope import Scope
 from kg.base.terms import with_fallbacks
-from kg.base.work_folder import folder_of
 from kg.building.checkpoint import NAMES, BuildFolder
 from kg.building.closure import EdgeTable, numbers_of, survey_properties
 from kg.building.extraction import BlockRows, ExtractionPlan, reader

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 from msgspec import UNSET
 
-from kg.base.ids import number_afresh
+from kg.base.model import number_afresh
 from kg.reading.entity_json import (
     EntityData,
     OtherData,
@@ -26,8 +26,16 @@ from kg.reading.entity_json import (
     by_language,
     in_order,
 )
-from kg.reading.numbers import LONGEST_NAME, is_language
-from kg.reading.snaks import Unreadable, property_number, read_coordinate, read_quantity, read_target, read_time
+from kg.reading.snaks import (
+    LONGEST_NAME,
+    Unreadable,
+    is_language,
+    property_number,
+    read_coordinate,
+    read_quantity,
+    read_target,
+    read_time,
+)
 from kg.store import schema
 from kg.store.entity_rows import DATATYPE_CODES, UUID, NameRow, Record, TermRow, encode_value, name_row, stored_name
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
@@ -11,10 +11,18 @@ from typing import Any
 
 import orjson
 
-from kg.export import whole_tables
+from kg.base.model import id_of
 from kg.export.output_streams import folder_out
-from kg.reading.flat_columns import TABLES, Table, rows_of
-from kg.reading.parquet_tables import FORMAT, MANIFEST, arrow_schema, import_pyarrow, record_batch
+from kg.reading.parquet_tables import (
+    FORMAT,
+    MANIFEST,
+    TABLES,
+    Table,
+    arrow_schema,
+    import_pyarrow,
+    record_batch,
+    rows_of,
+)
 from kg.store.sqlite import SQLiteStore
 
 _ROWS = 100_000  # rows of a row group, which are in memory until it is written
@@ -39,18 +47,45 @@ def export_parquet(
     import_pyarrow()
     with SQLiteStore.open(snapshot) as store, folder_out(out, source=snapshot, force=force) as folder:
         with _TablesWriter(folder) as writer:
-            entities, count = whole_tables.entities(store), 0
+            entities, count = store.all_entities(), 0
             while batch := list(islice(entities, _BATCH)):
                 for table, rows in rows_of(batch).items():
                     writer.add(table, rows)
                 count += len(batch)
                 if progress is not None:
                     progress(count)
-            writer.add("redirects", whole_tables.redirects(store))
-            writer.add("value_counts", whole_tables.value_counts(store))
-            writer.add("property_counts", whole_tables.property_counts(store))
+            writer.add("redirects", store.redirects())
+            writer.add("value_counts", _value_counts(store))
+            writer.add("property_counts", _property_counts(store))
         write_manifest(folder, store.manifest())
     return ParquetReport(rows=writer.rows)
+
+
+def _value_counts(store: SQLiteStore) -> Iterator[tuple[str, str, int, int]]:
+    """(property, target, entities of the whole source that carry it, entities here), by the two numbers."""
+    # Two ordered scans side by side: a join finds no index, as the column `value` has no type of its own.
+    held_rows = store.stream(
+        "SELECT property, value, count(DISTINCT subject) FROM statement INDEXED BY statement_target"
+        " WHERE type = 2 AND rank > 0 GROUP BY property, value ORDER BY property, value"
+    )
+    row = next(held_rows, None)
+    query = "SELECT property, target, entities FROM value_count ORDER BY property, target"
+    for prop, target, entities in store.stream(query):
+        while row is not None and row[:2] < (prop, target):
+            row = next(held_rows, None)
+        here = row[2] if row is not None and row[:2] == (prop, target) else 0
+        yield f"P{prop}", id_of(target), entities, here
+
+
+def _property_counts(store: SQLiteStore) -> Iterator[tuple[str, int, int]]:
+    """(property, entities of the whole source that carry it, entities here), by number."""
+    query = (
+        "SELECT property, entities, coalesce(here, 0) FROM property_count LEFT JOIN (SELECT property,"
+        " count(DISTINCT subject) AS here FROM statement WHERE rank > 0 AND type <> 1 GROUP BY property)"
+        " USING (property) ORDER BY property"
+    )
+    for prop, entities, here in store.stream(query):
+        yield f"P{prop}", entities, here
 
 
 class _TablesWriter:

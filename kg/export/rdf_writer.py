@@ -7,7 +7,7 @@ Order and forms
     The number of sitelinks is a property of the entity itself (wikibase:sitelinks), as in the query service.
     A value without an RDF form in WikiData is an rdf:JSON literal, {"type", "value"}; a URL that is no IRI an
     xsd:anyURI literal. The order of aliases, statements and qualifiers, which triples do not have, is stored
-    in triples of our own (`kg.base.rdf_vocabulary.places`), and so do days that do not exist (31 June).
+    in triples of our own (`kg.reading.rdf_vocabulary.places`), and so do days that do not exist (31 June).
 Omitted, for RDF has no form for it
     Counts over the whole source; altitudes of coordinates. Terms in a language whose code is no language tag are
     left out and counted.
@@ -45,7 +45,8 @@ from kg.base.model import (
     TimeValue,
     Value,
 )
-from kg.base.rdf_vocabulary import (
+from kg.export.output_streams import bytes_out
+from kg.reading.rdf_vocabulary import (
     ABSENT,
     BARE_NUMBER,
     CALENDARS,
@@ -61,8 +62,7 @@ from kg.base.rdf_vocabulary import (
     time_of,
     time_text,
 )
-from kg.export import whole_tables
-from kg.export.output_streams import bytes_out
+from kg.store import schema
 from kg.store.sqlite import SQLiteStore
 
 Format = Literal["nt", "ttl"]
@@ -149,7 +149,7 @@ class _Writer:
     def __init__(self, store: SQLiteStore, progress: Callable[[int], None] | None) -> None:
         self._store = store
         self._progress = progress
-        self._datatypes = whole_tables.datatypes(store)
+        self._datatypes = _datatypes(store)
         self._known: set[str] = set()
         self._name = _Names()
         self.entities = self.statements = self.triples = 0
@@ -164,15 +164,16 @@ class _Writer:
             (name["schema:identifier"], rdf.Literal(self._store.manifest()["snapshot_id"])),
         ]
         yield from self._block(name["wikibase:Dump"], about)
-        for prop in whole_tables.undeclared_properties(self._store):
-            yield from self._block(name[f"wd:{prop}"], self._property_declaration(prop))
-        for entity in whole_tables.entities(self._store, properties_first=True):
+        undeclared = "SELECT DISTINCT property FROM statement WHERE -property NOT IN (SELECT id FROM entity)"
+        for (number,) in self._store.stream(f"{undeclared} ORDER BY property"):
+            yield from self._block(name[f"wd:P{number}"], self._property_declaration(f"P{number}"))
+        for entity in self._store.all_entities(properties_first=True):
             yield from self._entity(entity)
             self.entities += 1
             self.statements += len(entity.statements)
             if self._progress is not None and self.entities % 1000 == 0:
                 self._progress(self.entities)
-        for source, target in whole_tables.redirects(self._store):
+        for source, target in self._store.redirects():
             yield from self._block(name[f"wd:{source}"], [(name["owl:sameAs"], name[f"wd:{target}"])])
 
     def _block(self, subject: rdf.NamedNode, pairs: Pairs) -> list[rdf.Triple]:
@@ -375,6 +376,18 @@ class _Writer:
         if abs(amount.adjusted()) > _MOST_PLACES:
             return self._typed_literal(str(amount), "xsd:double")
         return self._typed_literal(f"{amount:+f}", "xsd:decimal")
+
+
+def _datatypes(store: SQLiteStore) -> dict[str, str | None]:
+    """Every property that is an entity here or has a statement here, by number, with its datatype or None."""
+    known: dict[int, str | None] = {}
+    for number, datatype in store.stream("SELECT DISTINCT property, datatype FROM statement"):
+        # Where statements disagree (the datatype changed in the source), the smallest name is taken: a fixed choice.
+        name = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
+        known[number] = min(filter(None, (known.get(number), name)), default=None)
+    for number, datatype in store.stream("SELECT -id, datatype FROM entity WHERE id < 0"):
+        known[number] = datatype or known.get(number)
+    return {f"P{number}": known[number] for number in sorted(known)}
 
 
 def _globe_coordinate(value: OtherValue) -> tuple[float, float, float | None, rdf.NamedNode] | None:

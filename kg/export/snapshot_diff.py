@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from kg.base.ids import id_of
+from kg.base.model import id_of
 from kg.errors import DamagedSnapshotError
 from kg.store import schema
 from kg.store.entity_rows import whole_id

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kg.base.extras import install_hint
+from kg.base.packages import install_hint
 from kg.errors import EngineError
 
 LOCAL = "local[*]"

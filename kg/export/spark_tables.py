@@ -1,4 +1,4 @@
-"""Spark: a dump decoded on a cluster into the tables of `kg.reading.flat_columns`.
+"""Spark: a dump decoded on a cluster into the tables of `kg.reading.parquet_tables`.
 
 Executors call the functions that one machine calls (`kg.reading`, `kg.export`); Spark sorts and writes. Executors need
 this package installed, the dump at the same path, and the output folder at the same path (a shared file system).
@@ -24,7 +24,7 @@ import orjson
 from msgspec.structs import replace
 
 from kg.base.files import atomic_path
-from kg.base.ids import id_of
+from kg.base.model import id_of
 from kg.base.terms import with_fallbacks
 from kg.building.extraction import ExtractionPlan, Extractor
 from kg.errors import SourceError
@@ -32,8 +32,7 @@ from kg.export.output_streams import folder_out
 from kg.export.parquet import write_manifest
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.reading.dump import Block, file_facts
-from kg.reading.flat_columns import OF_ENTITIES, TABLES, Table, rows_of
-from kg.reading.parquet_tables import arrow_schema, record_batch
+from kg.reading.parquet_tables import OF_ENTITIES, TABLES, Table, arrow_schema, record_batch, rows_of
 from kg.store.entity_rows import Decoder, entity_of
 
 REJECTS_SUFFIX = ".rejects.jsonl"

@@ -1,4 +1,4 @@
-"""Full check of a snapshot file: its recorded counts and hash against its content."""
+"""Full check of a snapshot file by its recorded counts and hash, and of a mirror by the file that it was made from."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from kg.base.model import id_of
 from kg.base.terms import normalise_anew
-from kg.errors import DamagedSnapshotError
+from kg.errors import DamagedMirrorError, DamagedSnapshotError
 from kg.store import filling, schema
-from kg.store.file_header import check_kind, read_only
 from kg.store.filling import content_hash
-from kg.store.sqlite import SQLiteStore
+from kg.store.neo4j import Neo4jStore
+from kg.store.neo4j_client import Address, Neo4jClient
+from kg.store.neo4j_push import SCHEMA_NAMES, WRITE_SECONDS, wrong_counts
+from kg.store.protocol import Store
+from kg.store.sqlite import SQLiteStore, read_only
 
 # Names are no part of the content's hash: (what is wrong, how many times).
 _FAULTS: tuple[tuple[str, str], ...] = (
@@ -45,8 +50,6 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
 
     Raises SnapshotError where the file is no snapshot or has another schema version, FileNotFoundError.
     """
-    path = Path(path)
-    check_kind(path)
     checked: list[str] = []
     problems: list[str] = []
     try:
@@ -96,3 +99,86 @@ _CHECKS = (
     ("content", _content),
     ("names", _names),
 )
+
+SAMPLE = 1_000  # entities compared in full by default
+
+# Entries of the manifest about the content. The others describe the run, and differ when a snapshot is rebuilt.
+_OF_CONTENT = ("counts", "languages", "schema_version", "snapshot_id", "time_aware")
+_BATCH = 500  # entities read per round trip
+_SHOWN = 5  # differing entities named in a message
+
+
+def verify_mirror(
+    address: str,
+    against: Path | str,
+    *,
+    sample: int | None = SAMPLE,
+    progress: Callable[[str], None] | None = None,
+) -> Verification:
+    """Compare a mirror with a snapshot file: all counts, and `sample` entities (None: all) in full.
+
+    For the sampled entities also their names in the index and their counts are compared. `progress` is called with
+    each check as it begins. Raises MirrorError where there is no mirror to read, and the errors of `SQLiteStore.open`.
+    """
+    with (
+        SQLiteStore.open(against) as file,
+        closing(read_only(against)) as connection,
+        Neo4jStore.open(address, query_seconds=WRITE_SECONDS) as mirror,
+        closing(Neo4jClient(Address.parse(address), query_seconds=WRITE_SECONDS)) as client,
+    ):
+        checks: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
+            ("manifest", lambda: _manifest(file, mirror)),
+            ("indexes", lambda: _indexes(client)),
+            ("counts", lambda: iter(wrong_counts(client, connection))),
+            ("properties", lambda: _properties(file, mirror, connection)),
+            ("entities", lambda: _entities(file, mirror, connection, sample)),
+        )
+        problems: list[str] = []
+        for name, check in checks:
+            if progress is not None:
+                progress(name)
+            try:
+                problems += check()
+            except DamagedMirrorError as error:
+                problems.append(str(error))
+    return Verification(checked=tuple(name for name, _ in checks), problems=tuple(problems))
+
+
+def _manifest(file: Store, mirror: Store) -> Iterator[str]:
+    expected, actual = file.manifest(), mirror.manifest()
+    for key in _OF_CONTENT:
+        if expected.get(key) != actual.get(key):
+            yield f"manifest: {key} is {actual.get(key)!r}, {expected.get(key)!r} in the snapshot"
+
+
+def _indexes(client: Neo4jClient) -> Iterator[str]:
+    states = dict(client.run("SHOW INDEXES YIELD name, state RETURN name, state"))
+    for name in SCHEMA_NAMES:
+        if (state := states.get(name, "missing")) != "ONLINE":
+            yield f"index {name} is {state}; 'granola snapshot push' makes it"
+
+
+def _properties(file: Store, mirror: Store, connection: sqlite3.Connection) -> Iterator[str]:
+    rows = connection.execute("SELECT property FROM property_count UNION SELECT property FROM value_count")
+    properties = [f"P{prop}" for (prop,) in rows]
+    if file.property_counts(properties) != mirror.property_counts(properties):
+        yield "the counts of entities a property differ"
+    for prop in properties:
+        if file.values_of(prop) != mirror.values_of(prop):
+            yield f"the values of {prop} or their counts differ"
+
+
+def _entities(file: Store, mirror: Store, connection: sqlite3.Connection, sample: int | None) -> Iterator[str]:
+    drawn = "entity" if sample is None else f"(SELECT id FROM entity ORDER BY random() LIMIT {sample:d})"
+    numbers = connection.execute(f"SELECT id FROM {drawn} ORDER BY id")
+    wrong: list[str] = []
+    while ids := [id_of(number) for (number,) in islice(numbers, _BATCH)]:
+        expected, actual = file.entities(ids), mirror.entities(ids)
+        wrong += [entity_id for entity_id in ids if expected.get(entity_id) != actual.get(entity_id)]
+        names = [text for one in expected.values() for text in (*one.labels.values(), *sum(one.aliases.values(), ()))]
+        pairs = {(s.property, s.target) for one in expected.values() for s in one.statements if s.target}
+        if file.find(names) != mirror.find(names) or file.value_counts(pairs) != mirror.value_counts(pairs):
+            yield "what is found by name, or how often values occur, differs for the compared entities"
+    if wrong:
+        more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        yield f"{len(wrong)} entities differ: {', '.join(wrong[:_SHOWN])}{more}"

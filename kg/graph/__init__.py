@@ -1,10 +1,20 @@
 """The graph of a store: statements that count; logical queries (triples, paths, trees, unions) and their grounding."""
 
-from kg.graph.logical_query import Branch, Hop, LogicalQuery, Shape
-from kg.graph.query_grounding import Fact, FactList, FactSource, Grounding, ground, ground_all
+from kg.graph.logical_query import (
+    Branch,
+    Fact,
+    FactList,
+    FactSource,
+    Grounding,
+    Hop,
+    LogicalQuery,
+    Shape,
+    StoreFacts,
+    ground,
+    ground_all,
+)
 from kg.graph.query_mining import MinedQueries, MiningSettings
 from kg.graph.sparql_shapes import query_of_sparql
-from kg.graph.store_facts import StoreFacts
 
 __all__ = [
     "Branch",

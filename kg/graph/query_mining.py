@@ -10,8 +10,7 @@ from itertools import accumulate, islice
 
 from kg.base.model import Entity
 from kg.base.terms import best_text
-from kg.graph.logical_query import Branch, Hop, LogicalQuery, Shape
-from kg.graph.store_facts import StoreFacts
+from kg.graph.logical_query import Branch, Hop, LogicalQuery, Shape, StoreFacts
 
 _READ = 2_000  # entities read together
 _DRAWN = 512  # queries drawn together, so that their entities are read in one round trip

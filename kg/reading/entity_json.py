@@ -19,9 +19,8 @@ import msgspec
 import orjson
 from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
-from kg.base.ids import number_of
-from kg.reading.numbers import LONGEST_NAME, is_language
-from kg.reading.snaks import Unreadable, canonical, shortened
+from kg.base.model import number_of
+from kg.reading.snaks import LONGEST_NAME, Unreadable, canonical, is_language, shortened
 
 # The beginning of every line of a dump, in the order that Wikibase writes.
 HEAD = re.compile(rb'\{"type":"(?:item|property)","id":"([QP][1-9][0-9]{0,17})"')

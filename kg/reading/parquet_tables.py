@@ -1,4 +1,21 @@
-"""A folder of Parquet tables, read in order. The tables are described in `kg.reading.flat_columns`.
+"""Entities as flat tables, and a folder of such tables in Parquet, read in order.
+
+    entities        id, sitelinks, datatype
+    terms           entity, kind (label, alias, description), language, ordinal (of aliases, from 0), text
+    statements      id, subject, property, ordinal (place among the subject's statements of the property, from 0),
+                    rank, datatype, and a value
+    qualifiers      subject, property, ordinal (of the statement), position (in the statement, from 0),
+                    qualifier (its property), and a value
+    redirects       source, target
+    value_counts    property, target, entities (of the whole source), here (in the snapshot)
+    property_counts property, entities, here
+
+A value is: kind (value, somevalue, novalue); type, WikiData's name of the kind of value; `target`, the id that a
+wikibase-entityid points to; `text`, of string and monolingualtext, the JSON of any other type; `language`;
+year (-1 is 1 BCE), month, day, precision, calendar; amount, unit, lower, upper as exact decimals in text.
+
+Rows are sorted in the order of the entities (items by number, then properties by number), then by property number,
+ordinal and position.
 
 A folder contains one file per table (statements.parquet) or, as a cluster writes it, one folder per table
 (statements/part-00000.parquet ..., in the order of their names), and manifest.json.
@@ -6,16 +23,204 @@ A folder contains one file per table (statements.parquet) or, as a cluster write
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
-from kg.base.extras import install_hint
-from kg.base.model import Entity
+from kg.base.model import (
+    Entity,
+    EntityValue,
+    OtherValue,
+    QuantityValue,
+    Rank,
+    Snak,
+    SnakKind,
+    Statement,
+    TextValue,
+    TimeValue,
+    Value,
+)
+from kg.base.packages import install_hint
 from kg.errors import ExportError, SourceError
-from kg.reading.flat_columns import OF_ENTITIES, TABLES, Table, entities_of
+
+Table = Literal["entities", "terms", "statements", "qualifiers", "redirects", "value_counts", "property_counts"]
+
+_PARTS = ("kind", "type", "target", "text", "language")
+_DATE = {"year": "int64", "month": "int8", "day": "int8", "precision": "int8", "calendar": "string"}
+_AMOUNT = ("amount", "unit", "lower", "upper")
+_VALUE: Mapping[str, str] = dict.fromkeys(_PARTS, "string") | _DATE | dict.fromkeys(_AMOUNT, "string")
+# Columns and their Arrow types.
+TABLES: Mapping[Table, Mapping[str, str]] = {
+    "entities": {"id": "string", "sitelinks": "int32", "datatype": "string"},
+    "terms": {"entity": "string", "kind": "string", "language": "string", "ordinal": "int32", "text": "string"},
+    "statements": {
+        **{"id": "string", "subject": "string", "property": "string", "ordinal": "int32"},
+        **{"rank": "string", "datatype": "string"},
+        **_VALUE,
+    },
+    "qualifiers": {
+        **{"subject": "string", "property": "string", "ordinal": "int32", "position": "int32", "qualifier": "string"},
+        **_VALUE,
+    },
+    "redirects": {"source": "string", "target": "string"},
+    "value_counts": {"property": "string", "target": "string", "entities": "int64", "here": "int64"},
+    "property_counts": {"property": "string", "entities": "int64", "here": "int64"},
+}
+OF_ENTITIES: tuple[Table, ...] = ("entities", "terms", "statements", "qualifiers")
+
+Rows = dict[Table, list[tuple[Any, ...]]]
+
+_NONE = (None,) * 12
+
+
+def rows_of(entities: Iterable[Entity]) -> Rows:
+    """The rows of entities in the four tables that are about entities."""
+    rows: Rows = {table: [] for table in OF_ENTITIES}
+    for entity in entities:
+        subject = entity.id
+        rows["entities"].append((subject, entity.sitelinks, entity.datatype))
+        for language in sorted(entity.labels.keys() | entity.descriptions.keys() | entity.aliases.keys()):
+            if language in entity.labels:
+                rows["terms"].append((subject, "label", language, 0, entity.labels[language]))
+            for ordinal, text in enumerate(entity.aliases.get(language, ())):
+                rows["terms"].append((subject, "alias", language, ordinal, text))
+            if language in entity.descriptions:
+                rows["terms"].append((subject, "description", language, 0, entity.descriptions[language]))
+        ordinals: dict[str, int] = {}
+        for statement in sorted(entity.statements, key=lambda statement: int(statement.property[1:])):
+            prop = statement.property
+            ordinal = ordinals.get(prop, 0)
+            ordinals[prop] = ordinal + 1
+            head = (statement.id, subject, prop, ordinal, statement.rank.value, statement.datatype)
+            rows["statements"].append(head + _cells(statement.kind, statement.value))
+            for position, snak in enumerate(statement.qualifiers):
+                place = (subject, prop, ordinal, position, snak.property)
+                rows["qualifiers"].append(place + _cells(snak.kind, snak.value))
+    return rows
+
+
+def _cells(kind: SnakKind, value: Value | None) -> tuple[Any, ...]:
+    if value is None:
+        return (kind.value, None, *_NONE)
+    if isinstance(value, EntityValue):
+        return ("value", "wikibase-entityid", value.id, *_NONE[1:])
+    if isinstance(value, TimeValue):
+        time = (value.year, value.month, value.day, value.precision, value.calendar)
+        return ("value", "time", None, None, None, *time, None, None, None, None)
+    if isinstance(value, QuantityValue):
+        numbers = (str(value.amount), value.unit, _decimal(value.lower), _decimal(value.upper))
+        return ("value", "quantity", *_NONE[:8], *numbers)
+    if isinstance(value, TextValue):
+        of = "string" if value.language is None else "monolingualtext"
+        return ("value", of, None, value.text, value.language, *_NONE[3:])
+    return ("value", value.type, None, value.json, None, *_NONE[3:])
+
+
+def _decimal(number: Decimal | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def entities_of(
+    entities: Iterable[Sequence[Any]],
+    terms: Iterable[Sequence[Any]],
+    statements: Iterable[Sequence[Any]],
+    qualifiers: Iterable[Sequence[Any]],
+) -> Iterator[Entity]:
+    """The inverse of `rows_of`: rows of the four tables in their order, read side by side.
+
+    Raises SourceError where rows are left over: of an entity that is not there, or out of order.
+    """
+    term_groups = _ColumnGroups("terms", terms, 0)
+    statement_groups = _ColumnGroups("statements", statements, 1)
+    qualifier_groups = _ColumnGroups("qualifiers", qualifiers, 0)
+    for subject, sitelinks, datatype in entities:
+        labels: dict[str, str] = {}
+        descriptions: dict[str, str] = {}
+        aliases: dict[str, list[str]] = {}
+        for _, kind, language, _, text in term_groups.take(subject):
+            if kind == "alias":
+                aliases.setdefault(language, []).append(text)
+            else:
+                (labels if kind == "label" else descriptions)[language] = text
+        snaks: dict[tuple[str, int], list[Snak]] = {}
+        for _, prop, ordinal, _, of, *cells in qualifier_groups.take(subject):
+            kind, value = _value(cells)
+            snaks.setdefault((prop, ordinal), []).append(Snak(property=of, kind=kind, value=value))
+        stated: list[Statement] = []
+        for name, _, prop, ordinal, rank, of, *cells in statement_groups.take(subject):
+            kind, value = _value(cells)
+            stated.append(
+                Statement(
+                    id=name,
+                    subject=subject,
+                    property=prop,
+                    rank=Rank(rank),
+                    kind=kind,
+                    value=value,
+                    qualifiers=tuple(snaks.get((prop, ordinal), ())),
+                    datatype=of,
+                )
+            )
+        yield Entity(
+            id=subject,
+            labels=labels,
+            descriptions=descriptions,
+            aliases={language: tuple(texts) for language, texts in aliases.items()},
+            statements=tuple(stated),
+            sitelinks=sitelinks,
+            datatype=datatype,
+        )
+    for groups in (term_groups, statement_groups, qualifier_groups):
+        groups.check_empty()
+
+
+class _ColumnGroups:
+    """Rows by entity, taken one entity after the other."""
+
+    def __init__(self, table: str, rows: Iterable[Sequence[Any]], column: int) -> None:
+        self._table = table
+        self._groups = groupby(rows, key=lambda row: row[column])
+        self._next = next(self._groups, None)
+
+    def take(self, subject: str) -> Iterator[Sequence[Any]]:
+        if self._next is not None and self._next[0] == subject:
+            yield from self._next[1]
+            self._next = next(self._groups, None)
+
+    def check_empty(self) -> None:
+        if self._next is not None:
+            raise SourceError(
+                f"the table {self._table} has rows of {self._next[0]}, which the entities do not have at that place;"
+                " its files are out of order, or not of one export"
+            )
+
+
+def _value(cells: Sequence[Any]) -> tuple[SnakKind, Value | None]:
+    kind, of, target, text, language, year, month, day, precision, calendar, amount, unit, lower, upper = cells
+    if kind != "value":
+        return SnakKind(kind), None
+    value: Value
+    if of == "wikibase-entityid":
+        value = EntityValue(id=target)
+    elif of == "time":
+        value = TimeValue(year=year, month=month, day=day, precision=precision, calendar=calendar)
+    elif of == "quantity":
+        value = QuantityValue(
+            amount=Decimal(amount),
+            unit=unit,
+            lower=None if lower is None else Decimal(lower),
+            upper=None if upper is None else Decimal(upper),
+        )
+    elif of in ("string", "monolingualtext"):
+        value = TextValue(text=text, language=language)
+    else:
+        value = OtherValue(type=of, json=text)
+    return SnakKind.VALUE, value
+
 
 FORMAT = 1  # version of the folder's format, increased with every change of columns
 MANIFEST = "manifest.json"

@@ -3,7 +3,7 @@
 Supported are WikiData's own vocabulary with statement nodes, ranks, qualifiers and value nodes, and, for properties
 without statement nodes, truthy values. RDF has no order: statements come by property and id, qualifiers by property
 and value, aliases by text, so that the same triples give the same object in whatever order they were written; or in
-the order recorded in triples of our own (`kg.base.rdf_vocabulary.places`).
+the order recorded in triples of our own (`kg.reading.rdf_vocabulary.places`).
 """
 
 from __future__ import annotations
@@ -19,35 +19,32 @@ from urllib.parse import unquote
 import orjson
 
 from kg.base.model import ENTITY_ID, TimeValue
-from kg.base.rdf_vocabulary import (
+from kg.reading.entity_json import Reject
+from kg.reading.rdf_vocabulary import (
     ABSENT,
     BARE_NUMBER,
     CALENDARS,
     COMMONS_DATA,
-    FILE_PATH,
-    NAMESPACES,
-    RANKS,
-    UNKNOWN,
-    in_places,
-    language_code,
-    time_of,
-)
-from kg.reading.entity_json import Reject
-from kg.reading.numbers import by_number, finite_number, whole_number
-from kg.reading.rdf_terms import (
     DATATYPE_NAMES,
     ENTITY,
+    FILE_PATH,
     GENID,
+    NAMESPACES,
     ONTOLOGY,
     PROP,
+    RANKS,
     RDF_TYPE,
+    UNKNOWN,
     VALUE_PARTS,
     XSD,
     Facts,
     Term,
+    in_places,
+    language_code,
     statement_id,
+    time_of,
 )
-from kg.reading.snaks import shortened
+from kg.reading.snaks import by_number, finite_number, shortened, whole_number
 
 # Values in RDF, as simple literals or as nodes -> the snaks of a JSON dump.
 #

@@ -18,13 +18,12 @@ from typing import Any
 
 import orjson
 
-from kg.base.ids import id_of
-from kg.base.rdf_vocabulary import NAMESPACES, language_code
+from kg.base.model import id_of
 from kg.errors import SourceError
 from kg.reading.dump import EXCERPT, STDIN, file_facts, opened
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, assemble, is_read, property_datatype
-from kg.reading.rdf_terms import DATA, ENTITY, Facts, Term, triple_of
+from kg.reading.rdf_vocabulary import DATA, ENTITY, NAMESPACES, Facts, Term, language_code, triple_of
 from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 

@@ -7,19 +7,24 @@ where it is shorter than one known to be complete, or where a count agrees.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import orjson
 
-from kg.base.rdf_vocabulary import NAMESPACES
+from kg.base.model import ENTITY_ID
+from kg.base.terms import normalise
 from kg.errors import BadAnswerError, ServiceError, SourceError, TimeLimitError
-from kg.reading.numbers import whole_number
-from kg.reading.rdf_terms import Term
+from kg.reading.entity_json import Reject
+from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, Assembled, assemble, is_read, property_datatype
+from kg.reading.rdf_vocabulary import ENTITY, NAMESPACES, VALUE_PARTS, Term, language_tags
+from kg.reading.snaks import whole_number
 from kg.web.addresses import ServiceAddress
-from kg.web.client import Answer, ServiceClient
-from kg.web.rate_limits import RetryDelays, TryAgain, retry_after
+from kg.web.client import Answer, RetryDelays, ServiceClient, TryAgain, retry_after
 
 Row = Mapping[str, Term]
 
@@ -150,3 +155,215 @@ def _term(value: Mapping[str, str]) -> Term:
     if kind == "bnode":
         return Term("blank", text)
     return Term("literal", text, language, datatype)
+
+
+_TERMS = "rdfs:label, skos:altLabel, schema:description"
+_ABOUT_VALUES = ", ".join((*(f"wikibase:{name}" for name in VALUE_PARTS), "granola:time"))
+_ORDERS = "granola:aliasOrder, granola:statementOrder, granola:qualifierOrder"  # at endpoints loaded from an export
+_NODES = 200  # value nodes per query
+_PROP = NAMESPACES["p"]
+_PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
+_IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # characters allowed in an IRI of a query
+
+T = TypeVar("T")
+_Grouped = dict[str, list[tuple[str, Term]]]  # (predicate, object) by subject
+
+
+class SPARQLEntities:
+    """Entity objects by id. `languages`: the languages of the terms to request, None for all.
+
+    After reading: `truthy`, whether any statement came without rank and qualifiers; `rejects`, facts that entity
+    objects cannot represent; and `not_found`, requested names that no entity there has.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, languages: Iterable[str] | None = None) -> None:
+        self._endpoint = endpoint
+        self._filter = ""
+        if languages is not None:
+            tags = sorted({tag for code in {*languages, "mul"} for tag in ("", *language_tags(code))})
+            listed = ", ".join(f'"{tag}"' for tag in tags)
+            self._filter = f"FILTER(?p NOT IN ({_TERMS}) || LCASE(LANG(?o)) IN ({listed}))"
+        self._datatypes: dict[str, str | None] = {}
+        self._has_statements: bool | None = None
+        self.truthy = False
+        self.rejects: list[Reject] = []
+        self.not_found: list[str] = []
+
+    @property
+    def has_statements(self) -> bool:
+        """Whether the endpoint has statement nodes with ranks."""
+        if self._has_statements is None:
+            ranks = "VALUES ?rank { wikibase:NormalRank wikibase:PreferredRank }"
+            self._has_statements = bool(
+                self._endpoint.ask(f"SELECT ?s WHERE {{ {ranks} ?s wikibase:rank ?rank }} LIMIT 1")
+            )
+        return self._has_statements
+
+    def entities(self, ids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """(requested id, entity object) for each id once, in order.
+
+        For a merged id the object is that of the target, with `redirects`; for one without triples at the endpoint an
+        object with `missing`. Raises ServiceError and its subclasses.
+        """
+        unique_ids = list(dict.fromkeys(ids))
+        size = self._endpoint.profile.batch
+        for at in range(0, len(unique_ids), size):
+            found = self._fetch_entities(unique_ids[at : at + size])
+            merged = {name: one.merged_into for name, one in found.items() if one.data is None and one.merged_into}
+            targets = self._fetch_entities(sorted(set(merged.values()) - found.keys())) | found  # one step, as the API
+            for entity_id, one in found.items():
+                target = targets[merged.get(entity_id, entity_id)]
+                if target.data is None:
+                    yield entity_id, {"id": entity_id, "missing": ""}
+                elif target is one:
+                    yield entity_id, target.data
+                else:
+                    yield entity_id, {**target.data, "redirects": {"from": entity_id, "to": merged[entity_id]}}
+
+    def _fetch_entities(self, ids: Sequence[str]) -> dict[str, Assembled]:
+        """The entities assembled from the endpoint's triples; a batch that is too large for it is halved."""
+        found: dict[str, Assembled] = {}
+        for some, (facts, nodes) in _in_pieces(self._read_facts, ids):
+            for entity_id in some:
+                of_it = facts.get(entity_id, ())
+                one = assemble(entity_id, of_it, lambda name, of=nodes: of.get(name, ()), self._datatypes)  # type: ignore[misc]
+                found[entity_id] = one
+                self.truthy |= one.truthy
+                self.rejects += one.rejects
+        return found
+
+    def _read_facts(self, ids: Sequence[str]) -> tuple[_Grouped, _Grouped]:
+        """The facts of entities by id, and of their statement and value nodes by name."""
+        ask, subjects = self._endpoint.rows, _iri_list(ids)
+        direct = f'STRSTARTS(STR(?p), "{_PROP}{"P" if self.has_statements else "direct/P"}")'
+        plain = f"{_TERMS}, owl:sameAs, rdf:type, wikibase:propertyType, wikibase:sitelinks, {_ORDERS}"
+        about = f"VALUES ?s {{ {subjects} }} ?s ?p ?o . FILTER(?p IN ({plain}) || {direct}) {self._filter}"
+        facts = {name.removeprefix(ENTITY): pairs for name, pairs in _group_by_subject(ask("?s ?p ?o", about)).items()}
+        nodes: _Grouped = {}
+        if self.has_statements:
+            held = (
+                f'VALUES ?e {{ {subjects} }} ?e ?claim ?s . FILTER(STRSTARTS(STR(?claim), "{_PROP}P")) ?s ?p ?o .'
+                f" FILTER(?p IN (rdf:type, wikibase:rank, wikibase:propertyType, {_ORDERS})"
+                f' || STRSTARTS(STR(?p), "{_PROP}"))'
+            )
+            nodes = _group_by_subject(row for row in ask("?s ?p ?o", held) if is_read(row["p"].value))
+            full = (NAMESPACES["psv"], NAMESPACES["pqv"])
+            pairs = chain.from_iterable(nodes.values())
+            values = sorted(
+                {term.value for predicate, term in pairs if predicate.startswith(full) and term.kind == "iri"}
+            )
+            for some in _some(list(filter(_IRI.match, values))):
+                named = f"VALUES ?s {{ {' '.join(f'<{name}>' for name in some)} }}"
+                of_values = f"{named} ?s ?p ?o . FILTER(?p IN (rdf:type, {_ABOUT_VALUES}))"
+                nodes |= _group_by_subject(ask("?s ?p ?o", of_values))
+        uncounted = [name for name, pairs in facts.items() if SITELINKS not in dict(pairs)]
+        if uncounted:  # there are as many sitelinks as pages about it
+            pages = f"VALUES ?s {{ {_iri_list(uncounted)} }} ?o schema:about ?s ; schema:isPartOf ?wiki"
+            for row in ask("?s ?o", pages):
+                facts[row["s"].value.removeprefix(ENTITY)].append((ABOUT, row["o"]))
+        self._learn_datatypes(chain(chain.from_iterable(facts.values()), chain.from_iterable(nodes.values())))
+        return facts, nodes
+
+    def _learn_datatypes(self, facts: Iterable[tuple[str, Term]]) -> None:
+        used = {predicate.rpartition("/")[2] for predicate, _ in facts if predicate.startswith(_PROP)}
+        lacking = sorted(prop for prop in used - self._datatypes.keys() if _PROPERTY.match(prop))
+        if lacking:
+            types = f"VALUES ?s {{ {_iri_list(lacking)} }} ?s wikibase:propertyType ?o"
+            self._datatypes |= dict.fromkeys(lacking)
+            for row in self._endpoint.rows("?s ?o", types):
+                self._datatypes[row["s"].value.removeprefix(ENTITY)] = property_datatype([(PROPERTY_TYPE, row["o"])])
+
+    def instances(self, classes: Iterable[str]) -> list[str]:
+        """The entities with a P31 value that is one of some classes or below one by P279, deprecated ones left out."""
+        below = set(classes)
+        layer = sorted(below)
+        while layer:
+            new = set(self._subjects("P279", layer)) - below
+            below |= new
+            layer = sorted(new)
+        return sorted(set(self._subjects("P31", sorted(below))))
+
+    def _subjects(self, prop: str, targets: Sequence[str]) -> Iterator[str]:
+        if self.has_statements:
+            stated = "?s p:{0} ?node . ?node ps:{0} ?o ; wikibase:rank ?rank . FILTER(?rank != wikibase:DeprecatedRank)"
+        else:
+            stated = "?s wdt:{0} ?o"
+
+        def ask(some: Sequence[str]) -> list[Row]:
+            return self._endpoint.rows("?s", f"VALUES ?o {{ {_iri_list(some)} }} {stated.format(prop)}")
+
+        for part in _some(targets):
+            for _, rows in _in_pieces(ask, part):
+                yield from filter(ENTITY_ID.match, (row["s"].value.removeprefix(ENTITY) for row in rows))
+
+    def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
+        """The entities with a label or alias that is one of some names, in some languages.
+
+        Endpoints compare letter by letter, and the dump as `kg.base.terms.normalise` does: each name is asked for in
+        the spellings that are usual in labels. Names that nothing is found by are put into `not_found`.
+        """
+        ids: set[str] = set()
+        found: set[str] = set()
+        asked = sorted({name for name in names if normalise(name)})
+        spellings = sorted({spelling for name in asked for spelling in _spellings(name)})
+        tags = sorted({tag for code in languages for tag in language_tags(code)})
+        for some in _some(spellings, max(1, _NODES // len(tags))):
+            literals = " ".join(f"{_quote(name)}@{tag}" for name in some for tag in tags)
+            rows = self._endpoint.rows(
+                "?s ?o", f"VALUES ?o {{ {literals} }} {{ ?s rdfs:label ?o }} UNION {{ ?s skos:altLabel ?o }}"
+            )
+            for row in rows:
+                entity_id = row["s"].value.removeprefix(ENTITY)
+                if ENTITY_ID.match(entity_id):
+                    ids.add(entity_id)
+                    found.add(normalise(row["o"].value))
+        self.not_found = [name for name in asked if normalise(name) not in found]
+        return sorted(ids)
+
+
+def _group_by_subject(rows: Iterable[Row]) -> _Grouped:
+    grouped: _Grouped = {}
+    for row in rows:
+        grouped.setdefault(row["s"].value, []).append((row["p"].value, row["o"]))
+    return grouped
+
+
+def _iri_list(ids: Iterable[str]) -> str:
+    return " ".join(f"wd:{entity_id}" for entity_id in ids)
+
+
+def _some(names: Sequence[str], size: int = _NODES) -> Iterator[Sequence[str]]:
+    for at in range(0, len(names), size):
+        yield names[at : at + size]
+
+
+def _in_pieces(ask: Callable[[Sequence[str]], T], names: Sequence[str]) -> Iterator[tuple[Sequence[str], T]]:
+    """(some of the names, the answer on these): all at once, or in halves where that takes too long."""
+    if not names:
+        return
+    try:
+        found = ask(names)
+    except TimeLimitError:
+        if len(names) == 1:
+            raise
+        half = len(names) // 2
+        for part in (names[:half], names[half:]):
+            yield from _in_pieces(ask, part)
+    else:
+        yield names, found
+
+
+def _spellings(name: str) -> set[str]:
+    """How labels may write a name: as it is, small, with capitals at the beginning or of all words; both quotes."""
+    text = " ".join(name.split())
+    cased = {text, text.lower(), text[:1].lower() + text[1:], text[:1].upper() + text[1:]}
+    cased |= {" ".join(word[:1].upper() + word[1:] for word in one.split(" ")) for one in (text, text.lower())}
+    if text.islower() and " " not in text:
+        cased.add(text.upper())  # nasa
+    return {spelling for one in cased for spelling in (one, one.replace("'", "’"), one.replace("’", "'"))}
+
+
+def _quote(text: str) -> str:
+    for sign, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        text = text.replace(sign, written)
+    return f'"{text}"'

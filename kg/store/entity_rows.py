@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 
-from kg.base.ids import id_of, number_of
 from kg.base.model import (
     Entity,
     EntityValue,
@@ -24,6 +23,8 @@ from kg.base.model import (
     TextValue,
     TimeValue,
     Value,
+    id_of,
+    number_of,
 )
 from kg.base.terms import normalise_anew
 from kg.store import schema

@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from kg.base.ids import number_of
-from kg.base.model import Entity
+from kg.base.model import Entity, number_of
 from kg.base.terms import normalise_anew
 from kg.errors import SnapshotError
 from kg.store import schema

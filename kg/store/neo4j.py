@@ -31,6 +31,7 @@ Nodes:
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice, takewhile
@@ -38,17 +39,17 @@ from typing import Any, TypeVar
 
 import orjson
 
-from kg.base.ids import id_of, number_after, number_of
-from kg.base.model import Entity, Statement
+from kg.base.model import Entity, Statement, id_of, number_after, number_of
 from kg.base.terms import normalise
 from kg.errors import DamagedMirrorError, MirrorError
 from kg.store import schema
 from kg.store.entity_rows import Decoder
 from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Neo4jClient, property_id
-from kg.store.neo4j_rows import RANKS, VALUES_A_BLOCK, default_datatype, stored_key
 from kg.store.protocol import NameMatch, matches_in_order
 
-# Results of a mirror -> entities and matches: the inverse of `kg.store.neo4j_rows`.
+RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
+VALUES_A_BLOCK = 5_000  # targets per node `:ValueList`
+LONGEST_KEY = 1_000  # longest name in an index, in bytes; longer ones are stored there as hashes
 
 TERMS = ("label", "description", "aliases")  # properties of a node are these, "_" and a language
 
@@ -355,3 +356,15 @@ def _pairs(pairs: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
 def _chunks(items: list[T]) -> Iterator[list[T]]:
     for at in range(0, len(items), _CHUNK):
         yield items[at : at + _CHUNK]
+
+
+def stored_key(name: str) -> str:
+    """The form of a normalised name in the index: itself, or its hash where it is very long."""
+    data = name.encode()
+    # A normalised name has no control character, so no name looks like a hash.
+    return name if len(data) <= LONGEST_KEY else "\x01" + hashlib.sha256(data).hexdigest()
+
+
+def default_datatype(target: int) -> str:
+    """The datatype of a statement whose relationship names none."""
+    return "wikibase-item" if target > 0 else "wikibase-property"

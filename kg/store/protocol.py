@@ -18,8 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from kg.base.ids import id_of
-from kg.base.model import Entity
+from kg.base.model import Entity, id_of
 from kg.store import schema
 
 

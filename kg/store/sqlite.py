@@ -2,31 +2,70 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from kg.base.ids import id_of, number_after, number_of
-from kg.base.model import Entity, Statement
+from kg.base.model import Entity, Statement, id_of, number_after, number_of
 from kg.base.terms import normalise
 from kg.errors import DamagedSnapshotError, SnapshotError
 from kg.store import filling, schema
 from kg.store.entity_rows import Decoder
-from kg.store.file_header import check_complete, check_kind, read_only
 from kg.store.protocol import NameMatch, matches_in_order, name_match
 
 MEMORY = ":memory:"
 _CHUNK = 20_000  # ids, names or pairs asked at a time
+_BATCH = 1000  # entities at a time where all are read
 _SEEK = 8  # up to this many properties are looked up one by one, more are filtered while scanning
-
-
 MOST_BEGINNING = 2_000  # names read at most, which takes a hundredth of a second
+_HEADER = 100  # sqlite.org/fileformat2.html, section 1.3
+_ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?:/")  # with one slash, which remains when `Path` has read an address
+
+
+def read_only(path: Path | str, *, shared: bool = False) -> sqlite3.Connection:
+    """A connection to a finished snapshot, which nobody writes to any more; `shared`: by several threads in turn."""
+    address = f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=not shared)
+
+
+def _check_header(path: Path) -> None:
+    """Tell a snapshot by the first bytes of its file, before SQLite is asked.
+
+    Raises SnapshotError unless it is one of the schema version that this program reads, DamagedSnapshotError where the
+    file is shorter than the size in its header.
+    """
+    if _ADDRESS.match(str(path)):
+        address = str(path).replace(":/", "://", 1)
+        raise SnapshotError(f"{address} is the address of a mirror; give the snapshot file that it was made from")
+    if path.is_dir():
+        raise SnapshotError(f"{path} is a folder; give a snapshot file")
+    with path.open("rb") as stream:
+        header = stream.read(_HEADER)
+    build = "make one with 'granola snapshot build'"
+    if len(header) < _HEADER or not header.startswith(b"SQLite format 3\0"):
+        raise SnapshotError(f"{path} is no snapshot: it is {'no SQLite file' if header else 'empty'}; {build}")
+    page_size, pages, version, application = struct.unpack(">16xH10xI28xI4xI28x", header)
+    if application != schema.APPLICATION_ID:
+        raise SnapshotError(f"{path} is no snapshot: it is an SQLite file of another program; {build}")
+    if version != schema.SCHEMA_VERSION:
+        newer = version > schema.SCHEMA_VERSION
+        raise SnapshotError(
+            f"{path} has schema version {version}, {'newer' if newer else 'older'} than"
+            f" {schema.SCHEMA_VERSION}, which this version reads;"
+            f" {'upgrade the program or ' if newer else ''}build the snapshot again"
+        )
+    expected = pages * (65536 if page_size == 1 else page_size)
+    size = path.stat().st_size
+    if size < expected:
+        raise DamagedSnapshotError(f"{path} is truncated: {size} of {expected} bytes; copy or build it again")
 
 
 class SQLiteStore:
@@ -51,8 +90,7 @@ class SQLiteStore:
         than this program reads, and `DamagedSnapshotError` where it is truncated or unfinished.
         """
         path = Path(path)
-        check_kind(path)
-        check_complete(path)
+        _check_header(path)
         store = cls(read_only(path), str(path))
         try:
             store._rows("PRAGMA mmap_size = 2147418112")
@@ -351,6 +389,19 @@ class SQLiteStore:
             except orjson.JSONDecodeError as error:
                 raise DamagedSnapshotError(f"{self.path} is damaged: its manifest is no JSON") from error
         return self._manifest
+
+    def all_entities(self, *, properties_first: bool = False) -> Iterator[Entity]:
+        """Every entity: items by number and properties by number, or the other way round; memory does not grow."""
+        sides = ["< 0 ORDER BY id DESC", "> 0 ORDER BY id"]
+        for side in sides if properties_first else reversed(sides):
+            numbers = self.stream(f"SELECT id FROM entity WHERE id {side}")
+            while batch := [id_of(number) for (number,) in islice(numbers, _BATCH)]:
+                yield from self.entities(batch).values()
+
+    def redirects(self) -> Iterator[tuple[str, str]]:
+        """(merged id, target id) in the order of the numbers."""
+        for source, target in self.stream("SELECT source, target FROM redirect ORDER BY source"):
+            yield id_of(source), id_of(target)
 
     def stream(self, sql: str) -> Iterator[Any]:
         """The rows of a query over the tables of `kg.store.schema`, one after the other."""

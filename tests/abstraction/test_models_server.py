@@ -26,7 +26,7 @@ from abstraction.models.chat_model import (
 from abstraction.models.http_client import ServerChat, ServerClient
 from abstraction.models.spec import ServerSettings, open_model
 from kg.errors import SourceError
-from kg.web.rate_limits import RetryDelays
+from kg.web.client import RetryDelays
 from tests.chat_server import KINDS, answer_to, serving
 
 

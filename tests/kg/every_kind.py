@@ -24,7 +24,7 @@ from kg.base.model import (
 )
 from kg.base.scope import Scope
 from kg.store import open_store
-from kg.web.rate_limits import RetryDelays
+from kg.web.client import RetryDelays
 
 QUICK = RetryDelays(base=0.01, cap=0.05, tries=3, timeout=20.0)
 LABEL = b"http://www.w3.org/2000/01/rdf-schema#label"

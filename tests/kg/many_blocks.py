@@ -14,9 +14,9 @@ import pytest
 import zstandard
 from dump_json import lines
 
+from kg.base.files import folder_of
 from kg.base.model import Entity, EntityValue, Statement
 from kg.base.scope import Scope
-from kg.base.work_folder import folder_of
 from kg.building import checkpoint
 from kg.building.snapshot import Report, build
 

@@ -22,7 +22,7 @@ from kg.errors import (
     ServiceError,
     TimeLimitError,
 )
-from kg.web.rate_limits import RetryDelays, user_agent
+from kg.web.client import RetryDelays, user_agent
 
 pytestmark = pytest.mark.usefixtures("contact")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from many_blocks import DUMP, PACKED, outcome, start
 
-from kg.base.work_folder import folder_of
+from kg.base.files import folder_of
 from kg.building import checkpoint
 from kg.building.snapshot import build
 from kg.building.worker_pool import WorkerPool

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, start
 
+from kg.base.files import folder_of
 from kg.base.scope import Scope
-from kg.base.work_folder import folder_of
 from kg.building import checkpoint
 from kg.building.snapshot import REJECTS_SUFFIX, Report, build
 from kg.errors import SnapshotError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-from kg.web.rate_limits import RetryDelays, retry_after
+from kg.web.client import RetryDelays, retry_after
 
 
 def test_retry_after_in_seconds_or_as_a_date() -> None:

@@ -14,10 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import entities
 
-from kg.base.ids import IdSet, number_of
-from kg.base.model import Entity, EntityValue, OtherValue, QuantityValue, Rank, SnakKind, TextValue, TimeValue
+from kg.base.model import (
+    Entity,
+    EntityValue,
+    OtherValue,
+    QuantityValue,
+    Rank,
+    SnakKind,
+    TextValue,
+    TimeValue,
+    number_of,
+)
 from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
-from kg.building.pair_counts import key_of
+from kg.building.id_sets import IdSet, key_of
 from kg.reading.dump import Block
 from kg.reading.entity_json import Pieces
 from kg.reading.snaks import Unreadable, read_quantity, read_time

@@ -26,8 +26,8 @@ from kg.base.model import (
     TimeValue,
     Value,
 )
-from kg.base.rdf_vocabulary import NAMESPACES, time_of, time_text
 from kg.export.rdf_writer import export_rdf
+from kg.reading.rdf_vocabulary import NAMESPACES, time_of, time_text
 from kg.store.sqlite import SQLiteStore
 
 logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # dates that Python cannot hold

@@ -19,8 +19,7 @@ from kg.building.other_sources import build_from_parquet
 from kg.errors import ExportError, SnapshotError, SourceError
 from kg.export.parquet import export_parquet
 from kg.export.verification import verify
-from kg.reading.flat_columns import OF_ENTITIES, TABLES, entities_of, rows_of
-from kg.reading.parquet_tables import ParquetTables
+from kg.reading.parquet_tables import OF_ENTITIES, TABLES, ParquetTables, entities_of, rows_of
 from kg.store import open_store
 from tests.thorough import examples
 

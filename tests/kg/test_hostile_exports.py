@@ -15,8 +15,8 @@ from rdflib.namespace import RDF, RDFS, SKOS, XSD
 from rdflib_literals import lexical_forms
 
 from kg.base.model import Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue
-from kg.base.rdf_vocabulary import NAMESPACES
 from kg.export.rdf_writer import export_rdf
+from kg.reading.rdf_vocabulary import NAMESPACES
 from kg.store.sqlite import SQLiteStore
 
 pytestmark = pytest.mark.thorough("kg")

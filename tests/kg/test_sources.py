@@ -23,8 +23,7 @@ from kg.base.scope import Scope
 from kg.building.other_sources import build_from_api, build_from_rdf, build_from_sparql
 from kg.building.snapshot import build
 from kg.errors import MissingContactError, QueryError, SelectionError, SourceError, TimeLimitError
-from kg.reading.sparql import Endpoint, Profile
-from kg.reading.sparql_entities import SPARQLEntities
+from kg.reading.sparql import Endpoint, Profile, SPARQLEntities
 from kg.store import open_store
 from tests.thorough import thorough_only
 

@@ -17,10 +17,9 @@ from kg.building.other_sources import build_from_rdf, build_from_sparql
 from kg.building.snapshot import build
 from kg.errors import BadAnswerError, KGError, QueryError, RateLimitedError, ServiceError, TimeLimitError
 from kg.export.rdf_writer import export_rdf
-from kg.reading.sparql import Endpoint, Profile
-from kg.reading.sparql_entities import SPARQLEntities
+from kg.reading.sparql import Endpoint, Profile, SPARQLEntities
 from kg.store import open_store
-from kg.web.rate_limits import RetryDelays, user_agent
+from kg.web.client import RetryDelays, user_agent
 
 QUICK = RetryDelays(base=0.01, cap=0.05, tries=4, timeout=30.0)
 WORLD = (

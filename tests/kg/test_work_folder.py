@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kg.base.work_folder import WorkFolder
+from kg.base.files import WorkFolder
 from kg.errors import SnapshotError
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kg.base.ids import id_of, number_of
+from kg.base.model import id_of, number_of
 from kg.base.terms import fallback_chain, normalise
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from abstraction.errors import LanguageError
 from kg.base.bounded_cache import bounded_cache
-from kg.base.extras import install_hint
+from kg.base.packages import install_hint
 from kg.base.terms import normalise
 
 NEEDED = f"parting sentences needs sentencex: {install_hint('evidence')}"

@@ -26,8 +26,8 @@ from granola.evidence.attribution.attribution_samples import AttributionSample
 from granola.evidence.attribution.categories import Category
 from granola.evidence.attribution.claim_features import FEATURES, WordWeights, features_of
 from granola.evidence.attribution.evaluators import AttributionJudgement, category_judgement
-from kg.base.extras import install_hint
 from kg.base.files import atomic_path
+from kg.base.packages import install_hint
 
 FILE = "evaluator.json"
 BUNDLED = "bundled"  # the name of the evaluator that comes with the package

@@ -14,7 +14,7 @@ from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming, Row
 from granola.scoring.aggregation import Estimate
 from granola.scoring.statistics import mean_estimate
-from kg.base.extras import install_hint
+from kg.base.packages import install_hint
 
 # The quality of a text as one number, Q_know: equation 9.
 

@@ -18,7 +18,7 @@ from abstraction.files.row_models import RowModel, read_each, without_rejected
 from abstraction.models.text_scorers import EmbeddedText, EmbeddingModel
 from granola.errors import UsageError
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
-from kg.base.extras import install_hint
+from kg.base.packages import install_hint
 
 BM25_NEEDED = f"passages found by words need bm25s: {install_hint('evidence')}"
 PIECES = 10  # pieces of evidence per sentence, by default

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from granola.errors import UsageError
-from kg.base.extras import install_hint
+from kg.base.packages import install_hint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

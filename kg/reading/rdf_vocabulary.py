@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
+from urllib.parse import unquote
 
 from kg.base.model import Rank, TimeValue
+from kg.store.schema import DATATYPES
 
 NAMESPACES: Mapping[str, str] = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -46,7 +48,6 @@ RANKS: Mapping[Rank, str] = {
 
 _LEXICAL = re.compile(r"([+-]?)([0-9]{1,16})-([0-9]{1,2})-([0-9]{1,2})(?:T[0-9:.]*(?:Z|[+-][0-9]{2}:[0-9]{2})?)?\Z")
 _MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # in a leap year
-
 
 # Language tags that are more than another case of the language code (Wikibase's canonicalLanguageCodes and the
 # non-standard codes of MediaWiki); only those that one code alone becomes. The last is ours: zh-classical is no tag.
@@ -163,9 +164,6 @@ def _last_day(year: int, month: int) -> int:
     return _MONTH_DAYS[month - 1]
 
 
-# Julian day numbers, astronomical years; Richards (2013), Explanatory Supplement to the Astronomical Almanac, 15.11.
-
-
 def _julian_number(year: int, month: int, day: int) -> int:
     early = (14 - month) // 12
     since = year + 4800 - early
@@ -191,3 +189,62 @@ def _date(days: int, years: int) -> tuple[int, int, int]:
     rest = days - 1461 * since // 4
     month = (5 * rest + 2) // 153
     return years + since - 4800 + month // 10, month + 3 - 12 * (month // 10), rest - (153 * month + 2) // 5 + 1
+
+
+ENTITY = NAMESPACES["wd"]
+PROP = NAMESPACES["p"]
+ONTOLOGY = NAMESPACES["wikibase"]
+XSD = NAMESPACES["xsd"]
+RDF_TYPE = NAMESPACES["rdf"] + "type"
+DATA = "https://www.wikidata.org/wiki/Special:EntityData/"  # documents about entities
+GENID = "http://www.wikidata.org/.well-known/genid/"  # unknown values on the query service
+VALUE_PARTS = (  # predicates of the nodes with full times, quantities and coordinates
+    *("timeValue", "timePrecision", "timeCalendarModel", "quantityAmount", "quantityUnit", "quantityUpperBound"),
+    *("quantityLowerBound", "geoLatitude", "geoLongitude", "geoPrecision", "geoGlobe"),
+)
+DATATYPE_NAMES: Mapping[str, str] = {datatype_name(datatype): datatype for datatype in DATATYPES}
+
+Kind = Literal["iri", "blank", "literal"]
+KINDS: Mapping[str, Kind] = {"NamedNode": "iri", "BlankNode": "blank", "Literal": "literal"}
+
+
+class Term(NamedTuple):
+    """A term of a triple: an IRI, a blank node's name, or a literal's text with its language or datatype IRI.
+
+    A tuple rather than a class, for there is one for each triple.
+    """
+
+    kind: Kind
+    value: str
+    language: str | None = None
+    datatype: str | None = None
+
+
+Facts = Sequence[tuple[str, Term]]  # (predicate, object) of one subject
+
+
+def statement_id(node: str, subject: str) -> str:
+    """The id of a statement of `subject` by its node's IRI: .../statement/Q42-F078E5B3-... -> Q42$F078E5B3-..."""
+    name = unquote(node.removeprefix(NAMESPACES["wds"]))
+    size = len(subject)
+    if name[:size].upper() == subject and name[size : size + 1] == "-":
+        return f"{name[:size]}${name[size + 1 :]}"
+    return name
+
+
+_PLAIN = (NAMESPACES["xsd"] + "string", NAMESPACES["rdf"] + "langString")  # implied by a literal without datatype
+
+
+def triple_of(quad: Any) -> tuple[str, str, Term] | None:
+    """(subject, blank ones with `_:`; predicate; object) of pyoxigraph's quad, None where a triple is in the object."""
+    subject, thing = quad.subject, quad.object
+    kind = KINDS.get(type(thing).__name__)
+    if kind is None:
+        return None
+    if kind == "literal":
+        language, datatype = thing.language, thing.datatype.value
+        term = Term("literal", thing.value, language, None if datatype in _PLAIN else datatype)
+    else:
+        term = Term(kind, thing.value)
+    name = subject.value
+    return (name if type(subject).__name__ == "NamedNode" else f"_:{name}"), quad.predicate.value, term

@@ -1,4 +1,4 @@
-"""Names that a package offers, each loaded from its module when it is first used."""
+"""Names that a package offers, loaded when they are used, and the extras that install further libraries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+
+
+def install_hint(extra: str) -> str:
+    """The command that installs an extra: `pip install -e '.[report]' in the clone`, or of the published package."""
+    if (Path(__file__).resolve().parents[2] / "pyproject.toml").is_file():
+        return f"pip install -e '.[{extra}]' in the clone"
+    return f"pip install 'granola-ladders[{extra}]'"
 
 
 def lazy_names(package: str) -> Callable[[str], Any]:
