@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import itertools
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -279,9 +278,8 @@ class EvaluatorTrained:
 class AttributionTrain(Command[EvaluatorTrained]):
     """Train an evaluator on samples that people marked, or on a benchmark's: forests on what the citations repeat.
 
-    Read as they are: AttributionBench, FactcheckGPT's stances, RefChecker's claims with their passages, and samples of
-    ours. The folder is named with --evaluator of `granola attribution evaluate`, as trained=FOLDER. With --encoder a
-    checkpoint is fine-tuned instead, which is encoder=FOLDER there; one that was trained before is trained on.
+    Read as they are: AttributionBench, FactcheckGPT's stances, and samples of ours. The folder is named with
+    --evaluator of `granola attribution evaluate`, as trained=FOLDER.
     """
 
     samples: Annotated[
@@ -293,29 +291,17 @@ class AttributionTrain(Command[EvaluatorTrained]):
         Setting("A model of entailment whose three probabilities are features, too: local:FOLDER.",
                 metavar="TEXT_MODEL"),
     ] = None  # fmt: skip
-    encoder: Annotated[
-        str | None,
-        Setting(
-            "Fine-tune this checkpoint: a folder, or a name on the hub, with settings as in "
-            "FOLDER?device=cuda&longest=256&batch=32.",
-            metavar="FOLDER",
-        ),
-    ] = None
-    verbose: Annotated[
-        bool, Setting("--encoder: the library's own messages and its bar.", recorded=False, advanced=True)
-    ] = False
     seed: Seed = 0
     force: Force = False
 
     def run(self) -> EvaluatorTrained:
         """Train the evaluator. Raises UsageError."""
         from granola.evidence.attribution.attribution_samples import read_any_samples
+        from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
 
         # An empty folder may be used without --force.
         if self.out.exists() and (not self.out.is_dir() or (any(self.out.iterdir()) and not self.force)):
             raise UsageError(f"{self.out} exists; give --force to replace it, or name another folder")
-        if self.entailment is not None and self.encoder is not None:
-            raise UsageError("--entailment gives features to the forests; --encoder reads the texts themselves")
         rejected: list[RejectedRow] = []
         read = (sample for path in self.samples for sample in read_any_samples(path, on_reject=rejected.append))
         # Unlabelled samples teach nothing.
@@ -324,40 +310,21 @@ class AttributionTrain(Command[EvaluatorTrained]):
             report_rejects(str(self.samples[0]), rejected)
             raise UsageError(f"{self.samples[0]}: no sample with a category or label to train on")
         with lock_output(self.out):
-            file, signature = self._train(samples)
+            evaluator = TrainedEvaluator.train(samples, seed=self.seed, entailment=self.entailment)
+            evaluator.save(self.out)
+            signature = evaluator.signature()
             write_run_record(
-                self.out / file, command=self.verb, arguments=self.arguments(), inputs=self.samples,
+                self.out / FILE, command=self.verb, arguments=self.arguments(), inputs=self.samples,
                 more={"signature": signature},
             )  # fmt: skip
         sources = Counter(str(sample.provenance.get("source") or "no source") for sample in samples)
         return EvaluatorTrained(samples=sources, signature=signature, rejected=rejected)
 
-    def _train(self, samples: Sequence[AttributionSample]) -> tuple[str, str]:
-        """The file name of the evaluator, and its signature."""
-        if self.encoder is None:
-            from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
-
-            evaluator = TrainedEvaluator.train(samples, seed=self.seed, entailment=self.entailment)
-            evaluator.save(self.out)
-            return FILE, evaluator.signature()
-        from granola.evidence.attribution import encoder_evaluator
-
-        # No progress bar in log files.
-        progress = self.verbose or sys.stderr.isatty()
-        how = encoder_evaluator.EncoderTraining.of(
-            self.encoder, seed=self.seed, progress=progress, messages=self.verbose
-        )
-        found = encoder_evaluator.train_encoder(samples, self.out, how)
-        held = count(found["samples"], "sample")
-        note(f"best of {count(found['epochs'], 'epoch')}: macro-F1 {found['macro_f1']:.3f} on {held} held out")
-        return encoder_evaluator.FILE, encoder_evaluator.EncoderEvaluator(str(self.out)).signature()
-
     def show(self, result: EvaluatorTrained) -> None:
         """Print the training samples, and the command to use the evaluator."""
         show_lines(f"evaluator of {count(result.samples.total(), 'sample')}: signature {result.signature}")
         show_lines(count_table(dict(result.samples.most_common())))
-        kind = "trained" if self.encoder is None else "encoder"
-        show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator {kind}={self.out}"))
+        show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator trained={self.out}"))
 
     def report_problems(self, result: EvaluatorTrained) -> None:
         """The rejected rows."""

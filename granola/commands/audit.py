@@ -63,8 +63,7 @@ class Audit(Command[AuditResult]):
     """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
 
     Prints the number of tiers that fail each axis, per relation and answer class, and lists these tiers; the exit
-    status is 1 if there are any. --entailment replays evidence, --attribution judges whether evidence supports its
-    tier. `granola sheets` is for audits by people.
+    status is 1 if there are any. --entailment replays evidence. `granola sheets` is for audits by people.
     """
 
     file: Annotated[
@@ -78,17 +77,12 @@ class Audit(Command[AuditResult]):
     ]
     snapshot: Annotated[str, Setting("The snapshot to judge by: a file, or bolt://HOST:PORT.")]
     entailment: Annotated[bool, Setting("Replay each tier's own evidence instead of judging its words.")] = False
-    attribution: Annotated[
-        bool, Setting("Turn each tier's evidence into citations, and say whether they support it.")
-    ] = False
     out: Annotated[Path | None, Setting("Write every offending tier as JSONL.")] = None
     language: Language = "en"
     force: Force = False
 
     def run(self) -> AuditResult:
-        """Run the audit. Raises UsageError for settings that exclude each other, and for a file without rows."""
-        if self.entailment and self.attribution:
-            raise UsageError("--entailment names flaws, --attribution categories: give one of them")
+        """Run the audit. Raises UsageError for a file without rows."""
         check_language(self.language)
         with writing(self.out, inputs=[self.file, self.snapshot], force=self.force):
             if self.out is not None:
@@ -97,9 +91,7 @@ class Audit(Command[AuditResult]):
 
     @property
     def _kind(self) -> AuditKind:
-        if self.entailment:
-            return AuditKind.EVIDENCE
-        return AuditKind.ATTRIBUTION if self.attribution else AuditKind.AXES
+        return AuditKind.EVIDENCE if self.entailment else AuditKind.AXES
 
     def _audit(self, path: str, snapshot: str) -> AuditResult:
         rejected: list[RejectedRow] = []

@@ -61,7 +61,6 @@ def record_tiers(recorder: Recorder) -> None:
         ladder-of-work: ladder 'Who wrote Hamlet?' 'William Shakespeare' --snapshot SNAPSHOT
         audit-words: audit tiers.jsonl --snapshot SNAPSHOT --json --out audit-words.jsonl
         audit-evidence: audit tiers.jsonl --snapshot SNAPSHOT --json --out audit-evidence.jsonl --entailment
-        audit-attribution: audit tiers.jsonl --snapshot SNAPSHOT --json --out audit-attribution.jsonl --attribution
         audit-table: audit DATA/granola_eq/places_dev.jsonl --snapshot SNAPSHOT
         sheet: sheets draw tiers.jsonl --n 30 --out sheet.jsonl --with-first
     """)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,6 @@ from granola.evidence.attribution.evaluators import AttributionJudgement, fact_s
 from granola.evidence.attribution.model_wording import ModelWording, automatic_coverage
 from granola.evidence.attribution.simple_evaluators import GraphEvaluator, WordEvaluator
 from granola.evidence.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
-from granola.evidence.attribution.tier_checks import TierAttributor, category_of
 from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
 from granola.evidence.evidence_task import Forming
 from granola.evidence.verdict_rows import VerdictRows
@@ -408,22 +406,12 @@ def test_attribution_bench_is_read_as_it_is(tmp_path: Path) -> None:
     assert "expected 'attributable' or 'not attributable'" in rejected[0].reason
 
 
-def test_stances_and_claims_are_read_as_they_are(tmp_path: Path) -> None:
+def test_stances_are_read_as_they_are(tmp_path: Path) -> None:
     stances = tmp_path / "stances.jsonl"
     pairs = [("completely-support", SUP), ("partially-support", PAR), ("refute", CON), ("irrelevant", IRR)]
     rows = [{"claim": "c", "evidence": "e", "stance": stance} for stance, _ in pairs]
     stances.write_bytes(b"\n".join(map(orjson.dumps, rows)))
     assert [one.category for one in read_any_samples(stances)] == [category for _, category in pairs]
-    claims = [{"triplet": ["Ann", "born in", "Leeds"], "label": "Neutral"}]
-    responses = tmp_path / "claims.jsonl"
-    told = {"response": "r", "claims": claims}
-    responses.write_bytes(b"\n".join(map(orjson.dumps, [told, {**told, "reference": "Ann was born."}])))
-    rejected: list[Any] = []
-    found = list(read_any_samples(responses, on_reject=rejected.append))
-    assert [(one.statement, one.citations, one.category) for one in found] == [
-        ("Ann born in Leeds", ("Ann was born.",), IRR)
-    ]
-    assert "publishes apart" in rejected[0].reason
 
 
 def test_a_sample_at_fault_is_rejected_and_never_the_run(tmp_path: Path) -> None:
@@ -586,33 +574,3 @@ def test_long_citations_are_cut_into_lines() -> None:
     assert max(map(len, pieces)) <= 1_900
     assert pieces[-1] == "short"
     assert len(prompt_lines(["x" * 100_000])) == 24
-
-
-def test_the_evidence_of_tiers_supports_them(tmp_path: Path) -> None:
-    """That of the second level, given to the third, does not lead there."""
-    from abstraction.files.rows import read_tiered
-    from granola.commands import Demo
-    from kg.store import open_store
-
-    Demo(out=tmp_path / "demo").run()
-    row = next(row for row in read_tiered(tmp_path / "demo" / "tiers.jsonl") if len(row.levels) > 2)
-    wrong = replace(row.levels[2].tiers[0], evidence=row.levels[1].tiers[0].evidence)
-    broken = replace(row, levels=(*row.levels[:2], replace(row.levels[2], tiers=(wrong,)), *row.levels[3:]))
-    with open_store(tmp_path / "demo" / "snapshot.sqlite") as store:
-        attributor = TierAttributor(store)
-        assert {one.category for one in attributor.checked(row)} == {SUP}
-        assert [one.category for one in attributor.checked(broken) if one.level == 3] == [CON]
-
-
-def test_every_flaw_has_a_category() -> None:
-    from abstraction.verifying.verdicts import Finding, Flaw, TierCheck
-
-    def check(*flaws: Flaw) -> Category | None:
-        findings = tuple(Finding(flaw=flaw, detail="") for flaw in flaws)
-        return category_of(TierCheck(row="r", level=2, position=1, text="t", status="flawed", findings=findings))
-
-    assert check(Flaw.OTHER_CONCLUSION) is CON
-    assert check(Flaw.NO_EVIDENCE) is IRR
-    assert check(Flaw.STATEMENT_ENDED) is PAR
-    assert check(Flaw.BITS_RISE) is SUP
-    assert {check(flaw) for flaw in Flaw} == set(Category)

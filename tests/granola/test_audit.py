@@ -15,7 +15,6 @@ from abstraction.files.rows import write_tiered as write_rows
 from abstraction.verifying.verdicts import VerdictKind
 from granola.base.terminal_lines import fit_lines
 from granola.commands.cli.main import app
-from granola.errors import UsageError
 from granola.evidence.audit.finding_tables import finding_tables
 from granola.evidence.audit.offences import AuditKind, FindingCounts, FindingTally
 from granola.scoring.statistics import cohen_kappa, fleiss_kappa, wilson
@@ -100,10 +99,6 @@ def test_foreign_columns_are_judged(store: Path, tmp_path: Path) -> None:
     assert status == 1
     assert "'Earth': uninformative" in told
     assert "Hawaii'" not in told
-
-
-def test_wrong_usage(tiered: Path, store: Path) -> None:
-    run(tiered, "--snapshot", store, "--entailment", "--attribution", error=UsageError)
 
 
 def test_wilson_by_a_known_example() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from abstraction.base.faults import OnReject, RejectedRow
+from abstraction.base.faults import OnReject
 from abstraction.files.records import Record, parse_json, read_records
 from abstraction.files.row_models import RowModel, read_each_once, without_rejected
 from abstraction.files.writing import write_records
@@ -148,59 +148,20 @@ class _StanceRow(RowModel):
         )  # fmt: skip
 
 
-class _TripleRow(RowModel):
-    """A claim of RefChecker: a triple from a response, with the passages that it was checked against."""
-
-    triplet: tuple[str, str, str] = Field(description="three texts")
-    label: Literal["Entailment", "Neutral", "Contradiction"]
-    reference: tuple[str, ...] = Field(
-        description="the passages that people held the claim against, which RefChecker publishes apart from its claims"
-    )
-    question: str = ""
-
-    def to_sample(self, name: str) -> AttributionSample:
-        """The sample, called by its place."""
-        return AttributionSample(
-            id=name, question=self.question, statement=" ".join(self.triplet), citations=self.reference,
-            category=_CATEGORIES[self.label], provenance={"source": "RefChecker"},
-        )  # fmt: skip
-
-
-_ROW_MODELS: Mapping[str, type[_AttributionBenchRow | _StanceRow | _TripleRow]] = {
-    "attribution_label": _AttributionBenchRow, "stance": _StanceRow, "triplet": _TripleRow
+_ROW_MODELS: Mapping[str, type[_AttributionBenchRow | _StanceRow]] = {
+    "attribution_label": _AttributionBenchRow, "stance": _StanceRow
 }  # fmt: skip
 _CATEGORIES = {
-    # FactcheckGPT has four stances, RefChecker three labels, none for partial support.
     "completely-support": Category.SUPPORTIVE, "partially-support": Category.PARTIAL,
     "refute": Category.CONTRADICTORY, "irrelevant": Category.IRRELEVANT,
-    "Entailment": Category.SUPPORTIVE, "Contradiction": Category.CONTRADICTORY, "Neutral": Category.IRRELEVANT,
 }  # fmt: skip
 
 
 def read_any_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[AttributionSample]:
-    """Samples of our format, AttributionBench, stances of FactcheckGPT, or RefChecker. Invalid rows: see
-    `read_samples`.
-    """
-    return without_rejected(read_each_once(_one_record_per_claim(read_records(path)), _any_sample), on_reject)
+    """Samples of our format, AttributionBench, or stances of FactcheckGPT. Invalid rows: see `read_samples`."""
+    return without_rejected(read_each_once(read_records(path), _any_sample), on_reject)
 
 
 def _any_sample(record: Record) -> AttributionSample:
     kind = next((row for field, row in _ROW_MODELS.items() if field in record.data), None)
     return AttributionSample.of(record) if kind is None else kind.of(record).to_sample(Path(record.source).name)
-
-
-def _one_record_per_claim(records: Iterable[Record | RejectedRow]) -> Iterator[Record | RejectedRow]:
-    """Split each row of RefChecker into one record per claim; pass all other records on."""
-    for record in records:
-        claims = None if isinstance(record, RejectedRow) else record.data.get("claims")
-        if isinstance(record, RejectedRow) or not isinstance(claims, list) or "response" not in record.data:
-            yield record
-            continue
-        # RefChecker publishes passages in a separate file; joined rows have them as "reference" or "context".
-        passages = record.data.get("reference") or record.data.get("context")
-        shared: dict[str, Any] = {"question": str(record.data.get("question") or "")}
-        if passages:
-            shared["reference"] = [passages] if isinstance(passages, str) else passages
-        for number, claim in enumerate(claims, 1):
-            if isinstance(claim, Mapping):
-                yield Record(source=f"{record.source}:{number}", data={**claim, **shared})

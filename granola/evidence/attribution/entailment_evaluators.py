@@ -1,4 +1,4 @@
-"""Evaluators based on natural language inference: two-way as AutoIS, three-way with the classes of NLI."""
+"""Evaluators that read pairs of texts: models of entailment, two-way as AutoIS or three-way, and classifiers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from itertools import islice
 
 from abstraction.errors import ReplyError
 from abstraction.models.chat_model import Request, Sampling
+from abstraction.models.spec import open_classifier
 from abstraction.models.text_scorers import EntailmentModel, TextPair
 from abstraction.phrasing.prompt_files import PromptKind
+from granola.errors import UsageError
 from granola.evidence.attribution.attribution_samples import AttributionSample
 from granola.evidence.attribution.categories import Category
 from granola.evidence.attribution.chat_evaluator import AskingEvaluator, failure_of
+from granola.evidence.attribution.evaluation import TWO_WAY
 from granola.evidence.attribution.evaluators import AttributionJudgement, category_judgement
 from granola.evidence.judge_names import identity_name
 from granola.replies import read_verdict
@@ -54,6 +57,39 @@ class EntailmentEvaluator:
                 }  # fmt: skip
                 # NLI has no class for partial support.
                 yield category_judgement(sample, max(shares, key=shares.__getitem__))
+
+
+class ClassifierEvaluator:
+    """A sequence classifier of question with statement, and citations; the end of the longer text is cut.
+
+    Its labels are the four categories, or "supported" and "not supported", as somebody fine-tuned it.
+    """
+
+    def __init__(self, word: str) -> None:
+        """`word`: a folder or a name on the hub, with settings: `FOLDER?longest=256`. Raises UsageError, ModelError."""
+        self._model = open_classifier(f"local:{word}")
+        self._labels = [label.replace("_", " ").casefold() for label in self._model.labels]
+        if not {*self._labels} <= {*Category} and {*self._labels} != {*TWO_WAY}:
+            raise UsageError(
+                f"encoder={word} has the labels {', '.join(self._model.labels)}; expected {', '.join(Category)}, or "
+                f"{' and '.join(TWO_WAY)}"
+            )
+
+    def signature(self) -> str:
+        """`encoder|model:NAME-HASH`, of weights and length."""
+        return f"encoder|model:{identity_name(self._model.identity)}"
+
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """See `AttributionEvaluator.judge`."""
+        source = iter(samples)
+        while batch := list(islice(source, self._model.block)):
+            pairs = [(f"{one.question} {one.statement}".strip(), " ".join(one.citations)) for one in batch]
+            for sample, row in zip(batch, self._model.logits(pairs), strict=True):
+                label = self._labels[row.index(max(row))]
+                if label in TWO_WAY:
+                    yield AttributionJudgement(id=sample.id, supported=label == TWO_WAY[1])
+                else:
+                    yield category_judgement(sample, Category(label))
 
 
 PAIR = PromptKind(name="pair", required=frozenset({"premise", "hypothesis"}))

@@ -65,9 +65,7 @@ class EvaluatorWords:
 
             return entailment_evaluators.EntailmentEvaluator(model=open_entailment(where), premise=self.premise)
         if kind == "encoder":
-            from granola.evidence.attribution.encoder_evaluator import EncoderEvaluator
-
-            return EncoderEvaluator(where)
+            return entailment_evaluators.ClassifierEvaluator(where)
         if kind == "trained":
             from granola.evidence.attribution.trained_evaluator import TrainedEvaluator
 

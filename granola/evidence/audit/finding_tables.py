@@ -7,17 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from abstraction.base.properties import titled
 from abstraction.verifying.verdicts import AXES, VerdictKind
 from granola.base.terminal_lines import Part, TextTable
-from granola.evidence.attribution.categories import Category
-from granola.evidence.audit.offences import UNCHECKED, AuditKind, FindingCounts, FindingTally
+from granola.evidence.audit.offences import AuditKind, FindingCounts, FindingTally
 
 _BY_AXIS = {axis: [verdict for verdict, own in AXES.items() if own == axis] for axis in dict.fromkeys(AXES.values())}
 # For each kind of audit, the columns of its tables and the outcomes that each column counts.
 COLUMNS: Mapping[AuditKind, Mapping[str, Sequence[str]]] = {
     AuditKind.AXES: {"entailed": [VerdictKind.ENTAILED], **_BY_AXIS, "unknown": [VerdictKind.UNKNOWN]},
     AuditKind.EVIDENCE: {name: [name] for name in ("entailed", "flawed", "unchecked")},
-    AuditKind.ATTRIBUTION: {
-        {"partially supportive": "partial"}.get(name, str(name)): [name] for name in (*Category, UNCHECKED)
-    },
 }
 
 

@@ -14,8 +14,6 @@ from abstraction.files.rows import TieredRow
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import AXES, RowVerdict, TierCheck, TierVerdict, VerdictKind
-from granola.evidence.attribution.categories import Category
-from granola.evidence.attribution.tier_checks import TierAttribution, TierAttributor
 from kg.store.protocol import Store
 
 # Answer classes in tables; an answer with several classes counts in the first of these.
@@ -24,15 +22,13 @@ CLASS_ORDER = (
     "organisation", "work", "genre", "occupation", "language", "position",
 )  # fmt: skip
 NO_CLASS, NO_RELATION = "unknown", "-"  # headings for answers without a class, and rows without a relation
-UNCHECKED = "unchecked"  # outcome of a tier without a verdict
 
 
 class AuditKind(StrEnum):
-    """The kind of audit: by the three axes of the paper, by replaying evidence, or by evidence as citations."""
+    """The kind of audit: by the three axes of the paper, or by replaying evidence."""
 
     AXES = "axes"
     EVIDENCE = "evidence"
-    ATTRIBUTION = "attribution"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +95,7 @@ class _AuditedRow:
     offences: list[Offence] = field(default_factory=list)
     namesake: dict[str, Any] | None = None
 
-    def add_offence(self, tier: TierVerdict | TierCheck | TierAttribution, axis: str, verdict: str, why: str) -> None:
+    def add_offence(self, tier: TierVerdict | TierCheck, axis: str, verdict: str, why: str) -> None:
         """Add an offence of a tier."""
         self.offences.append(
             Offence(
@@ -122,8 +118,8 @@ def audit(
 
     By axes: tiers that break one of the three axes of Yona et al. 2024; a tier on which the graph gives no verdict,
     but which follows from its own evidence, is entailed. By evidence: tiers that do not follow from it, one offence
-    per flaw. By attribution: tiers whose evidence, as citations, is not supportive. A row on which the program fails
-    goes to `on_reject` and is not counted; without `on_reject` the error is raised.
+    per flaw. A row on which the program fails goes to `on_reject` and is not counted; without `on_reject` the error is
+    raised.
     """
     judge = Judge(store, language=language)
     audit_row = _row_auditor(kind, judge, store, language)
@@ -143,7 +139,7 @@ def audit(
 
 def _row_auditor(kind: AuditKind, judge: Judge, store: Store, language: str) -> Callable[[TieredRow], _AuditedRow]:
     """The function that audits a row, for a kind of audit."""
-    checker, attributor = EntailmentChecker(store, language=language), TierAttributor(store, language=language)
+    checker = EntailmentChecker(store, language=language)
 
     def new_audited_row(row: TieredRow, classes: Iterable[str] | None = None) -> _AuditedRow:
         if classes is None:  # take the classes of the entity that the row gives for its answer
@@ -177,15 +173,7 @@ def _row_auditor(kind: AuditKind, judge: Judge, store: Store, language: str) -> 
                 audited.add_offence(check, "evidence", str(finding.flaw), finding.detail)
         return audited
 
-    def by_attribution(row: TieredRow) -> _AuditedRow:
-        audited = new_audited_row(row)
-        for check in attributor.checked(row):
-            audited.outcomes.append(UNCHECKED if check.category is None else str(check.category))
-            if check.category not in (None, Category.SUPPORTIVE):
-                audited.add_offence(check, "attribution", str(check.category), "; ".join(check.flaws))
-        return audited
-
-    return {AuditKind.AXES: by_axes, AuditKind.EVIDENCE: by_evidence, AuditKind.ATTRIBUTION: by_attribution}[kind]
+    return by_axes if kind is AuditKind.AXES else by_evidence
 
 
 def class_of(row: TieredRow, classes: Iterable[str]) -> str:
