@@ -34,7 +34,7 @@ from measuring import arguments, percent, relation_files, rows_of
 
 from abstraction.base.tiers import Tier
 from abstraction.files.rows import QARow, TieredRow, read_questions
-from abstraction.ladders.information.weighing import rising_tiers
+from abstraction.ladders.weighing import rising_tiers
 from abstraction.maker.pipeline import LadderMaker
 from granola.base.terminal_lines import show_lines
 from granola.matching.squad import token_f1

@@ -26,10 +26,10 @@ from measuring import arguments, relation_files
 from abstraction.base.classes import Classifier
 from abstraction.base.properties import properties
 from abstraction.base.relations import Relation, relation, table
+from abstraction.linking.candidates import Priors
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.link_features import Measured
 from abstraction.linking.linker import Link, Linker
-from abstraction.linking.priors import Priors
 from kg.graph.graph import Graph
 from kg.store.protocol import NameMatch
 from kg.store.sqlite import SQLiteStore

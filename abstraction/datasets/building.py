@@ -27,7 +27,7 @@ from abstraction.datasets.saved_work import Parts, QuestionFiles, has_one_answer
 from abstraction.errors import DatasetError, RowError
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.files.rows import QARow, TieredRow
-from abstraction.linking.link_settings import link_settings
+from abstraction.linking.linker import link_settings
 from abstraction.linking.review import (
     Reviewer,
     with_decisions,

@@ -14,10 +14,15 @@ from abstraction.base.classes import stop_classes
 from abstraction.base.evidence import join_evidence
 from abstraction.base.properties import package_data
 from abstraction.base.tiers import Evidence
-from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal
-from abstraction.ladders.kept_results import kept_with_source
-from abstraction.ladders.phrase_parts import states
-from abstraction.ladders.proposals import ANSWER, Proposal
+from abstraction.ladders.proposals import (
+    ANSWER,
+    NamedValue,
+    Proposal,
+    current_values,
+    entity_proposal,
+    kept_with_source,
+    states,
+)
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.phrases import takes_back
 from kg.base.terms import normalise

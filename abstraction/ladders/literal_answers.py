@@ -11,10 +11,10 @@ from dataclasses import replace
 from abstraction.base.evidence import from_statement
 from abstraction.base.relations import table
 from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
-from abstraction.ladders.date_ladders import ParsedDate, date_ladder, parse_date, time_value_ladder
-from abstraction.ladders.information.literal_bits import with_date_bits, with_quantity_bits
-from abstraction.ladders.quantities import CONDITION, parse_quantity, quantity_ladder, read_amount
-from abstraction.text.language.amount_reader import ParsedQuantity
+from abstraction.ladders.literal_ladders import AMOUNT, date_ladder, quantity_ladder, read_amount, time_value_ladder
+from abstraction.ladders.weighing import with_date_bits, with_quantity_bits
+from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity
+from abstraction.text.language.date_reader import ParsedDate, parse_date
 from abstraction.text.language.language_data import Language
 from abstraction.text.language.languages import is_known
 from kg.base.model import QuantityValue, Statement, TimeValue, Value
@@ -53,7 +53,7 @@ def _decade_of_life(years: int, words: Language) -> Tier:
         text=text,
         aliases=tuple(names),
         evidence=(Evidence(kind="rule", text=f"{years} years is {text}"),),
-        conditions=frozenset({Condition(property=CONDITION, value=f"{low} to {high + 1}")}),
+        conditions=frozenset({Condition(property=AMOUNT, value=f"{low} to {high + 1}")}),
     )
 
 

@@ -1,4 +1,6 @@
-"""Organisations asked for as owner, maker, label or founder: parents, kind, nationality and place; and schools."""
+"""Organisations asked for as owner, maker, label or founder: parents, kind, nationality and place; schools; and bands
+and other performing groups, by kind, country and genre, never by their members.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +10,132 @@ from dataclasses import replace
 
 from abstraction.base.evidence import from_description, from_span, from_statement, join_evidence
 from abstraction.base.tiers import Condition, Evidence
-from abstraction.ladders.entity_values import NamedValue, current_values, entity_proposal, named_values
-from abstraction.ladders.kind_chains import KindChain, described_kind, stated_kinds
-from abstraction.ladders.lattice import Lattice
-from abstraction.ladders.nations import Nation, add_national, nation_of_place, nations
-from abstraction.ladders.phrase_parts import Wording, add_phrase, states
+from abstraction.ladders.phrase_parts import (
+    KindChain,
+    Lattice,
+    Nation,
+    Wording,
+    add_national,
+    add_phrase,
+    described_kind,
+    nation_of_place,
+    nations,
+    stated_kinds,
+)
 from abstraction.ladders.place_ladders import Climb
-from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
+from abstraction.ladders.proposals import (
+    ANSWER,
+    LadderCase,
+    NamedValue,
+    Proposal,
+    current_values,
+    entity_proposal,
+    named_values,
+    states,
+)
 from abstraction.linking.gazetteer import Place
+from abstraction.text.descriptions.attested_words import Vocabulary, shortenings
 from abstraction.text.descriptions.kind_grammar import Owner, parse_organisation
-from abstraction.text.language.phrases import definite, indefinite, listed, short
+from abstraction.text.language.phrases import definite, indefinite, listed, may_stand, short
 from kg.base.model import Statement
 from kg.base.terms import normalise
 
-# Parent organisations, and the conditions under which they are tiers.
+GROUP = "group"
+# Genres (P136) used per group, in the order of the statements.
+MOST_GENRES = 2
+# Nouns for groups of a certain size; each of them is also "a group".
+SMALL = frozenset({"duo", "trio", "quartet", "quintet", "sextet", "septet", "octet", "supergroup"})
+# Nouns that can follow a genre: "funk band".
+_NOUNS = SMALL | {"band", "group", "ensemble", "orchestra", "choir"}
+
+
+def groups(case: LadderCase) -> list[Proposal]:
+    """ "an English rock band › a rock band | an English band", from the description or from P31, P136 and P495."""
+    text = case.graph.description(case.answer)
+    described = parse_organisation(text, case.vocabulary, GROUP) if text else None
+    kind = described.kind if described is not None else None
+    chains = [described_kind(case, kind, GROUP)] if kind is not None else stated_kinds(case, GROUP)
+    wordings = [text for chain in chains for text in chain.texts]
+    if not any(" " in text and not text.startswith(("musical ", "music ")) for text in wordings):
+        chains = _kinds_by_genre(case, chains) or chains  # the kind alone is only "group"
+    national = (kind.nationality or (described.land if described else None)) if kind is not None else None
+    nationalities = nations(case, national, ("P495", "P17")) or nation_of_place(case, "P740", "P495")
+    lattice = Lattice()
+    order = 0
+    for chain in chains:
+        for index, wording in enumerate(chain.wordings):
+            order += 1
+            _add_wording(lattice, wording, nationalities if index >= chain.tied else (), order)
+        order = _add_group_wordings(lattice, chain, nationalities, order, case.vocabulary)
+        if chain.wordings:
+            _add_group_of_country(lattice, chain.wordings[-1], nationalities, order + 50)
+    return lattice.proposals()
+
+
+def _add_wording(lattice: Lattice, wording: Wording, nationalities: Sequence[Nation], order: int) -> None:
+    add_national(lattice, wording, nationalities, order)
+    add_phrase(lattice, wording.text, (wording,), order=order)
+
+
+def _add_group_wordings(
+    lattice: Lattice, chain: KindChain, nationalities: Sequence[Nation], order: int, vocabulary: Vocabulary
+) -> int:
+    """Add "a vocal group" for "a vocal quartet"; returns the display order of the last phrase."""
+    finer: list[tuple[int, Wording]] = []
+    texts: list[str] = []
+    for index, wording in enumerate(chain.wordings):
+        before, _, last = wording.text.rpartition(" ")
+        if last in SMALL and before and vocabulary.attests(f"{before} group"):
+            finer.append((index, wording))
+            texts.append(f"{before} group")
+    proofs = [(*small.evidence, _group_rule(small.text.rsplit(" ", 1)[-1])) for _, small in finer]
+    for (index, small), large in zip(finer, KindChain.from_texts(texts, proofs).wordings, strict=True):
+        order += 1
+        _add_entailed_features(lattice, f"o:{normalise(small.text)}", large.features)
+        _add_wording(lattice, large, nationalities if index >= chain.tied else (), order)
+    return order
+
+
+def _add_group_of_country(lattice: Lattice, broadest: Wording, nationalities: Sequence[Nation], order: int) -> None:
+    """Add "an American group": the noun "group" is informative only with a nationality."""
+    noun = broadest.text.rsplit(" ", 1)[-1]
+    rule = (_group_rule(noun),) if noun in SMALL else ()
+    noun = "group" if noun in SMALL else noun
+    if noun not in _NOUNS or noun == broadest.text:
+        return
+    group = KindChain.from_texts((noun,), ((*broadest.evidence, *rule),)).wordings[0]
+    _add_entailed_features(lattice, "", group.features)
+    add_national(lattice, group, nationalities, order)
+
+
+def _add_entailed_features(lattice: Lattice, feature: str, more: frozenset[str]) -> None:
+    """Add the features `more` to all phrases with a feature, or to all phrases for ""."""
+    for key, node in list(lattice.nodes.items()):
+        if not feature or feature in key:
+            del lattice.nodes[key]
+            lattice.nodes[key | more] = node
+
+
+def _group_rule(small: str) -> Evidence:
+    return Evidence(kind="rule", text=f"{indefinite(small)} is a group")
+
+
+def _kinds_by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindChain]:
+    """Kinds by genre, where the kind alone is uninformative: "funk band"."""
+    kind = next((chain.wordings[0] for chain in kinds[:1] if chain.wordings), None)
+    noun = kind.text.rsplit(" ", 1)[-1] if kind is not None else "group"
+    if noun not in _NOUNS:
+        return []
+    chains: list[KindChain] = []
+    for genre in current_values(case.graph, case.answer, "P136"):
+        if genre.label[:1].islower() and len(chains) < MOST_GENRES:
+            phrase = f"{genre.label.removesuffix(' music')} {noun}"
+            texts = [t for t in shortenings(phrase, case.vocabulary) if may_stand(t)] or [phrase]
+            proof = (genre.evidence, *(kind.evidence if kind is not None else ()))
+            conditions = [genre.conditions, *(states("text", f"kind:{text}") for text in texts[1:])]
+            chains.append(KindChain.from_texts(texts, [proof] * len(texts), conditions))
+    return chains
+
 
 PARENTS = 3  # steps up
 TOGETHER = 2  # parents at one step: more are shareholders or a history without dates
@@ -141,8 +255,6 @@ def _find_owner(case: LadderCase, child: str, owner: Owner) -> str | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-# Answers to "where educated": the parent institution, then the places.
-
 _SCHOOL_STEPS = 2  # steps up
 # Leagues and consortia have universities as members, not as parts.
 _LOOSE = re.compile(
@@ -170,10 +282,7 @@ def schools(case: LadderCase) -> list[Proposal]:
     return Climb(case).proposals_above_parents(parents)
 
 
-# Organisations: parents, then kind with nationality and place.
-
-
-FAMILY = "organisation"
+ORGANISATION = "organisation"
 PLACES = 4  # steps of a place chain
 PRODUCTS = 2  # products used per maker
 MAKER = "P176"
@@ -218,12 +327,12 @@ class _OrganisationPhrases:
         self.order = 0
         self.states: set[str] = set()  # features of the sovereign states among the places
         text = case.graph.description(case.answer)
-        self.described = parse_organisation(text, case.vocabulary, FAMILY) if text else None
+        self.described = parse_organisation(text, case.vocabulary, ORGANISATION) if text else None
 
     def proposals(self) -> list[Proposal]:
         case, described = self.case, self.described
         kind = described.kind if described is not None else None
-        chains = [described_kind(case, kind, FAMILY)] if kind is not None else stated_kinds(case, FAMILY)
+        chains = [described_kind(case, kind, ORGANISATION)] if kind is not None else stated_kinds(case, ORGANISATION)
         general = all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts)
         nationalities, places = self.nations(), self.place_wordings(self.place_steps())
         for chain in (self.kinds_by_product(chains) if general else []) or chains:

@@ -1,13 +1,87 @@
-"""Parts of phrases with their evidence, and phrases made of several parts."""
+"""Parts of phrases with their evidence: nationalities, and kinds of things as chains of shorter and shorter wordings;
+and phrases made of several parts, in a lattice of which entail which.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 
+from abstraction.base.evidence import from_span, from_statement
 from abstraction.base.tiers import Condition, Evidence
-from abstraction.ladders.lattice import Lattice
-from abstraction.text.language.phrases import indefinite
+from abstraction.ladders.class_hierarchy import ClassAbove, layers_above
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values, kept_with_source, states
+from abstraction.text.descriptions.attested_words import DescriptionWord, common_types, shortenings, spans
+from abstraction.text.descriptions.kind_grammar import DescribedKind, heads, is_plural
+from abstraction.text.descriptions.nationality import Nationality
+from abstraction.text.language.phrases import indefinite, listed, may_stand
+from kg.base.model import Rank, Statement
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
+from kg.graph.ranks import valid_values as all_stated
+
+
+@dataclass
+class Lattice:
+    """A lattice of phrases; `proposals` derives which entail which.
+
+    Phrases with the same features are synonyms: the first is the text, the others become its aliases.
+    """
+
+    nodes: dict[frozenset[str], Proposal] = field(default_factory=dict)
+
+    def add(
+        self,
+        text: str,
+        features: Collection[str],
+        *,
+        evidence: Sequence[Evidence] = (),
+        conditions: Collection[Condition] = (),
+        aliases: Sequence[str] = (),
+        order: int = 0,
+    ) -> None:
+        """Add a phrase. `features` contain every feature that the phrase entails, not only those in its words."""
+        key = frozenset(features)
+        old = self.nodes.get(key)
+        if old is not None:
+            if normalise(old.text) != normalise(text) and text not in old.aliases:
+                self.nodes[key] = replace(old, aliases=tuple(dict.fromkeys((*old.aliases, text, *aliases))))
+            return
+        self.nodes[key] = Proposal(
+            key=normalise(text),
+            text=text,
+            aliases=tuple(aliases),
+            evidence=distinct(evidence),
+            conditions=frozenset(conditions),
+            order=order,
+        )
+
+    def proposals(self, *, under: Sequence[str] = (ANSWER,)) -> list[Proposal]:
+        """All phrases with their parents; phrases that no other entails get the parents `under`."""
+        sets = sorted(self.nodes, key=len)
+        out: list[Proposal] = []
+        taken: set[str] = set()
+        for index, small in enumerate(sets):
+            node = self.nodes[small]
+            if node.key in taken:
+                continue
+            taken.add(node.key)
+            above: list[frozenset[str]] = []
+            for large in sets[index + 1 :]:
+                if len(large) > len(small) and small < large and not any(mid < large for mid in above):
+                    above.append(large)
+            parents = tuple(self.nodes[s].key for s in above) or tuple(under)
+            out.append(replace(node, parents=parents))
+        return out
+
+
+def distinct(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The steps of evidence without duplicates, in order."""
+    if len(evidence) < 2:
+        return tuple(evidence)
+    out = {(e.kind, e.subject, e.statement, e.property, e.value, e.span, e.text): e for e in reversed(evidence)}
+    return tuple(reversed(out.values()))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,11 +92,6 @@ class Wording:
     features: frozenset[str]
     evidence: tuple[Evidence, ...]
     conditions: frozenset[Condition]
-
-
-def states(prop: str, value: str) -> frozenset[Condition]:
-    """The condition that a property of the answer has this value; for "text", that the words describe it."""
-    return frozenset({Condition(property=prop, value=value)})
 
 
 def phrase_of(*parts: Wording) -> Wording:
@@ -56,3 +125,285 @@ def add_phrase(
         order=order,
         aliases=aliases,
     )
+
+
+MOST = 2  # alternates from statements
+UNITED_KINGDOM = "Q145"
+# England, Scotland, Wales: their people are stated as citizens of the United Kingdom.
+_PARTS_OF_BRITAIN = frozenset({"Q21", "Q22", "Q25"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Nation(Wording):
+    """A nationality as a part of phrases: `features` are its own and those that it entails ("British").
+
+    `broader` are the nationalities that it entails: either one of a compound, or the wider one. A language that a
+    person writes in is used like a nationality, but `person` is false: it gives no phrase by itself.
+    """
+
+    broader: tuple[Nation, ...] = ()
+    person: bool = True
+
+    @property
+    def stated(self) -> bool:
+        """Whether it comes from statements alone."""
+        return self.evidence[0].kind == "statement"
+
+
+def current_or_ended(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
+    """The present statements, or all former ones where all have ended."""
+    if today := graph.current(entity_id, prop):
+        return today
+    once = all_stated(graph.statements(entity_id, prop))
+    return [s for s in once if s.rank is Rank.PREFERRED] or once
+
+
+def word_evidence(case: LadderCase, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
+    """Words of the description of the answer as evidence, one step for each contiguous span."""
+    return tuple(from_span(case.graph, case.answer, span) for span in spans(used))
+
+
+def nations(case: LadderCase, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:
+    """The nationality in the description, else those of the first of `properties` with values.
+
+    Where all values have ended (citizenship of the dead, country of dissolved organisations), the ended ones are used.
+    """
+    by_property = ([s for s in current_or_ended(case.graph, case.answer, prop) if s.target] for prop in properties)
+    stated = next(filter(None, by_property), [])
+    if national is not None and national.of_language:
+        words = word_evidence(case, national.words)
+        return [replace(nation_of(national.text, "text", f"mod:{national.text}", words), person=False)]
+    described = _nation_in_description(case, national, stated, properties[0]) if national is not None else None
+    if described is not None:
+        return [described]
+    out: dict[str, Nation] = {}
+    for statement in stated:
+        country = statement.target or ""
+        adjective = case.vocabulary.adjective(country)
+        if adjective is not None and adjective not in out:
+            proof = (from_statement(case.graph, statement),)
+            out[adjective] = nation_of(adjective, statement.property, country, proof)
+    return list(out.values())[:MOST]
+
+
+def nation_of_place(case: LadderCase, place: str, prop: str) -> list[Nation]:
+    """The country of the place where the answer has its seat or was formed (property `place`), as a nationality for
+    `prop`.
+    """
+    for seat in [s for s in case.graph.current(case.answer, place) if s.target][:1]:
+        for statement in case.graph.current(seat.target or "", "P17")[:1]:
+            adjective = case.vocabulary.adjective(statement.target or "")
+            if adjective is not None:
+                proof = (from_statement(case.graph, seat), from_statement(case.graph, statement))
+                return [nation_of(adjective, prop, statement.target or "", proof)]
+    return []
+
+
+def add_national(lattice: Lattice, wording: Wording, nations: Sequence[Nation], order: int) -> None:
+    """Add the wording with each nationality before it, and with the broader ones that those entail."""
+    for nation in nations:
+        for each in (nation, *nation.broader):
+            if not wording.text.startswith(f"{each.text} "):  # "an American American football league"
+                add_phrase(lattice, f"{each.text} {wording.text}", (each, wording), order=order)
+
+
+def nation_of(adjective: str, prop: str, value: str, evidence: tuple[Evidence, ...]) -> Nation:
+    """A nationality by its adjective, as the value of a property."""
+    return Nation(
+        text=adjective, features=frozenset({f"n:{adjective}"}), evidence=evidence, conditions=states(prop, value)
+    )
+
+
+def _nation_in_description(
+    case: LadderCase, national: Nationality, stated: Sequence[Statement], prop: str
+) -> Nation | None:
+    """The nationality by the words of the description, and by the statements that bear them out."""
+    words = word_evidence(case, national.words)
+    parts: list[Nation] = []
+    for text, countries in zip(national.parts, national.countries, strict=True):
+        backing = [s for s in stated if s.target in countries or case.vocabulary.adjective(s.target or "") == text]
+        if len(countries) > 1 and stated and not backing and text not in listed("unambiguous_nations"):
+            return None  # "Dominican" of which country, or of the order?
+        country = next((s.target for s in backing if s.target in countries), None) or countries[0]
+        part = nation_of(text, prop, country, (*words, *(from_statement(case.graph, s) for s in backing[:1])))
+        parts.append(_as_british(case, part, stated, prop) if country in _PARTS_OF_BRITAIN else part)
+    return parts[0] if len(parts) == 1 else _compound(national.text, words, parts)
+
+
+def _compound(text: str, words: tuple[Evidence, ...], parts: Sequence[Nation]) -> Nation:
+    """Both adjectives together; one alone only where a statement bears it out, else the last."""
+    broader = [p for p in parts if len(p.evidence) > len(words)] or parts[-1:]
+    return Nation(
+        text=text,
+        features=frozenset({f"n:{text}"}).union(*(p.features for p in broader)),
+        evidence=words,
+        conditions=frozenset().union(*(p.conditions for p in parts)),
+        broader=tuple(broader),
+    )
+
+
+def _as_british(case: LadderCase, part: Nation, stated: Sequence[Statement], prop: str) -> Nation:
+    """The nationality with "British" above it, where the citizenship is stated of the whole."""
+    united = next((s for s in stated if s.target == UNITED_KINGDOM), None)
+    british = case.vocabulary.adjective(UNITED_KINGDOM)
+    if united is None or not british:
+        return part
+    whole = nation_of(british, prop, UNITED_KINGDOM, (from_statement(case.graph, united),))
+    # The description names the part, so the nationality of the part is a condition as well.
+    conditions = whole.conditions | states("text", f"nation:{part.text}")
+    return replace(part, features=part.features | whole.features, conditions=conditions, broader=(whole,))
+
+
+STATED = 2  # kinds taken from P31
+STEPS = 2  # P279 steps to a usual kind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KindChain:
+    """A kind in all its wordings, finest first. The first `tied` wordings take no nationality before them."""
+
+    wordings: tuple[Wording, ...]
+    tied: int = 0
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Sequence[str],
+        proofs: Sequence[tuple[Evidence, ...]],
+        conditions: Sequence[frozenset[Condition]] | None = None,
+        *,
+        tied: int = 0,
+    ) -> KindChain:
+        """A chain in which each wording entails the later ones; without `conditions` each wording is its own
+        condition.
+        """
+        features = [f"o:{normalise(text)}" for text in texts]
+        stated = conditions or [states("text", f"kind:{normalise(text)}") for text in texts]
+        wordings = tuple(
+            Wording(text=text, features=frozenset(features[at:]), evidence=proofs[at], conditions=stated[at])
+            for at, text in enumerate(texts)
+        )
+        return cls(wordings=wordings, tied=tied)
+
+    @property
+    def texts(self) -> list[str]:
+        """The wordings' words."""
+        return [wording.text for wording in self.wordings]
+
+    def filtered(self, keep: Callable[[str], bool]) -> KindChain:
+        """The chain with the wordings that pass `keep`."""
+        indices = [at for at, wording in enumerate(self.wordings) if keep(wording.text)]
+        return KindChain(
+            wordings=tuple(self.wordings[at] for at in indices), tied=sum(at < self.tied for at in indices)
+        )
+
+
+_DOUBLED = re.compile(r"(?<=\bconglomerate) (?:corporation|company|group)\Z")  # a conglomerate is one
+
+
+def described_kind(case: LadderCase, kind: DescribedKind, family: str) -> KindChain:
+    """The kind in a description; a wording that is the label of a stated class has its P31 statement as evidence."""
+    classes = {normalise(case.graph.label(s.target or "") or ""): s for s in case.graph.current(case.answer, "P31")}
+    proofs: list[tuple[Evidence, ...]] = []
+    qids: list[str | None] = []
+    for text, used in zip(kind.texts, kind.used, strict=True):
+        statement = classes.get(normalise(text))
+        backing = () if statement is None else (from_statement(case.graph, statement),)
+        proofs.append((*word_evidence(case, used), *backing))
+        qids.append(None if statement is None else statement.target)
+    texts = tuple(_DOUBLED.sub("", text) for text in kind.texts)
+    return _chain(case, texts, qids, proofs, family, kind.tied)
+
+
+def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:
+    """The kinds that P31 gives, general ones only where there is nothing else."""
+    classes = [v for v in current_values(case.graph, case.answer, "P31") if _names_kind(v.label, family)]
+    special = [v for v in classes if normalise(v.label) not in listed("general_kinds")] or classes
+    chains: list[KindChain] = []
+    for value in special:
+        if len(chains) < STATED and not any(value.label in chain.texts for chain in chains):
+            texts = shortenings(value.label, case.vocabulary)
+            qids = [value.qid, *(None for _ in texts[1:])]
+            chains.append(_chain(case, texts, qids, [(value.evidence,)] * len(texts), family))
+    return [c for c in chains if not any(c is not other and set(c.texts) < set(other.texts) for other in chains)]
+
+
+def _names_kind(label: str, family: str) -> bool:
+    """Whether a label is a short common noun phrase for one thing of the family, without names."""
+    words = label.split()
+    plain = label[:1].islower() and not any(word[:1].isupper() for word in words)
+    return plain and len(words) <= 4 and words[-1] in heads(family) and not is_plural(words[-1])
+
+
+def _chain(
+    case: LadderCase,
+    texts: Sequence[str],
+    qids: Sequence[str | None],
+    proofs: Sequence[tuple[Evidence, ...]],
+    family: str,
+    tied: int = 0,
+) -> KindChain:
+    conditions = [
+        states("P31", qid) if qid else states("text", f"kind:{normalise(text)}")
+        for text, qid in zip(texts, qids, strict=True)
+    ]
+    chain = KindChain.from_texts(texts, proofs, conditions, tied=tied).filtered(_synonym_test(case.graph, texts, qids))
+    return (_with_broader(case, chain, qids, family) if family == "organisation" else chain).filtered(may_stand)
+
+
+def _synonym_test(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]) -> Callable[[str], bool]:
+    """A test whether a wording is less specific than those before it, rather than a synonym of one of them."""
+    names: dict[str, int] = {}
+    for at, text in enumerate(texts[:-1]):
+        qid = qids[at] or _class_with_label(graph, text)
+        for name in graph.names(qid) if qid else ():
+            names.setdefault(normalise(name), at)
+    index = {text: at for at, text in enumerate(texts)}
+    return lambda text: names.get(normalise(text), index[text]) >= index[text]
+
+
+def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None], family: str) -> KindChain:
+    """The chain, and after it the broader kind of its shortest wording that has one; the finer wordings entail it."""
+    known = {normalise(text) for text in chain.texts}
+    for at in reversed(range(len(chain.wordings))):
+        source = chain.wordings[at]
+        above = broader_kind(case, source.text, qids[at], family)
+        if above is None or normalise(above.label) in known:
+            continue
+        broader_features = frozenset({f"o:{normalise(above.label)}"})
+        finer = (replace(wording, features=wording.features | broader_features) for wording in chain.wordings[: at + 1])
+        evidence = (*source.evidence, *above.path)
+        broader = Wording(
+            text=above.label, features=broader_features, evidence=evidence, conditions=states("P31", above.qid)
+        )
+        return replace(chain, wordings=(*finer, *chain.wordings[at + 1 :], broader))
+    return chain
+
+
+def broader_kind(case: LadderCase, text: str, qid: str | None, family: str) -> ClassAbove | None:
+    """The nearest usual and specific kind above the class that a wording names."""
+    if normalise(text) in listed("general_kinds"):
+        return None
+    start = qid or _class_with_label(case.graph, text)
+    return _usual_class_above(case.graph, start, family) if start else None
+
+
+@kept_with_source
+def _class_with_label(graph: Graph, text: str) -> str | None:
+    """The one class with this label, or None where there are several or none."""
+    entity_ids = [m.id for m in graph.find(text) if m.kind == "label"]
+    graph.fetch(entity_ids)
+    classes = [i for i in dict.fromkeys(entity_ids) if graph.targets(i, "P279")]
+    return classes[0] if len(classes) == 1 else None
+
+
+@kept_with_source
+def _usual_class_above(graph: Graph, start: str, family: str) -> ClassAbove | None:
+    usual = common_types(family) - listed("general_kinds") - set(map(normalise, graph.names(start)))
+    for layer in layers_above(graph, start, steps=STEPS):
+        for above in layer:
+            if normalise(above.label) in usual and may_stand(above.label):
+                return above
+        if len(layer) != 1:
+            return None
+    return None

@@ -7,7 +7,7 @@ the other, and where they contradict each other the graph is right.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from abstraction.base.evidence import from_description, from_statement, join_evidence
@@ -16,21 +16,18 @@ from abstraction.ladders.assembly.levels import Graph, as_graph, depths, remove
 from abstraction.ladders.containers import (
     WORLDS,
     Containers,
-    all_above,
-    certain_containers,
     combined_place,
     continent_of,
     continent_of_part,
     dependency,
+    described_chain,
     lies_elsewhere,
     names_part_of,
     place_as_written,
     same_extent,
     stated_continent,
 )
-from abstraction.ladders.described_places import described_chain
-from abstraction.ladders.entity_values import current_values
-from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values
 from abstraction.linking.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.text.descriptions.place_grammar import has_word_before_name
 from abstraction.text.language.demonyms import bundled_demonyms
@@ -485,3 +482,43 @@ class Climb:
 
     def _is_continent(self, qid: str) -> bool:
         return "Q5107" in self.graph.classes(qid)
+
+Upward = Mapping[str, Collection[str]]
+
+
+def all_above(up: Upward, key: str, without: Collection[str] = ()) -> set[str]:
+    """The keys above a key that are reached without passing through those of `without`."""
+    seen: set[str] = set()
+    stack = [key]
+    while stack:
+        for above in up.get(stack.pop(), ()):
+            if above not in seen and above not in without:
+                seen.add(above)
+                stack.append(above)
+    return seen
+
+
+def certain_containers(up: Upward, either: Mapping[str, Sequence[Collection[str]]], key: str) -> set[str]:
+    """The keys of the places that certainly contain the place `key`.
+
+    `either` maps a key to groups of alternative containers, one of which contains it: Dallas extends into five
+    counties. Within a group the places that contain no other member are equally likely, so only their common
+    containers are certain.
+    """
+    known: dict[str, set[str]] = {}
+
+    def holders(inner: str) -> set[str]:
+        if inner not in known:
+            known[inner] = set()  # a circle adds nothing
+            groups = [finest for group in either.get(inner, ()) if len(finest := _smallest_places(up, group)) > 1]
+            sure = set(up.get(inner, ())).difference(*groups)
+            shared = (set.intersection(*({place} | holders(place) for place in group)) for group in groups)
+            known[inner] = set().union(*({place} | holders(place) for place in sure), *shared)
+        return known[inner]
+
+    return holders(key)
+
+
+def _smallest_places(up: Upward, group: Collection[str]) -> set[str]:
+    """The places of a group that contain no other member."""
+    return set(group).difference(*(all_above(up, place) for place in group))

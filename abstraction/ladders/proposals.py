@@ -1,4 +1,4 @@
-"""Input and output of ladder builders: cases and proposals.
+"""Input and output of ladder builders: cases and proposals, and the entities that statements point to.
 
 A builder proposes tiers as nodes of a small graph: each names the finer proposals that entail it. The pipeline
 filters, merges aliases and turns the graph into levels (`abstraction.ladders.assembly.levels`), so that a builder need
@@ -7,15 +7,38 @@ not consider which tiers are trivial for a relation or already in the question.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import wraps
+from typing import Any, Protocol, TypeVar, TypeVarTuple
+from weakref import WeakKeyDictionary
 
+from abstraction.base.evidence import from_statement
 from abstraction.base.relations import Relation
 from abstraction.base.tiers import Condition, Evidence
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import Vocabulary
-from kg.base.model import TimeValue
+from kg.base.model import Statement, TimeValue
 from kg.graph.graph import Graph
+
+Source = TypeVar("Source")
+Others = TypeVarTuple("Others")
+Result = TypeVar("Result")
+
+
+def kept_with_source(function: Callable[[Source, *Others], Result]) -> Callable[[Source, *Others], Result]:
+    """Cache the results of a function by its other arguments, as long as its first argument lives, usually a graph."""
+    memory: WeakKeyDictionary[Source, dict[tuple[Any, ...], Result]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def kept(source: Source, *others: *Others) -> Result:
+        known = memory.setdefault(source, {})
+        if others not in known:
+            known[others] = function(source, *others)
+        return known[others]
+
+    return kept
+
 
 ANSWER = ""  # key of the root: the answer itself
 
@@ -68,3 +91,65 @@ class Builder(Protocol):
     def __call__(self, case: LadderCase) -> list[Proposal]:
         """Proposals in any order; cycles among parents are a defect of the builder."""
         ...
+
+
+def states(prop: str, value: str) -> frozenset[Condition]:
+    """The condition that a property of the answer has this value; for "text", that the words describe it."""
+    return frozenset({Condition(property=prop, value=value)})
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue:
+    """The entity that a statement points to, with its label."""
+
+    graph: Graph
+    statement: Statement
+    qid: str
+    label: str
+
+    @property
+    def evidence(self) -> Evidence:
+        """The statement as evidence."""
+        return from_statement(self.graph, self.statement)
+
+    @property
+    def conditions(self) -> frozenset[Condition]:
+        """The value of the statement as conditions of a tier."""
+        return states(self.statement.property, self.qid)
+
+
+def named_values(graph: Graph, statements: Iterable[Statement]) -> list[NamedValue]:
+    """The values of statements that are entities with a label, in their order."""
+    return [
+        NamedValue(graph, statement, statement.target, label)
+        for statement in statements
+        if statement.target and (label := graph.label(statement.target))
+    ]
+
+
+def current_values(graph: Graph, entity_id: str, prop: str) -> list[NamedValue]:
+    """The present values of a property that are entities with a label."""
+    return named_values(graph, graph.current(entity_id, prop))
+
+
+def entity_proposal(
+    graph: Graph,
+    qid: str,
+    label: str,
+    evidence: tuple[Evidence, ...],
+    conditions: frozenset[Condition],
+    *,
+    parents: tuple[str, ...] = (ANSWER,),
+    order: int = 0,
+) -> Proposal:
+    """The tier that names an entity: its label as the text, its other names as aliases."""
+    return Proposal(
+        key=qid,
+        text=label,
+        parents=parents,
+        qid=qid,
+        aliases=tuple(name for name in graph.names(qid) if name != label),
+        evidence=evidence,
+        conditions=conditions,
+        order=order,
+    )

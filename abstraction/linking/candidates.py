@@ -1,4 +1,6 @@
-"""The candidate entities of an answer's text: those with the name that fit what the relation asks for."""
+"""The candidate entities of an answer's text: those with the name that fit what the relation asks for; and the numbers
+of their uses as its values, the prior of which namesake is meant.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +10,52 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from abstraction.base.classes import Classifier, Wanted, class_filter
-from abstraction.base.relations import Relation
+from abstraction.base.relations import Relation, table
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
-from abstraction.linking.priors import Priors
 from abstraction.text.language.comparable_words import words
 from abstraction.text.language.demonyms import bundled_demonyms
 from kg.base.bounded_cache import SizedDict
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
-from kg.store.protocol import NameMatch
+from kg.store.protocol import NameMatch, Store
 
-# Names with a type: "Yunnan province", "the city of Lyon", "Lyon (city)", "the French composer Debussy".
-#
-# The type is accepted where an entity of the bare name has it: where one of its classes or occupations, or a class
-# right above one, is named by the type or by a phrase that ends in it before "of" or "in" ("province of China").
-# The description of a person may contain it too.
+CAPACITY = 2_000_000  # counts that are cached
+
+
+class Priors:
+    """Counts of one store, cached."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._counts: dict[tuple[str, str], int] = {}
+
+    def fetch(self, relation: Relation, ids: Collection[str]) -> None:
+        """Fetch the counts of entities for the relation and its kin in one batch."""
+        props = [*([relation.id] if relation.id else []), *kin(relation)]
+        pairs = [(prop, qid) for qid in ids for prop in props if (prop, qid) not in self._counts]
+        if len(self._counts) + len(pairs) > CAPACITY:
+            self._counts.clear()
+            pairs = [(prop, qid) for qid in ids for prop in props]
+        if pairs:
+            got = self._store.value_counts(pairs)
+            self._counts.update((pair, got.get(pair, 0)) for pair in pairs)
+
+    def uses(self, relation: Relation, qid: str) -> int:
+        """The number of entities with `qid` as the relation's value. Needs `fetch` first."""
+        return self._counts.get((relation.id, qid), 0)
+
+    def kindred_uses(self, relation: Relation, qid: str) -> int:
+        """The total number of uses for the other relations that ask for the same kind of answer. Needs `fetch` first.
+        """
+        return sum(self._counts.get((prop, qid), 0) for prop in kin(relation))
+
+
+def kin(relation: Relation) -> tuple[str, ...]:
+    """The other relations of the table that ask for the same kind of answer; empty where any kind is asked for."""
+    if relation.asks == "any":
+        return ()
+    return tuple(row.id for row in table().values() if row.asks == relation.asks and row.id != relation.id)
+
 
 LONGEST_TYPE = 3  # words of the longest type
 TYPED_TEXTS_KEPT = 10_000_000  # characters of texts whose entities are cached: 40 MB at most
@@ -130,9 +163,6 @@ def _split_type(text: str) -> Iterator[_Split]:
     nation = len(words) > 2 and normalise(words[0]) in bundled_demonyms().countries
     for size in range(1 + nation, min(LONGEST_TYPE + nation, len(words) - 1) + 1):
         yield _Split(" ".join(words[size:]), normalise(" ".join(words[nation:size])))
-
-
-# Entities with the name that fit what the relation asks for.
 
 
 CODE_LENGTH = 3  # letters; a lower-case text of at most this length may be a code: "no" is that of Norwegian

@@ -1,33 +1,70 @@
 """The entity linker: which entity an answer's text refers to, given the question and its subject.
 
 Candidates have the name as label or alias and fit what the relation asks for (`linking.candidates`). Their signs are
-summed with weights: the form of the name, the number of uses as such a value in the source (`linking.priors`), the
-class, and relations to the subject (`linking.link_features`). The sums are log odds and give each candidate's share of
-belief. A link contains the rule that decided it; where the best share is small, it has low confidence and lists the
-rivals.
+summed with weights: the form of the name, the number of uses as such a value in the source
+(`linking.candidates.Priors`), the class, and relations to the subject (`linking.link_features`). The sums are log odds
+and give each candidate's share of belief. A link contains the rule that decided it; where the best share is small, it
+has low confidence and lists the rivals.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Literal, get_args
 
 from abstraction.base.classes import class_filter
+from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
-from abstraction.linking.asked_nouns import AskedNouns
-from abstraction.linking.candidates import PROVEN, Candidate, Candidates, fits_class, variants
+from abstraction.linking.candidates import PROVEN, Candidate, Candidates, Priors, fits_class, variants
 from abstraction.linking.gazetteer import CAPITAL, SETTLEMENTS, Gazetteer, capital_lies_elsewhere, is_unlikely_seat
-from abstraction.linking.link_features import OF_ANOTHER, Measured, Signs, Surroundings
-from abstraction.linking.link_settings import link_settings
-from abstraction.linking.priors import Priors
+from abstraction.linking.link_features import OF_ANOTHER, AskedNouns, Measured, Signs, Surroundings
 from kg.base.model import entity_number
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkSettings:
+    """The weights of signs (log odds per unit), the rules with their signs, and the thresholds of confidence.
+
+    `shares` are thresholds in (0, 1) on a candidate's share of belief: "high" and "medium" for that confidence of a
+    link, "state" and "great" instead of "medium" for a state and a great city, and "rival" for being listed as a
+    rival. `well_known` is the number of uses from which the name alone gives "high" to a lone candidate. The weights
+    in `doubts` are summed; from `most_doubt` on the link is abandoned. `fingerprint` identifies the settings in the
+    record of a run.
+    """
+
+    weights: Mapping[str, float]
+    rules: Mapping[str, tuple[str, ...]]
+    shares: Mapping[str, float]
+    doubts: Mapping[str, float]
+    most_doubt: float
+    well_known: int
+    fingerprint: str
+
+
+@lru_cache(maxsize=1)
+def link_settings() -> LinkSettings:
+    """The settings of the package."""
+    data = package_data("linking.json")
+    return LinkSettings(
+        weights=data["weights"],
+        rules={name: tuple(signs) for name, signs in data["rules"].items()},
+        shares=data["shares"],
+        doubts=data["doubts"],
+        most_doubt=data["most_doubt"],
+        well_known=data["well_known"],
+        fingerprint=hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12],
+    )
+
 
 Confidence = Literal["given", "high", "medium", "low"]
 Method = Literal["question", "smallest"]

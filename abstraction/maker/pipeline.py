@@ -21,11 +21,11 @@ from abstraction.files.rows import QARow, TieredRow, row_language
 from abstraction.ladders.assembly.filters import MeasuredRelations, Triviality
 from abstraction.ladders.assembly.told_in_question import ToldInQuestion
 from abstraction.ladders.builders import builder_for
-from abstraction.ladders.information.weighing import Information
 from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.ladders.weighing import Information
+from abstraction.linking.candidates import Priors
 from abstraction.linking.gazetteer import PLACES, Gazetteer
 from abstraction.linking.linker import Linker
-from abstraction.linking.priors import Priors
 from abstraction.maker.readers import GraphReaders
 from abstraction.maker.row_maker import WHERE, MakerTools, RowMaker, RowWithNotes
 from abstraction.text.descriptions.attested_words import Vocabulary

@@ -1,17 +1,105 @@
-"""The readers of one graph, kept together, so that all see the same state of the snapshot."""
+"""The readers of one graph, kept together, so that all see the same state of the snapshot; and the proposals for its
+answers, kept for the next question with the same answer.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
 
 from abstraction.base.classes import Classifier
-from abstraction.ladders.builders import ProposalCache
-from abstraction.ladders.place_names import PlaceNames
+from abstraction.base.tiers import Ladder
+from abstraction.ladders.assembly.filters import is_trivial
+from abstraction.ladders.assembly.levels import Graph as ProposalGraph
+from abstraction.ladders.assembly.levels import as_graph
+from abstraction.ladders.assembly.place_wording import PlaceNames
+from abstraction.ladders.assembly.translation import Localised, is_woman, localise
+from abstraction.ladders.builders import looks_at_subject
+from abstraction.ladders.offices import may_name_subject
+from abstraction.ladders.organisation_ladders import organisations
+from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.linking.candidates import Priors
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Linker
-from abstraction.linking.priors import Priors
-from kg.base.model import Entity
+from kg.base.bounded_cache import SizedDict
+from kg.base.model import Entity, TimeValue
 from kg.graph.graph import Graph
+
+KEPT = 60_000_000  # bytes, as estimated
+
+# Estimated bytes of memory per proposal.
+PER_TIER = 4_000
+
+_PLACED = frozenset({"place", "school"})  # the location of a thing is the same for all relations
+
+Key = tuple[str, str, str, Callable[[LadderCase], list[Proposal]], TimeValue | None, bool, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalisedProposals:
+    """The proposals of an answer in the language of the ladder, also as a graph, and the ids that builders doubted.
+
+    `key` is the key of the cache; None for proposals that are not kept.
+    """
+
+    localised: Localised
+    nodes: ProposalGraph
+    doubted: frozenset[str]
+    key: Key | None = None
+
+
+class ProposalCache:
+    """Builds proposals or returns kept ones: in most datasets many questions share an answer.
+
+    `own` keeps the proposals that no question excludes, with texts that name the answer, by everything that they
+    depend on; `ladders` keeps finished ladders.
+    """
+
+    def __init__(self) -> None:
+        self._proposed: SizedDict[Key, LocalisedProposals] = SizedDict(
+            KEPT, lambda _, proposed: PER_TIER * (1 + len(proposed.nodes))
+        )
+        self.own: SizedDict[Hashable, tuple[ProposalGraph, tuple[str, ...]]] = SizedDict(
+            KEPT // 4, lambda _, own: PER_TIER // 4 * (1 + len(own[0]))
+        )
+        self.ladders: SizedDict[Hashable, Ladder] = SizedDict(
+            KEPT // 2, lambda _, ladder: PER_TIER // 2 * sum(1 + len(level.tiers) for level in ladder.levels)
+        )
+
+    def proposals(
+        self,
+        case: LadderCase,
+        build: Callable[[LadderCase], list[Proposal]],
+        kinds: Collection[str],
+        row_proposals: Sequence[Proposal] = (),
+    ) -> LocalisedProposals:
+        """The proposals of `build` and those of the row; kept where the builder uses only the date of the question."""
+        if (
+            row_proposals
+            or (build is not organisations and looks_at_subject(case.relation.asks, kinds))
+            or ("person" in kinds and may_name_subject(case.graph, case.vocabulary, case.answer))
+        ):
+            return _proposed_in_language(case, [*build(case), *row_proposals])
+        alike = case.relation.asks in _PLACED and case.graph.shown_in == case.graph.language
+        relation = "" if alike else case.relation.id
+        woman = is_woman(case.graph, case.answer, case.subject)
+        subject = case.subject if build is organisations else None  # which is no owner of its own company
+        key = (case.answer, relation, case.relation.asks, build, case.at, woman, subject)
+        proposed = self._proposed.get(key)
+        if proposed is None:
+            proposed = self._proposed[key] = replace(_proposed_in_language(case, build(case)), key=key)
+        return proposed
+
+
+def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> LocalisedProposals:
+    in_language = localise(
+        proposals,
+        case.graph,
+        trivial=lambda p: is_trivial(p, case.relation),
+        feminine=is_woman(case.graph, case.answer, case.subject),
+        of_citizens=case.relation.asks_citizenship,
+    )
+    return LocalisedProposals(in_language, as_graph(in_language.proposals), frozenset(case.doubted))
 
 
 @dataclass(frozen=True, slots=True)

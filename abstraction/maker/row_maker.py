@@ -13,7 +13,6 @@ from abstraction.base.relations import ANY, Relation, relation, table
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
 from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import QARow, TieredRow, linked_ids
-from abstraction.ladders.assembly.asked_wording import AskedWording, as_asked, asked_wording
 from abstraction.ladders.assembly.filters import (
     Triviality,
     filter_by_answer,
@@ -29,12 +28,11 @@ from abstraction.ladders.assembly.golds import (
     text_conflict,
 )
 from abstraction.ladders.assembly.levels import levels, order_by_conditions, order_by_words, shared_ladder
+from abstraction.ladders.assembly.place_wording import AskedWording, as_asked, asked_wording
 from abstraction.ladders.assembly.told_in_question import ToldInQuestion
 from abstraction.ladders.assembly.translation import LanguageNotes, Localised, demonyms, word_forms
-from abstraction.ladders.builders import LocalisedProposals, builder_for
+from abstraction.ladders.builders import builder_for
 from abstraction.ladders.class_hierarchy import entailed_classes
-from abstraction.ladders.date_ladders import CONDITION as TIME
-from abstraction.ladders.information.weighing import Information
 from abstraction.ladders.literal_answers import (
     age_levels,
     date_levels,
@@ -43,10 +41,12 @@ from abstraction.ladders.literal_answers import (
     quantity_levels,
     with_range,
 )
+from abstraction.ladders.literal_ladders import TIME
 from abstraction.ladders.proposals import Builder, LadderCase, Proposal
+from abstraction.ladders.weighing import Information
 from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD
 from abstraction.linking.linker import Confidence, Link
-from abstraction.maker.readers import GraphReaders
+from abstraction.maker.readers import GraphReaders, LocalisedProposals
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.text.language.languages import language as language_of

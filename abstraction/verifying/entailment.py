@@ -19,7 +19,7 @@ from abstraction.base.relations import ANY, relation
 from abstraction.base.tiers import Tier
 from abstraction.files.rows import TieredRow, linked_ids
 from abstraction.ladders.containers import same_extent
-from abstraction.ladders.information.weighing import rising_tiers
+from abstraction.ladders.weighing import rising_tiers
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.language.comparable_words import (
     PAST,

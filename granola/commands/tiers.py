@@ -114,7 +114,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
 
     def run(self) -> RowsOutput:
         """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
-        from abstraction.linking.link_settings import link_settings
+        from abstraction.linking.linker import link_settings
         from granola.scoring.ladder_coverage import Coverage
 
         relation = property_id(self.relation)

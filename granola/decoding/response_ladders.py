@@ -20,7 +20,7 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow
 from abstraction.ladders.assembly.filters import gives_away, leaks_question
 from abstraction.ladders.builders import looks_at_subject
-from abstraction.ladders.office_phrases import may_name_subject
+from abstraction.ladders.offices import may_name_subject
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Link, Linker
 from abstraction.maker.pipeline import LadderMaker

@@ -15,12 +15,12 @@ from functools import cache, partial
 from abstraction.base.relations import ANY, Relation, relation
 from abstraction.base.tiers import Level, Tier
 from abstraction.ladders.assembly.filters import gives_away
-from abstraction.ladders.date_ladders import parse_date
-from abstraction.ladders.quantities import parse_quantity
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amount_finder import amounts
+from abstraction.text.language.amount_reader import parse_quantity
 from abstraction.text.language.comparable_words import bare
 from abstraction.text.language.date_finder import dates
+from abstraction.text.language.date_reader import parse_date
 from abstraction.text.questions.question_facts import follows_from_question
 from abstraction.text.questions.question_kinds import reads_questions
 from abstraction.text.questions.relation_wording import read_wording

@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from abstraction.ladders.builders import builder_for, looks_at_subject
-from abstraction.ladders.office_phrases import may_name_subject
+from abstraction.ladders.offices import may_name_subject
 from abstraction.maker.pipeline import LadderMaker
 from kg.building import snapshot
 from kg.store.sqlite import SQLiteStore

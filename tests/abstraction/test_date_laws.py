@@ -8,8 +8,9 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
+from abstraction.ladders.literal_ladders import date_ladder, time_value_ladder
 from abstraction.text.language.calendar_units import KINDS, Era, names, unit_of
+from abstraction.text.language.date_reader import parse_date
 from kg.base.model import TimeValue
 from kg.base.terms import normalise
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from abstraction.base.tiers import Evidence
-from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
+from abstraction.ladders.literal_ladders import date_ladder, time_value_ladder
 from abstraction.text.language.calendar_units import CalendarUnit, gregorian_of
+from abstraction.text.language.date_reader import parse_date
 from kg.base.model import TimeValue
 from kg.base.terms import normalise
 from tests.cases import shown

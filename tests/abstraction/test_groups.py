@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.ladders.groups import groups
+from abstraction.ladders.organisation_ladders import groups
 from kg.base.model import Entity
 from tests.cases import case_of, check_sound, ladder
 from tests.worlds import entity

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from abstraction.base.properties import package_data, properties
 from abstraction.base.tiers import Level
 from abstraction.ladders.assembly.translation import is_woman, localise
-from abstraction.ladders.date_ladders import date_ladder, parse_date, time_value_ladder
 from abstraction.ladders.literal_answers import age_ladder
+from abstraction.ladders.literal_ladders import date_ladder, quantity_ladder, quantity_value_ladder, time_value_ladder
 from abstraction.ladders.proposals import Proposal
-from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder
 from abstraction.maker.pipeline import LadderMaker
+from abstraction.text.language.amount_reader import parse_quantity
 from abstraction.text.language.calendar_units import CalendarUnit, Era, names
+from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.languages import is_known, language, languages, notice
 from abstraction.text.language.units import units
 from granola.matching import RulesMatcher

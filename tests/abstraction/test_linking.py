@@ -12,8 +12,7 @@ from abstraction.base.relations import relation
 from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
 from abstraction.linking.link_features import Measured
-from abstraction.linking.link_settings import link_settings
-from abstraction.linking.linker import Link
+from abstraction.linking.linker import Link, link_settings
 from abstraction.maker.pipeline import LadderMaker
 from kg.base.model import Entity, QuantityValue, Statement
 from tests.thorough import examples

@@ -7,9 +7,8 @@ import pytest
 from abstraction.base.tiers import Evidence, Level, Tier
 from abstraction.files.rows import TieredRow
 from abstraction.ladders.builders import builder_for
-from abstraction.ladders.class_terms import taxa
-from abstraction.ladders.language_ladders import languages
-from abstraction.ladders.positions import posts
+from abstraction.ladders.class_terms import languages, taxa
+from abstraction.ladders.offices import posts
 from abstraction.ladders.things import awards
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.verdicts import Flaw

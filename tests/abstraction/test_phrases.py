@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.ladders.lattice import Lattice
+from abstraction.ladders.phrase_parts import Lattice
 from abstraction.ladders.proposals import ANSWER
 from abstraction.text.language.phrases import article, indefinite, is_opaque, may_stand, takes_back
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.base.tiers import Evidence
-from abstraction.ladders.quantities import parse_quantity, quantity_ladder, quantity_value_ladder, read_amount, round_to
+from abstraction.ladders.literal_ladders import quantity_ladder, quantity_value_ladder, read_amount, round_to
+from abstraction.text.language.amount_reader import parse_quantity
 from abstraction.text.language.units import unit_of_spelling, units
 from kg.base.model import QuantityValue
 from kg.base.terms import normalise

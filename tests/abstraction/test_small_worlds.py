@@ -22,14 +22,11 @@ from typing import Any
 
 import pytest
 
-from abstraction.ladders.class_terms import concepts, taxa
-from abstraction.ladders.groups import groups
-from abstraction.ladders.language_ladders import languages
-from abstraction.ladders.organisation_ladders import organisations
+from abstraction.ladders.class_terms import concepts, languages, taxa
+from abstraction.ladders.offices import posts
+from abstraction.ladders.organisation_ladders import groups, organisations
 from abstraction.ladders.person_ladders import people
-from abstraction.ladders.positions import posts
-from abstraction.ladders.things import awards, events
-from abstraction.ladders.work_ladders import works
+from abstraction.ladders.things import awards, events, works
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.verifying.entailment import EntailmentChecker
 from kg.base.model import Entity

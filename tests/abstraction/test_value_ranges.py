@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.ladders.date_ladders import date_ladder
+from abstraction.ladders.literal_ladders import date_ladder
 from abstraction.text.language.calendar_units import day_number
 from abstraction.text.language.date_reader import parse_date
 from abstraction.verifying.step_replay import range_contains, range_of_words, span_of_words

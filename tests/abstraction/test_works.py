@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.ladders.work_ladders import works
+from abstraction.ladders.things import works
 from kg.base.model import Entity
 from tests.cases import case_of, check_sound, ladder, proposed
 from tests.worlds import entity

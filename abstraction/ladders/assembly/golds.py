@@ -16,7 +16,7 @@ from abstraction.base.evidence import complete_evidence
 from abstraction.base.relations import trivial_phrases
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
 from abstraction.ladders.assembly.levels import evidence_paths, union
-from abstraction.ladders.quantities import read_amount
+from abstraction.ladders.literal_ladders import read_amount
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.amount_reader import parse_quantity
 from abstraction.text.language.comparable_words import bare, content_words, words

@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from abstraction.base.tiers import Evidence
-from abstraction.linking.link_settings import link_settings
+from abstraction.linking.linker import link_settings
 from granola.report.pages.evidence_rows import EvidenceRow, readable_date, rows
 from granola.service.ladder_page import _WORDS, examples
 from tests.granola.service.conftest import OBAMA, Running, serving, session_of

@@ -1,4 +1,6 @@
-"""Offices and kinship as phrases: "the 15th Prime Minister of Canada", "the wife of Moses"."""
+"""Offices: as phrases for their holders, with kinship ("the 15th Prime Minister of Canada", "the wife of Moses"); and
+as answers, with ranks, titles and the positions of players, by the broader post, the side and the sport.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from abstraction.base.evidence import from_statement
-from abstraction.base.tiers import Evidence
-from abstraction.ladders.entity_values import NamedValue, named_values
-from abstraction.ladders.lattice import Lattice
-from abstraction.ladders.nations import Nation, current_or_ended, word_evidence
-from abstraction.ladders.phrase_parts import Wording, add_phrase, phrase_of, states
-from abstraction.ladders.proposals import LadderCase
+from abstraction.base.classes import stop_classes
+from abstraction.base.evidence import from_description, from_statement
+from abstraction.base.tiers import Condition, Evidence
+from abstraction.base.trimming import first_segment
+from abstraction.ladders.class_hierarchy import Climbing, climb, used_as_value
+from abstraction.ladders.phrase_parts import (
+    Lattice,
+    Nation,
+    Wording,
+    add_phrase,
+    current_or_ended,
+    nations,
+    phrase_of,
+    word_evidence,
+)
+from abstraction.ladders.proposals import ANSWER, LadderCase, NamedValue, Proposal, current_values, named_values, states
 from abstraction.text.descriptions.attested_words import Vocabulary, words
 from abstraction.text.descriptions.office_grammar import Kin, Office, office_data, read_office
 from abstraction.text.descriptions.person_grammar import PersonDescription, parse_person
@@ -21,8 +32,6 @@ from abstraction.text.language.phrases import indefinite, listed
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
 from kg.graph.ranks import has_ended
-
-# The state that the builders of persons share: the parsed description and the phrases added so far.
 
 
 @dataclass(kw_only=True)
@@ -40,9 +49,6 @@ class Portrait:
         """The answer's description read, no phrases yet."""
         text = case.graph.description(case.answer)
         return cls(case=case, text=text or "", described=parse_person(text, case.vocabulary) if text else None)
-
-
-# Offices and kinship as phrases.
 
 
 OFFICES = 2  # taken from P39
@@ -312,3 +318,112 @@ def add_kin(case: LadderCase, lattice: Lattice, kin: Sequence[Kin]) -> None:
             conditions=states("text", f"kin:{normalise(phrase)}"),
         )
         add_phrase(lattice, phrase, (wording,), the=alone)
+
+
+# The most P279 steps to a broader post.
+STEPS = 2
+# Answer classes that a broader post may have.
+_POSTS = frozenset({"office", "occupation"})
+
+
+def posts(case: LadderCase) -> list[Proposal]:
+    """ "American secretary of state › secretary of state": P279 to posts that are no mere "position"."""
+    graph = case.graph
+
+    def keep(qid: str) -> bool:
+        label = graph.label(qid) or ""
+        return (
+            qid not in stop_classes()
+            and label[:1].islower()
+            and normalise(label) not in listed("general_posts")
+            and not _POSTS.isdisjoint(case.gazetteer.classes(qid))
+        )
+
+    how = Climbing(properties=("P279",), depth=STEPS, keep=keep, doubting=True)
+    above = climb(graph, case.answer, how, condition="P279") or _post_in_title(case)
+    out = dict(above)
+    for nation in nations(case, None, ("P1001", "P17")):
+        for key, node in above.items():
+            if node.parents == (ANSWER,):
+                text = f"{nation.text} {node.text}"
+                evidence = (*nation.evidence, *node.evidence)
+                conditions = node.conditions | nation.conditions
+                out[text] = Proposal(key=text, text=text, evidence=evidence, conditions=conditions, order=-1)
+                out[key] = replace(out[key], parents=(*(p for p in out[key].parents if p != ANSWER), text))
+    return list(out.values())
+
+
+def _post_in_title(case: LadderCase) -> dict[str, Proposal]:
+    """The post at the beginning of a label, where no broader post is stated: "mayor" for "Mayor of Chicago"."""
+    label = case.graph.label(case.answer)
+    office = office_from_label(label) if label is not None else None
+    if label is None or office is None or (title := office.title.lower()) in listed("general_posts"):
+        return {}
+    text = f"{indefinite(label)} is {indefinite(title)}"
+    rule = Evidence(kind="rule", text=text, subject=case.answer, labels={case.answer: label})
+    return {title: Proposal(key=title, text=title, evidence=(rule,), conditions=states("text", f"post:{title}"))}
+
+
+# "defensive position in American football", "ice hockey position".
+_SIDE_IN_SPORT = re.compile(
+    r"\b(?:(?P<side>offensive|defensive|attacking|infield|outfield|backcourt"
+    r"|frontcourt)\s+)?(?:playing\s+)?position\b(?:\s++\w++)?\s++in\s++"
+    r"(?P<sport>(?:the\s+sport\s+of\s+)?[\w' -]{1,250}?)(?=$|[,;.])"
+    r"|^(?P<sport2>[a-z][\w' -]*?)(?<!\s)\s++(?:playing\s+)?position\b"
+)
+
+
+def positions(case: LadderCase) -> list[Proposal]:
+    """ "a defensive position in American football › a position in American football"."""
+    graph = case.graph
+    match = _SIDE_IN_SPORT.search(first_segment(graph.description(case.answer) or ""))
+    side = None  # the side of the field, where the description names it
+    if match and match["side"]:
+        evidence = from_description(graph, case.answer, match.group().strip())
+        side = _wording(match["side"], evidence, states("text", match["side"]))
+    phrases = [p for sport in _sports(case, match)[:2] for p in _positions_in_sport(sport, side)]
+    used = used_as_value(graph, "P413", minimum=1)
+    how = Climbing(properties=("P279",), depth=2, keep=lambda q: used(q) and q not in stop_classes())
+    broader = climb(graph, case.answer, how, condition="P413")
+    tops = tuple(key for key in broader if not any(key in node.parents for node in broader.values()))
+    if tops:
+        phrases = [replace(p, parents=tops) if p.parents == (ANSWER,) else p for p in phrases]
+    return [*broader.values(), *phrases]
+
+
+def _sports(case: LadderCase, match: re.Match[str] | None) -> list[Wording]:
+    """The sports of statements, and before them one that only the description names."""
+    graph = case.graph
+    sports = [_wording(v.label, v.evidence, v.conditions) for v in current_values(graph, case.answer, "P641")]
+    name = (match["sport"] or match["sport2"] or "").removeprefix("the sport of ").strip() if match else ""
+    qid = next((m.id for m in graph.find(name)), None) if name else None
+    if match and qid and normalise(name) not in {normalise(sport.text) for sport in sports}:
+        evidence = from_description(graph, case.answer, match.group().strip())
+        sports.insert(0, _wording(name, evidence, states("P641", qid)))
+    return sports
+
+
+def _wording(text: str, evidence: Evidence, conditions: frozenset[Condition]) -> Wording:
+    return Wording(text=text, features=frozenset(), evidence=(evidence,), conditions=conditions)
+
+
+def _positions_in_sport(sport: Wording, side: Wording | None) -> list[Proposal]:
+    """A position in the sport, and before it one on that side."""
+    text = f"position in {sport.text}"
+    whole = Proposal(
+        key=indefinite(text),
+        text=indefinite(text),
+        aliases=(f"{sport.text} position", text),
+        evidence=sport.evidence,
+        conditions=sport.conditions,
+    )
+    if side is None:
+        return [whole]
+    finer = Proposal(
+        key=indefinite(f"{side.text} {text}"),
+        text=indefinite(f"{side.text} {text}"),
+        aliases=(f"{side.text} {text}", f"{sport.text} {side.text} position"),
+        evidence=side.evidence,
+        conditions=sport.conditions | side.conditions,
+    )
+    return [finer, replace(whole, parents=(finer.key,))]

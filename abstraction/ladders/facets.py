@@ -1,4 +1,4 @@
-"""Bits of each condition of a tier, under its facet; and shares of the world by place.
+"""Bits of each condition of a tier, under its facet, from counts of the whole source; and shares of the world by place.
 
 Conditions of one facet overlap (a county and its state, a singer and a musician): together they have the bits of the
 rarest. The facets of a tier are counted jointly where the snapshot contains all carriers of one (`Joint`): the share
@@ -9,24 +9,158 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from abstraction.base.classes import Classifier, anchors
-from abstraction.base.properties import with_role
+from abstraction.base.classes import Classifier, anchors, stop_classes
+from abstraction.base.properties import package_data, with_role
 from abstraction.base.tiers import Condition
-from abstraction.ladders.information.counting import Hierarchy, Pair, ValueCounts
-from abstraction.ladders.information.literal_bits import years_of
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
 from kg.base.bounded_cache import SizedDict
 from kg.base.model import entity_number
 from kg.base.terms import fallback_chain, normalise
 from kg.graph.graph import Graph
-from kg.graph.ranks import valid_values
+from kg.graph.ranks import current, valid_values
+from kg.store.protocol import Store
 
-# Joint counts of conditions, where the snapshot contains every carrier of one of them.
+VALUES = 300_000  # most frequent values of one property that are counted
+SEVERAL = 1.2  # mean values per entity; above it values of a property overlap too often to be summed
+_BATCH = 20_000  # entities read from the store at once
+MOST_PAIRS = 1_000_000  # pairs whose counts are kept: 200 MB at most
+
+Pair = tuple[str, str]
+
+
+class ValueCounts:
+    """The number of entities in the source with a (property, value) pair or a property, each read once."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._pairs: dict[Pair, int] = {}
+        self._totals: dict[str, int] = {}
+
+    def read(self, pairs: Iterable[Pair]) -> None:
+        """Read the counts of many pairs from the store at once, before `of` is called."""
+        asked = dict.fromkeys(pairs)
+        missing = [pair for pair in asked if pair not in self._pairs]
+        if len(self._pairs) + len(missing) > MOST_PAIRS:
+            self._pairs.clear()  # all at once: pairs of one question are read together
+            missing = list(asked)
+        if missing:
+            counts = self.store.value_counts(missing)
+            self._pairs.update((pair, counts.get(pair, 0)) for pair in missing)
+
+    def of(self, prop: str, value: str) -> int:
+        """The number of entities with (property, value); 0 where there are none."""
+        self.read([(prop, value)])
+        return self._pairs[prop, value]
+
+    def total(self, prop: str) -> int:
+        """The number of entities with the property."""
+        if prop not in self._totals:
+            self._totals[prop] = self.store.property_counts([prop]).get(prop, 0)
+        return self._totals[prop]
+
+
+class Hierarchy:
+    """Values of the properties `counted`, ordered by current statements of the properties `up`.
+
+    A set of values covers the statements of the whole source that give any of them, each counted once, however many
+    paths lead up from it; cycles are cut. Values that the snapshot lacks have no known place in the hierarchy, so
+    counts below a value are lower bounds. Stop classes are left out and not passed.
+    """
+
+    def __init__(self, counts: ValueCounts, counted: Sequence[str], up: Sequence[str]) -> None:
+        self._counts = counts
+        self._counted = tuple(counted)
+        self._up = tuple(up)
+        self._masses: dict[str, int] = {}
+        self._shares: dict[str, float | None] = {}
+
+    @cached_property
+    def direct(self) -> Mapping[str, int]:
+        """The number of statements by value, for the value itself without those below it."""
+        counts: dict[str, int] = defaultdict(int)
+        for prop in self._counted:
+            for value, count in self._counts.store.values_of(prop, limit=VALUES):
+                counts[value] += count
+        return counts
+
+    @cached_property
+    def statements(self) -> int:
+        """The number of statements of the counted properties."""
+        return sum(self.direct.values())
+
+    @cached_property
+    def entities(self) -> int:
+        """The number of entities with a counted property; an entity with two of them counts twice."""
+        return sum(self._counts.total(prop) for prop in self._counted)
+
+    @cached_property
+    def _below(self) -> Mapping[str, tuple[str, ...]]:
+        """The values directly below each value, read upwards from all values in layers."""
+        below: dict[str, list[str]] = defaultdict(list)
+        stop = stop_classes()
+        seen = set(self.direct)
+        layer = sorted(seen)
+        while layer:
+            upward: dict[str, None] = {}
+            for at in range(0, len(layer), _BATCH):
+                read = self._counts.store.entities(layer[at : at + _BATCH], languages=(), properties=self._up)
+                for qid, entity in read.items():
+                    for prop in self._up:
+                        for statement in current(entity.values(prop)):
+                            target = statement.target
+                            if target and target != qid and target not in stop:
+                                below[target].append(qid)
+                                upward[target] = None
+            layer = [qid for qid in upward if qid not in seen]
+            seen.update(layer)
+        return {value: tuple(lower) for value, lower in below.items()}
+
+    def at_or_below(self, values: Iterable[str], *, but: Collection[str] = ()) -> set[str]:
+        """The values and all below them, except `but` and values that only those lead to."""
+        reached = set(values)
+        stack = list(reached)
+        while stack:
+            for lower in self._below.get(stack.pop(), ()):
+                if lower not in reached and lower not in but:
+                    reached.add(lower)
+                    stack.append(lower)
+        return reached
+
+    def mass(self, value: str) -> int:
+        """The number of statements that give the value or one below it."""
+        if value not in self._masses:
+            self._masses[value] = sum(self.direct.get(lower, 0) for lower in self.at_or_below([value]))
+        return self._masses[value]
+
+    def share(self, value: str) -> float | None:
+        """The share of the entities with a counted property that have the value or one below it; None for none.
+
+        With about one value per entity the counts are summed. Where entities have several, as with occupations, a sum
+        would count them repeatedly: the values are then taken as independent, 1 - prod(1 - n/N), which lies between
+        the largest share and the sum.
+        """
+        if value not in self._shares:
+            self._shares[value] = self._share(value)
+        return self._shares[value]
+
+    def _share(self, value: str) -> float | None:
+        if not self.mass(value):
+            return None
+        if self.statements <= SEVERAL * self.entities:
+            return self.mass(value) / self.statements
+        without = 0.0
+        for lower in sorted(self.at_or_below([value])):  # in a fixed order floats add up to the same sum
+            count = self.direct.get(lower, 0)
+            if count >= self.entities:
+                return 1.0
+            without += math.log1p(-count / self.entities)  # logarithms keep the precision of small shares
+        return -math.expm1(without)
+
 
 MOST = 1_000  # carriers of the condition that the others are counted among
 CARRIERS_KEPT = 400_000  # carriers, and sets of their values, that are kept: 80 MB each at most
@@ -81,11 +215,6 @@ class Joint:
             self._carriers[base] = tuple(carriers)
         return self._carriers[base]
 
-
-# Shares of the world by place, and the states in each part of the world.
-#
-# A place has the entities with it, or with a container inside it, under P131, P276, P159 or P706. A state has its
-# entities under P17, where that is a larger share; a part of the world has the sum of its states.
 
 LOCATED = ("P131", "P276", "P159", "P706")  # located in, location, headquarters, physical feature
 # Properties from which states and parts of the world are recognised.
@@ -168,9 +297,6 @@ def _parts_of_the_world(graph: Graph, gazetteer: Gazetteer, state: str) -> set[s
         continent for continent in continents if (label := graph.label(continent)) and normalise(label) in description
     ]
     return keys.union(named or continents)
-
-
-# Bits of single conditions.
 
 
 # Answer classes whose members are classes: a tier above one of them covers its instances and subclasses.
@@ -370,3 +496,15 @@ class Facets:
                 end = " ".join(words[at:])
                 counts[end] = counts.get(end, 0) + count
         return counts
+
+
+def years_of(relation: str) -> int:
+    """The number of years that dates of a relation are drawn from."""
+    first, last = _year_span(relation)
+    return last - first + 1
+
+
+def _year_span(relation: str) -> tuple[int, int]:
+    years = package_data("spreads.json")["years"]
+    first, last = years.get(relation, years["default"])
+    return first, last

@@ -1,0 +1,404 @@
+"""The wording of places in tiers: their usual names, the kind of place that a question asks for, places that act.
+
+"Cambridge, Massachusetts", "the Isle of Wight": ambiguous names are followed by a container, as is usual in English:
+towns and counties of the states of North America and Australia, and any place with a better known namesake. A place
+that acts, as a city that owns a stadium, is "a city in Egypt", never "Egypt".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from abstraction.base.classes import head_of_description
+from abstraction.base.evidence import from_description, from_statement, join_evidence
+from abstraction.base.tiers import Condition, Evidence
+from abstraction.ladders.assembly.filters import distinguishing_name, is_named, is_phrase, leaks_name
+from abstraction.ladders.assembly.levels import ancestors, remove
+from abstraction.ladders.place_ladders import Climb
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values
+from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, STATE, Gazetteer
+from abstraction.text.language.phrases import definite, indefinite, short
+from abstraction.text.questions.question_kinds import asked_kind, singular
+from kg.base.bounded_cache import SizedDict, bounded_cache
+from kg.base.terms import normalise
+from kg.graph.graph import Graph
+
+# States of the United States, provinces of Canada, states of Australia.
+_DIVISIONS = frozenset({"Q35657", "Q11828004", "Q5852411"})
+# Labels of classes of counties, but not of their seats.
+_COUNTY = re.compile(r"\bcounty\b(?! seat)", re.I)
+_TOWN = re.compile(
+    r"\b(?:city|town|township|village|borough|municipality|hamlet|suburb|census-designated|unincorporated"
+    r"|human settlement)\b", re.I
+)  # fmt: skip
+# Names that take an article: "the Isle of Wight".
+_DESCRIPTIVE = re.compile(
+    r"(?:\w+ )?(?:District|Kingdom|Republic|Commonwealth|Province|State|Duchy|Principality|Isle|Canton|Region|County"
+    r"|Governorate|Department|Free State|Borough|Municipality|City) of "
+)
+_METROPOLIS = 300_000  # inhabitants from which a city needs no state after its name
+_AS_KNOWN = 0.2  # fraction of the place's uses as a value from which a namesake counts as equally known
+# Properties whose values are counted as uses of a place: location, birth, death, seat.
+_USED_AS = ("P131", "P19", "P20", "P159", "P276")
+KEPT = 4_000_000  # characters of names in the cache: at most 20 MB
+
+
+class PlaceNames:
+    """The names of the places of one graph in tiers, cached."""
+
+    def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
+        self._graph = graph
+        self._gazetteer = gazetteer
+        self._names: SizedDict[str, str] = SizedDict(KEPT, lambda key, name: 100 + len(name))
+
+    def with_spoken_names(self, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
+        """The proposals with the names of places as used in sentences; the label becomes an alias."""
+        if self._graph.shown_in != self._graph.language:
+            return nodes
+        return {key: self._with_spoken_name(node) for key, node in nodes.items()}
+
+    def _with_spoken_name(self, node: Proposal) -> Proposal:
+        if node.qid is None or not is_named(node) or node.text != self._graph.label(node.qid):
+            return node
+        name = self._names.get(node.qid)
+        if name is None:
+            name = self._names[node.qid] = self._spoken_name(node.qid, node)
+        return node if name == node.text else replace(node, text=name, aliases=(node.text, *node.aliases))
+
+    def _spoken_name(self, qid: str, node: Proposal) -> str:
+        label = node.text
+        if PLACES.isdisjoint(self._gazetteer.classes(qid)) or self._gazetteer.is_state(qid) or "," in label:
+            return label
+        around = self._division_in_name(qid) or (
+            self._distinguishing_place(qid) if self._has_known_namesake(qid, label) else None
+        )
+        if around is not None and around not in label:
+            return f"{label}, {around}"
+        if self._contains_namesake(qid, label) and (text := distinguishing_name(node, ())):
+            return text
+        return f"the {label}" if _DESCRIPTIVE.match(label) else label
+
+    def _division_in_name(self, qid: str) -> str | None:
+        """The state or province to add to the name of a county, or of a town below METROPOLIS inhabitants."""
+        kinds = [self._graph.label(kind) or "" for kind in self._graph.classes(qid)]
+        county = any(map(_COUNTY.search, kinds))
+        if not county and (not any(map(_TOWN.search, kinds)) or self._gazetteer.inhabitants(qid) >= _METROPOLIS):
+            return None
+        around = [place.qid for step in self._gazetteer.chain(qid) for place in step]
+        around += [container for container, _ in self._gazetteer.containers(qid)]
+        divisions = (place for place in around if place and not _DIVISIONS.isdisjoint(self._graph.classes(place)))
+        division = next(divisions, None)
+        return self._graph.label(division) if division is not None else None
+
+    def _distinguishing_place(self, qid: str) -> str | None:
+        """The place to add to an ambiguous name: the division below the state, else the state."""
+        steps = [step[0] for step in self._gazetteer.chain(qid) if len(step) == 1]
+        if len(steps) > 1 and steps[-1].qid and self._gazetteer.is_state(steps[-1].qid):
+            steps.pop()
+        return short(steps[-1].text) if steps else None
+
+    def _has_known_namesake(self, qid: str, label: str) -> bool:
+        """Whether another place with this label, neither around nor inside it, is equally known or better known, by
+        uses as a value.
+        """
+        others = [
+            match.id
+            for match in self._graph.find(label)
+            if match.kind == "label" and match.id != qid and not self._graph.is_historical(match.id)
+            if not PLACES.isdisjoint(self._gazetteer.classes(match.id))
+        ]
+        name = normalise(label)
+        others = [i for i in others if name not in self._gazetteer.above(i)]
+        if not others or name in self._gazetteer.above(qid):
+            return False
+        counts = self._graph.store.value_counts([(prop, i) for i in (qid, *others) for prop in _USED_AS])
+        uses = {i: sum(counts.get((prop, i), 0) for prop in _USED_AS) for i in (qid, *others)}
+        share = 1.0 if not FIRST_DIVISION.isdisjoint(self._graph.classes(qid)) else _AS_KNOWN
+        return max(uses[i] for i in others) >= share * uses[qid]
+
+    def _contains_namesake(self, qid: str, label: str) -> bool:
+        """Whether a settlement inside the place has the same name: New York is a state and a city."""
+        name = normalise(label)
+        return any(
+            match.id != qid and self._graph.is_instance(match.id, SETTLEMENTS)
+            for match in self._graph.find(label)
+            if match.kind != "label"
+            and name in self._gazetteer.above(match.id)
+            and not self._graph.is_historical(match.id)
+        )
+
+
+STATE_NOUN = "country"
+# Classes whose instances are called "a country" if they are sovereign states.
+_COUNTRY_CLASSES = STATE | {"Q6256"}
+# Words of letters only, joined by spaces, points, apostrophes or hyphens.
+_PLAIN = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")
+# Relations to another place, and vague words: no nouns for the place itself.
+_ROLES = frozenset(
+    {"county seat", "seat", "capital", "place", "area", "metropolitan area", "urban area", "conurbation"}
+)
+_SPOKEN = {"federated state": "state", "federal state": "state"}  # nouns in everyday words, by class label
+
+
+def landholders(case: LadderCase) -> list[Proposal]:
+    """Phrases `a NOUN in CONTAINER` for every container, then `a NOUN` unless the place is a state; empty without a
+    noun or container.
+    """
+    named = common_noun_of(case)
+    containers = Climb(case).proposals()
+    if named is None or not containers:
+        return []
+    noun, evidence = named
+    condition = Condition(property="text", value=noun)
+    keys = {p.key: indefinite(f"{noun} in {definite(short(p.text))}") for p in containers}
+    phrased = [
+        replace(
+            p,
+            key=keys[p.key],
+            text=keys[p.key],
+            qid=None,
+            parents=tuple(keys.get(parent, parent) for parent in p.parents),
+            aliases=tuple(
+                indefinite(f"{noun} in {definite(name)}") for name in names_for_sentences((p.text, *p.aliases))
+            ),
+            evidence=(*evidence, *p.evidence),
+            conditions=p.conditions | {condition},
+        )
+        for p in containers
+    ]
+    if noun == STATE_NOUN:
+        return phrased  # "a country" adds nothing for a state
+    inner = {parent for p in phrased for parent in p.parents}
+    tops = tuple(sorted(p.key for p in phrased if p.key not in inner)) or (ANSWER,)
+    alone = Proposal(
+        key=noun, text=indefinite(noun), parents=tops, evidence=evidence, conditions=frozenset({condition})
+    )
+    return [*phrased, alone]
+
+
+def names_for_sentences(names: Sequence[str]) -> list[str]:
+    """The first name, and those others that can be used in a sentence: words, or initials of several words.
+
+    Codes ("CAN", "jp"), flags and names with brackets are left out.
+    """
+    spelled = {"".join(w[0] for w in name.split() if w[0].isupper()) for name in names}
+    out = list(names[:1])
+    for name in names[1:]:
+        letters = name.replace(".", "").replace(" ", "")
+        in_words = len(name) > 3 and name[0].isupper() and any(c.islower() for c in name) and not name.endswith(".")
+        of_words = len(letters) > 1 and letters in spelled
+        if (in_words and _PLAIN.fullmatch(name)) or of_words or name.startswith("the "):
+            out.append(name)
+    return out
+
+
+def common_noun_of(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
+    """The common noun for the place, with evidence: a class with a plain noun as label, else the description."""
+    graph = case.graph
+    for value in current_values(graph, case.answer, "P31"):
+        if value.qid in _COUNTRY_CLASSES and case.gazetteer.is_state(case.answer):
+            return STATE_NOUN, (value.evidence,)
+        head = head_of_description(value.label)
+        if head == (value.label, "place") and value.label not in _ROLES:
+            return _SPOKEN.get(value.label, value.label), (value.evidence,)
+    description = graph.description(case.answer)
+    head = head_of_description(description) if description else None
+    if head and head[1] in ("place", "country") and head[0] not in _ROLES:
+        return head[0], (from_description(graph, case.answer, head[0]),)
+    return None
+
+
+_WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
+
+# "In which city ...?" is also answered by "in Germany"; "In which country ...?" only by a country.
+_IN_WHICH = re.compile(r"\b(?:in|at|near|from) (?:which|what) (?!country|nation)\w+\b", re.I)
+
+_WHICH = re.compile(
+    r"(?:\A|, |\b(?:in|at|from|near) )(?:\w+ )?(?:which|what)(?: is the name of the| of the)?"
+    r"(?:(?: (?!is\b|was\b|are\b|were\b)[\w.-]+){0,2}?| are the(?: [\w.-]+){0,5}?)"
+    r" (?P<noun>country|cit(?:y|ies)|towns?|villages?|municipality|count(?:y|ies)|states?|provinces?|districts?"
+    r"|regions?|suburb|borough|islands?|neighbou?rhood|universit(?:y|ies)|colleges?|schools?|academy)\b(?! of\b)",
+    re.I,
+)
+
+_COUNTRY = "country"
+
+_COUNTRIES = STATE | {"Q6256", "Q3336843"}  # with countries within a state, as Scotland
+
+_SETTLEMENTS = ("city", "town", "village", "municipality", "commune")
+
+_TOLD_PLACES = frozenset({*_SETTLEMENTS, "county", "island", "lake", "mountain", "river"})
+
+# Classes too vague to name a city by.
+_UNTOLD = frozenset({"place", "human settlement", "settlement", "municipality", "commune"})
+
+_SCHOOLS = ("university", "college", "school", "academy")
+
+_LOCATES = re.compile(r"\b(?:where|locat\w+|place|from|held|filmed|born|lived?)\b", re.I)
+
+_NAMES = 5  # names of a container that are used in aliases
+
+# A name of capitalised words: "African continent" would need an article, "FRG" is a code.
+_SPELLED = re.compile(r"(?=.{4})(?:(?:[^\W\d_a-zß-ÿ][\w'’.-]+|of|the|and|de|da|del|la)(?: |\Z))+")
+
+# Count nouns, which take an article: "a Germanic language", "a winter sport"; genres and fields of work do not.
+_COUNTED = re.compile(r"^(?!an? |the ).+ (?:language|sport|religion|currency|instrument|degree|denomination|election)$")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AskedWording:
+    """The wording of containers in tiers.
+
+    `noun` is the noun before "in", with its `evidence`; `own`: whether the noun describes the answer itself and is not
+    the one asked for; `bare`: whether bare names of containers are aliases too.
+    """
+
+    noun: str
+    evidence: tuple[Evidence, ...]
+    own: bool
+    bare: bool
+
+
+def asked_wording(case: LadderCase, *, certain: bool) -> AskedWording | None:
+    """The wording for containers of the answer; None for a "where" question and for a language other than that of the
+    rules.
+
+    If the link to a settlement is not `certain`, the noun is "place".
+    """
+    if case.graph.shown_in != case.graph.language:
+        return None
+    asked = _noun_in_question(case, certain=certain)
+    noun = asked or _noun_of_place(case, certain=certain)
+    if noun is None:
+        return None
+    bare = _IN_WHICH.search(case.question) is not None
+    return AskedWording(noun=noun[0], evidence=noun[1], own=asked is None, bare=bare)
+
+
+def as_asked(nodes: dict[str, Proposal], case: LadderCase, wording: AskedWording | None) -> dict[str, Proposal]:
+    """The proposals with containers worded by the kind that is asked for; for a "where" question only articles are
+    added.
+
+    Containers of that kind keep their names: England lies in a country, the United Kingdom. Count nouns get an
+    article. A phrase that contains the answer's name ("a city in the Metropolitan City of Turin") is removed.
+    """
+    if case.graph.shown_in != case.graph.language:
+        return nodes
+    nodes = {key: _with_article(node) for key, node in nodes.items()}
+    if wording is None:
+        return nodes
+    label = case.graph.label(case.answer) or ""
+    worded = {
+        key: node
+        if not is_named(node) or (not wording.own and _is_such(node, wording.noun, case))
+        else _with_wording(node, wording, _evidence_to(nodes, key))
+        for key, node in nodes.items()
+    }
+    return remove(worded, lambda node: node.qid is None and is_phrase(node.text) and leaks_name(node.text, label))
+
+
+def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
+    """The noun that the question asks for, and evidence that the answer is one; None for a "where" question or no
+    noun.
+    """
+    relation = case.relation
+    if relation.id == "P27":
+        return _COUNTRY, ()  # nationality, also when asked with "where"
+    if _WHERE.match(case.question):
+        return None
+    if relation.asks == _COUNTRY:
+        return _COUNTRY, ()
+    if relation.id == "P36":
+        return (_settlement(case) if certain else None) or ("place", ())
+    asked = _asked_noun(case.question)
+    if asked is None and _is_agent(case):
+        return _COUNTRY, ()  # a participant of a battle is a country, not a part of the world
+    if asked is None or relation.asks not in ("place", "school"):
+        return None
+    for noun in _SCHOOLS if asked in _SCHOOLS else (asked,):
+        for statement in case.graph.current(case.answer, "P31"):
+            if statement.target and noun in _label_words(case, statement.target):
+                return noun, (from_statement(case.graph, statement),)
+    # A town as the answer to "which state": its containers may be the answer. To "which city" they are not.
+    if asked not in _SETTLEMENTS or not case.graph.is_instance(case.answer, SETTLEMENTS):
+        return None
+    own = (_settlement(case) or common_noun_of(case)) if certain else None
+    return own if own is not None and own[0] not in _UNTOLD else (asked, ())
+
+
+def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
+    """The noun of a place that does not answer "where", and its evidence; None for other answers.
+
+    A river gives "a river in Asia". A relation that containers do not inherit also uses this noun: the country around
+    a capital has not the same relation to the subject.
+    """
+    relation = case.relation
+    if relation.passes or _WHERE.match(case.question) or (not relation.id and _LOCATES.search(case.question)):
+        return None
+    if relation.asks not in ("place", "any") or PLACES.isdisjoint(case.gazetteer.classes(case.answer)):
+        return None
+    asked = asked_kind(case.question, case.graph.shown_in).detail
+    return (common_noun_of(case) if certain else None) or (asked if asked in _TOLD_PLACES else "place", ())
+
+
+def _is_agent(case: LadderCase) -> bool:
+    """Whether the answer is a state as an actor or participant, not as a location."""
+    asks = case.relation.asks
+    open_ = asks == "any" or (not case.relation.id and asks == "place")
+    return open_ and case.gazetteer.is_state(case.answer) and not _LOCATES.search(case.question)
+
+
+def _settlement(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
+    """The noun of a settlement ("city", "town", "village") by the label of a class or the description, with evidence.
+    """
+    stated = case.graph.current(case.answer, "P31")
+    for noun in _SETTLEMENTS:
+        for statement in stated:
+            if statement.target and noun in _label_words(case, statement.target):
+                return noun, (from_statement(case.graph, statement),)
+    place_noun = common_noun_of(case)
+    return place_noun if place_noun and place_noun[0] in _SETTLEMENTS else None
+
+
+@bounded_cache(entries=1 << 12, longest=400)  # 5 MB at most
+def _asked_noun(question: str) -> str | None:
+    match = _WHICH.search(question)
+    return singular(normalise(match["noun"])) if match else None
+
+
+def _is_such(node: Proposal, noun: str, case: LadderCase) -> bool:
+    """Whether a container is itself of the kind that is asked for."""
+    if node.qid is None or case.relation.id == "P36":
+        return False
+    if noun == _COUNTRY:
+        return case.gazetteer.is_state(node.qid) or not _COUNTRIES.isdisjoint(case.graph.classes(node.qid))
+    if case.gazetteer.is_state(node.qid):
+        return False  # for "which state" a sovereign state is only a container
+    return any(noun in _label_words(case, kind) for kind in case.graph.classes(node.qid))
+
+
+def _label_words(case: LadderCase, kind: str) -> list[str]:
+    return (case.graph.label(kind) or "").lower().split()
+
+
+def _with_wording(node: Proposal, wording: AskedWording, way: tuple[Evidence, ...]) -> Proposal:
+    usual = names_for_sentences((node.text, *node.aliases))
+    names = [name for name in usual if name == node.text or _SPELLED.fullmatch(name)]
+    first, *others = dict.fromkeys(indefinite(f"{wording.noun} in {definite(short(name))}") for name in names[:_NAMES])
+    others += (node.text, *node.aliases) if wording.bare else ()
+    evidence = join_evidence(((*wording.evidence, *way), node.evidence))
+    return replace(node, text=first, qid=None, aliases=tuple(others), evidence=evidence)
+
+
+def _evidence_to(nodes: dict[str, Proposal], key: str) -> tuple[Evidence, ...]:
+    """The evidence of all finer tiers, since a worded container has no QID from which the next step could start."""
+    finer = ancestors(nodes, key)
+    return join_evidence(node.evidence for other_key, node in nodes.items() if other_key in finer)
+
+
+def _with_article(node: Proposal) -> Proposal:
+    if not _COUNTED.match(node.text) or is_named(node):
+        return node
+    return replace(node, text=indefinite(node.text), aliases=(node.text, *node.aliases))

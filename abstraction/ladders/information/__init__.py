@@ -1,1 +1,0 @@
-"""Bits: the information content of tiers, from counts over the whole source."""
