@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import stat
 import sys
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -35,26 +34,49 @@ def write_run_record(
     command, such as its signature or the snapshot's id under "snapshot". Where the record cannot be written `out` is
     removed: no output is left without its record.
     """
+
+    def name(path: Path | str) -> str:
+        return Path(path).name if is_published and "://" not in str(path) else str(path)
+
+    path = Path(f"{out}{SUFFIX}")
     try:
-        path = Path(f"{out}{SUFFIX}")
-        return _write_record(path, out, command, arguments, inputs, more or {}, is_published=is_published)
+        record = {
+            "schema_version": 1,
+            "command": command,
+            "arguments": {key: str(value) if isinstance(value, Path) else value for key, value in arguments.items()},
+            "inputs": [
+                {"path": name(given), "sha256": sha256_of(given) if Path(given).is_file() else None} for given in inputs
+            ],
+            "output": {"path": name(out), "sha256": sha256_of(out)},
+            "versions": {
+                "granola-ladders": __version__,
+                "python": platform.python_version(),
+                # Versions, commit and hash of the files: enough to find the same code again.
+                "commit": commit(),
+                "files": hash_of_program(),
+            },
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            **(more or {}),
+        }
+        text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
+        with atomic_path(path) as temporary:
+            temporary.write_text(f"{text}\n", encoding="utf-8")
     except OSError:
         writable(out).unlink(missing_ok=True)
         raise
+    return path
 
 
 def record_of(out: Path | str) -> Mapping[str, Any]:
     """The run record of `out`; empty without one. An unreadable record is reported on standard error and ignored."""
     path = Path(f"{out}{SUFFIX}")
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe would block
-            raise ValueError("it is no regular file")
         record = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(record, dict):
             raise ValueError("it is no JSON object")
     # A damaged record must not stop the command that reads its file.
-    except (ValueError, RecursionError, PermissionError) as error:
-        _ignore(path, str(error))
+    except ValueError as error:
+        _tell_ignored(path, str(error))
         return {}
     except OSError:  # no record
         return {}
@@ -62,57 +84,6 @@ def record_of(out: Path | str) -> Mapping[str, Any]:
 
 
 @cache
-def _ignore(path: Path, why: str) -> None:
+def _tell_ignored(path: Path, why: str) -> None:
     """Warn, once for each path, that a record is ignored."""
     print(visible(f"granola: {path} is no run record and is ignored: {why}"), file=sys.stderr)
-
-
-def made_by(out: Path | str) -> str | None:
-    """The command that made `out`, from its run record; None without a readable one."""
-    command = record_of(out).get("command")
-    return command if isinstance(command, str) else None
-
-
-def _write_record(
-    path: Path,
-    out: Path | str,
-    command: str,
-    arguments: Mapping[str, Any],
-    inputs: Iterable[Path | str],
-    more: Mapping[str, Any],
-    *,
-    is_published: bool,
-) -> Path:
-    record = {
-        "schema_version": 1,
-        "command": command,
-        "arguments": {key: _json_value(value) for key, value in arguments.items()},
-        "inputs": [
-            {
-                "path": Path(path).name if is_published and "://" not in str(path) else str(path),
-                "sha256": _hash_of_file(path),
-            }
-            for path in inputs
-        ],
-        "output": {"path": Path(out).name if is_published else str(out), "sha256": sha256_of(out)},
-        "versions": {
-            "granola-ladders": __version__,
-            "python": platform.python_version(),
-            # Versions, commit and hash of the files: enough to find the same code again.
-            "commit": commit(),
-            "files": hash_of_program(),
-        },
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        **more,
-    }
-    with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    return path
-
-
-def _hash_of_file(path: Path | str) -> str | None:
-    return sha256_of(path) if Path(path).is_file() else None
-
-
-def _json_value(value: Any) -> Any:
-    return str(value) if isinstance(value, Path) else value

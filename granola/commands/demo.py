@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.base.bundled import bundled
-from granola.base.run_record import made_by, write_run_record
+from granola.base.run_record import record_of, write_run_record
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim, show_lines
 from granola.commands.command import Command
@@ -45,7 +45,8 @@ class Demo(Command["Systems"]):
         if self.out.exists() and not self.out.is_dir():
             raise GranolaError(f"--out {self.out} is a file; name a folder, as in --out demo-output")
         # Only a folder that a demo made is overwritten.
-        if not self.force and self.out.exists() and any(self.out.iterdir()) and made_by(self.out / PAGE) != "demo":
+        is_demo = record_of(self.out / PAGE).get("command") == "demo"
+        if not self.force and self.out.exists() and any(self.out.iterdir()) and not is_demo:
             raise UsageError(f"{self.out} is not an earlier demo's; name another folder, or give --force")
         with lock_output(self.out):
             return self._make()

@@ -111,7 +111,7 @@ class RulesMatcher(ReplyMatcher):
 
         It includes the version of Babel, since CLDR's data decide in languages other than English.
         """
-        code = hash_of_modules("granola.matching.rules", folders=("granola/matching",), libraries=("babel",))
+        code = hash_of_modules("granola.matching.rules", libraries=("babel",))
         return signature("rules", **self.reading_settings, v=code)
 
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,30 +15,35 @@ from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import ScoreSettings, score
 
 FILES = Path(__file__).parent / "files"
-MODULE = "granola.matching.rules"
-CODE = ["granola/matching/rules.py", "abstraction/text/language/date_reader.py"]
-DATA = ["granola/matching/data/given_names.txt", "abstraction/data/units.json", "abstraction/data/languages/de.json"]
+# Modules that a verdict loads and does not depend on: faces, types of errors, plumbing.
+WITHOUT_EFFECT = ("granola.base", "granola.errors", "granola.scoring", "abstraction.errors", "kg.errors", "kg.web")
+MATCHED = """
+import sys
+from granola.matching import matcher
+matcher("rules", language="de").match("Er wurde am 4. August 1961 in Hawaii geboren.", [["Honolulu"], ["Hawaii"]])
+ours = {name: module for name, module in sys.modules.items() if name.startswith(("kg.", "abstraction.", "granola."))}
+print(*(name for name, module in ours.items() if not module.__file__.endswith("__init__.py")))
+"""
 
 
-def test_the_code_that_is_imported_and_the_data_that_are_named_are_hashed() -> None:
-    found = {path.relative_to(code_hash.ROOT).as_posix() for path in code_hash.files_of(MODULE)}
-    assert {*CODE, *DATA} <= found
-    assert {"abstraction/linking/linker.py", "granola/report/pages/files/shared.css"}.isdisjoint(found)
+def test_all_that_a_verdict_loads_is_hashed() -> None:
+    done = subprocess.run([sys.executable, "-c", MATCHED], capture_output=True, text=True, check=True)
+    folders = ("granola/matching", *code_hash.READ)
+    loaded = [name for name in done.stdout.split() if not name.startswith(WITHOUT_EFFECT)]
+    assert "granola.matching.rules" in loaded
+    assert [name for name in loaded if not name.replace(".", "/").startswith(folders)] == []
 
 
-def test_one_changed_line_changes_the_hash_of_what_depends_on_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_changed_line_changes_the_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code_hash, "ROOT", tmp_path)
-    for name, text in {"rules": "from kg import terms\n", "terms": "", "other": ""}.items():
-        (tmp_path / "kg").mkdir(exist_ok=True)
-        (tmp_path / "kg" / f"{name}.py").write_text(text)
+    (tmp_path / "kg" / "base").mkdir(parents=True)
+    (tmp_path / "kg" / "base" / "terms.py").write_text("")
     whole = code_hash.hash_of_modules.__wrapped__
-    before = whole("kg.rules")
+    before = whole("granola.matching.rules")
     (tmp_path / "kg" / "other.py").write_text("X = 1\n")
-    assert whole("kg.rules") == before
-    (tmp_path / "kg" / "terms.py").write_text("X = 1\n")
-    assert whole("kg.rules") != before
+    assert whole("granola.matching.rules") == before
+    (tmp_path / "kg" / "base" / "terms.py").write_text("X = 1\n")
+    assert whole("granola.matching.rules") != before
 
 
 def test_rows_and_files_and_every_format_have_the_same_hash(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -14,22 +13,17 @@ from granola.scoring.signature import snapshot_of
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[" * 100_000, "recursion"),
         ("{oops", "Expecting property name"),
         ("[1]", "no JSON object"),
         ('{"snapshot": "a\x1b[31m', "Invalid control character"),
-        (None, "no regular file"),
     ],
-    ids=["deep", "damaged", "list", "cut off", "pipe"],
+    ids=["damaged", "list", "cut off"],
 )
 def test_a_record_that_cannot_be_read_is_told_once_and_ignored(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, why: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, why: str
 ) -> None:
     path = tmp_path / "tiers.jsonl.run.json"
-    if text is None:
-        os.mkfifo(path)
-    else:
-        path.write_text(text)
+    path.write_text(text)
     assert record_of(tmp_path / "tiers.jsonl") == {}
     assert snapshot_of(tmp_path / "tiers.jsonl") == "unknown"
     (line,) = capsys.readouterr().err.splitlines()
