@@ -1,4 +1,4 @@
-"""The Python interface in a few functions, over files, rows or DataFrames of any library (`granola.base.frames`).
+"""The Python interface in a few functions, over files, rows or DataFrames of any library.
 
 ```python
 import granola
@@ -18,23 +18,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from granola.base.frames import frame_of, frame_records, frame_with, snapshot_of_frame
-from granola.errors import MatcherError, PredictionError, UsageError
-
-
-class FrameLike(Protocol):
-    """A DataFrame of pandas, polars or pyarrow, for type checkers; none of these libraries has to be installed."""
-
-    @property
-    def columns(self) -> Any:
-        """Columns (polars, pyarrow) or an index of names (pandas)."""
-
-    @property
-    def shape(self) -> Any:
-        """The numbers of rows and columns."""
-
+from granola.errors import GranolaError, MatcherError, PredictionError, UsageError
 
 if TYPE_CHECKING:
     from abstraction.base.faults import OnReject, RejectedRow
@@ -46,13 +32,11 @@ if TYPE_CHECKING:
     from kg.store.protocol import Store
 
     Snapshot = Store | Path | str
-    Questions = Path | str | Iterable[Mapping[str, Any]]
-    Rows = Path | str | Iterable[TieredRow] | Iterable[Mapping[str, Any]] | FrameLike
     Levels = TieredRow | Sequence[Sequence[str]] | Sequence[Mapping[str, Any]] | str
-    Predictions = PredictionFile | Path | str | Mapping[str, str] | Iterable[Mapping[str, Any]] | FrameLike
 
-
-Frame = TypeVar("Frame", bound=FrameLike)
+BUNDLED = Path(__file__).resolve().parent / "demo"  # a piece of WikiData, questions, predictions and samples
+FIRST = 5  # ladders that a notebook shows of a long list
+SNAPSHOT = "snapshot"  # key of the snapshot's id: in the `attrs` of pandas, else a column of this name
 EXACT = 2**53  # floats represent each whole number up to here exactly
 Errors = Literal["raise", "collect"]
 
@@ -82,7 +66,12 @@ class LadderRows(list["TieredRow"]):
         return "".join(row._repr_html_() for row in self[:FIRST]) + more
 
 
-FIRST = 5  # ladders that a notebook shows of a long list
+def bundled(name: str) -> Path:
+    """The path of a file of the bundled sample, found by its name without suffix."""
+    paths = sorted(path for path in BUNDLED.glob(f"{name}.*") if path.is_file())
+    if not paths:
+        raise GranolaError(f"the bundled {name} is missing from {BUNDLED}; install granola-ladders again")
+    return paths[0]
 
 
 def snapshot(where: Path | str | None = None) -> Store:
@@ -95,7 +84,6 @@ def snapshot(where: Path | str | None = None) -> Store:
 
     if where is not None:
         return open_store(where)
-    from granola.base.bundled import bundled
     from kg.building.snapshot import build
 
     with tempfile.TemporaryDirectory(prefix="granola-sample-") as folder:
@@ -134,28 +122,8 @@ def ladder(
     return _ladders(_questions([row]), snapshot, language, linker)[0]
 
 
-class LadderSettings(TypedDict, total=False):
-    """Keyword arguments of `ladders`, for type checkers."""
-
-    preset: str | None
-    question_field: str | None
-    answer_field: str | None
-    id_field: str | None
-    split: str | None
-    relation: str | None
-    language: str
-    linker: str
-    errors: Errors
-
-
-@overload
-def ladders(questions: Questions, snapshot: Snapshot, **settings: Unpack[LadderSettings]) -> LadderRows: ...
-@overload
-def ladders(questions: Frame, snapshot: Snapshot, **settings: Unpack[LadderSettings]) -> Frame: ...
-
-
 def ladders(
-    questions: Questions | FrameLike,
+    questions: Any,
     snapshot: Snapshot,
     *,
     preset: str | None = None,
@@ -256,8 +224,8 @@ def match(
 
 
 def score(
-    rows: Rows,
-    predictions: Predictions,
+    rows: Any,
+    predictions: Any,
     matcher: Matcher | str = "rules",
     *,
     join: Literal["id", "question"] = "id",
@@ -283,7 +251,9 @@ def score(
         raise UsageError(f"join is {join!r}; allowed: id, question")
     tiered = _as_tiered(rows)
     if not isinstance(tiered, TieredFile):
-        tiered = TieredFile(rows=tiered, snapshot=_snapshot_of(rows) or "unknown")
+        frame = frame_of(rows)
+        known = getattr(rows, "snapshot", None) if frame is None else snapshot_of_frame(frame)
+        tiered = TieredFile(rows=tiered, snapshot=known or "unknown")
     if snapshot is not None:
         tiered = replace(tiered, snapshot=snapshot)
     by_question = QuestionIds.of(tiered.rows) if join == "question" else None
@@ -311,12 +281,6 @@ def _ladders(
             return _ladders(questions, store, language, linker, rejected)
     made = list(make_ladders(questions, snapshot, language=language, linker=linker))
     return LadderRows(made, str(snapshot.manifest()["snapshot_id"]), rejected or ())
-
-
-def _snapshot_of(rows: Rows) -> str | None:
-    """The id of the snapshot in rows in memory, None without one."""
-    frame = frame_of(rows)
-    return getattr(rows, "snapshot", None) if frame is None else snapshot_of_frame(frame)
 
 
 def _questions(
@@ -455,3 +419,67 @@ def _resolve_matcher(given: Matcher | str, language: str | None) -> Matcher:
     from granola.matching.registry import matcher
 
     return matcher(given, language=language) if isinstance(given, str) else given
+
+
+# DataFrames, by narwhals.
+
+
+def frame_of(given: Any) -> Any:
+    """The value as a DataFrame of narwhals where it is one of any library, else None."""
+    if given is None or isinstance(given, str | Path | Mapping | Sequence):
+        return None  # plain types need no import of narwhals
+    import narwhals
+
+    frame = narwhals.from_native(given, pass_through=True)
+    if isinstance(frame, narwhals.LazyFrame):
+        raise UsageError(f"a {type(given).__name__} has no rows yet; expected a DataFrame, in polars frame.collect()")
+    return frame if isinstance(frame, narwhals.DataFrame) else None
+
+
+def frame_records(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a frame."""
+    native = frame.to_native()
+    rows = native.to_dict("records") if _is_pandas(frame) else frame.rows(named=True)
+    return [{str(name): value for name, value in row.items()} for row in rows]
+
+
+def snapshot_of_frame(frame: Any) -> str | None:
+    """The id of the snapshot that the ladders of a frame come from."""
+    if _is_pandas(frame):
+        return frame.to_native().attrs.get(SNAPSHOT)  # type: ignore[no-any-return]  # attrs may contain any value
+    return str(frame[SNAPSHOT][0]) if SNAPSHOT in frame.columns and len(frame) else None
+
+
+def frame_with(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence[Any]], snapshot: str) -> Any:
+    """The rows at `places` with `columns` added to their own, as a frame of the same library.
+
+    pandas keeps its index, and objects as they are; elsewhere a list of objects becomes JSON text, as in CSV.
+    """
+    if _is_pandas(frame):
+        table = frame.to_native().iloc[list(places)].copy()
+        # Only pandas keeps attributes of a frame; others get a column.
+        table.attrs[SNAPSHOT] = snapshot
+        for name, values in columns.items():
+            table[name] = list(values)
+        return table
+    import narwhals
+
+    chosen = frame[list(places)]
+    columns = {**columns, SNAPSHOT: [snapshot] * len(places)}
+    series = [
+        narwhals.new_series(name, list(_as_cells(values)), backend=frame.implementation)
+        for name, values in columns.items()
+    ]
+    return chosen.with_columns(*series).to_native()
+
+
+def _is_pandas(frame: Any) -> bool:
+    return bool(frame.implementation.is_pandas())
+
+
+def _as_cells(values: Iterable[Any]) -> Iterable[Any]:
+    from abstraction.files.records import json_text
+
+    for value in values:
+        is_plain = not isinstance(value, list) or all(isinstance(item, str) for item in value)
+        yield value if is_plain else json_text(value)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from granola.base.bundled import bundled
 from granola.base.run_record import record_of, write_run_record
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim, show_lines
@@ -18,6 +17,7 @@ from granola.commands.snapshot_build import SnapshotBuild
 from granola.commands.tiers import Tiers
 from granola.errors import GranolaError, UsageError
 from granola.scoring.shared_settings import Force
+from granola.shortcuts import bundled
 
 if TYPE_CHECKING:
     from granola.scoring.scored_systems import Systems

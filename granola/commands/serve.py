@@ -15,12 +15,12 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from granola.base.bundled import bundled
 from granola.base.settings import Setting
 from granola.commands.command import Command
 from granola.commands.messages import note
 from granola.errors import GranolaError, UsageError
 from granola.scoring.shared_settings import check_language
+from granola.shortcuts import bundled
 from kg.base.packages import install_hint
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from abstraction.errors import RowError
 from abstraction.files.row_shapes import PRESETS, data_files, shape_of
 from abstraction.files.rows import QARow, read_questions, row_language, unknown_language
 from abstraction.maker.pipeline import LadderMaker, make_ladders
-from granola.base.bundled import bundled
 from granola.commands import Dataset, Score, Tiers
 from granola.decoding.samples import read_unsampled_questions
 from granola.errors import PredictionError
 from granola.scoring.predictions import QuestionIds, read_predictions
+from granola.shortcuts import bundled
 from kg.building.snapshot import build
 from kg.store import open_store
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from granola.base.bundled import BUNDLED
 from granola.commands.cli.main import main
+from granola.shortcuts import BUNDLED
 
 PIECES = ("questions.jsonl", "predictions-specific.jsonl", "predictions-cautious.jsonl")
 

@@ -12,8 +12,8 @@ import pytest
 from abstraction.datasets.asked_entities import asked_entities, relations_of
 from abstraction.files.rows import read_questions
 from abstraction.maker.pipeline import make_ladders
-from granola.base.bundled import bundled
 from granola.commands import SnapshotBuild
+from granola.shortcuts import bundled
 from kg.base.scope import Scope
 from kg.building.snapshot import build
 from kg.store import open_store

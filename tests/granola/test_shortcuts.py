@@ -14,9 +14,9 @@ import pytest
 import granola
 from abstraction.errors import RowError
 from abstraction.files.rows import read_tiered, write_tiered
-from granola.base.bundled import bundled
 from granola.errors import MatcherError, PredictionError, UsageError
 from granola.scoring.scores import ScoreSettings, score
+from granola.shortcuts import bundled
 
 QUESTION = "Where was Barack Obama born?"
 ROWS = [

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from granola.base.bundled import bundled
 from granola.commands import Score
+from granola.shortcuts import bundled
 
 
 def test_a_command_scores_and_prints_when_asked(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from abstraction.files.rows import read_tiered
-from granola.base.bundled import bundled
 from granola.matching import matcher
 from granola.report.score_page import render
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import ScoreSettings, score
+from granola.shortcuts import bundled
 
 
 def test_the_page_asks_nobody_for_anything(demo: Path) -> None:

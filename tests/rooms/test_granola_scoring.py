@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from granola.base.bundled import bundled
 from granola.matching import matcher
 from granola.scoring.bootstrap import bootstrap_estimate
 from granola.scoring.metrics import Metric
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import ScoreSettings, score
 from granola.scoring.system_comparison import compare
+from granola.shortcuts import bundled
 
 
 def test_two_systems_scored_and_compared(demo: Path) -> None:
