@@ -36,7 +36,7 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
         CommandEntry(
             "serve", "Serve ladders, links, verdicts and scores over HTTP, and a page to try them on.", "serve"
         ),
-        CommandEntry("mcp", "Serve ladders, links and verdicts as tools that agents call (MCP).", "agents"),
+        CommandEntry("mcp", "Serve ladders, links and verdicts as tools that agents call (MCP).", "serve"),
     ),
     "Snapshots of WikiData": (
         CommandEntry(
@@ -53,7 +53,7 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
     "Predictions": (
         CommandEntry("answer", "Ask a model the questions, and keep its responses.", "answer"),
         CommandEntry("aggregate", "Make one answer of several responses to each question.", "answer"),
-        CommandEntry("curve", "Show what more demanded support brings: precision, coverage, bits.", "curve"),
+        CommandEntry("curve", "Show what more demanded support brings: precision, coverage, bits.", "report"),
         CommandEntry("experiment", "Run models, methods and settings of a file, and compare them.", "experiment"),
     ),
     "Scores": (

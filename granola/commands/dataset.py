@@ -16,7 +16,7 @@ from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, command_line
 from granola.base.terminal_lines import TextTable, count_table, show_lines
 from granola.commands.command import Command
-from granola.commands.link_review import ReviewSettings
+from granola.commands.ladder_settings import DatasetModels, ReviewSettings
 from granola.commands.messages import (
     count,
     note,
@@ -27,7 +27,6 @@ from granola.commands.messages import (
     watch_rows,
 )
 from granola.commands.output import lock_output, writing
-from granola.commands.phrasing import DatasetModels
 from granola.scoring.shared_settings import (
     LINKED_TO,
     Force,

@@ -1,4 +1,4 @@
-"""`granola serve`: a snapshot as an HTTP service, with a web page."""
+"""`granola serve` and `granola mcp`: a snapshot as an HTTP service with a web page, and as tools that agents call."""
 
 from __future__ import annotations
 
@@ -11,20 +11,50 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from granola.base.settings import Setting
 from granola.commands.command import Command
-from granola.commands.messages import note
+from granola.commands.messages import note, warn_of_language
 from granola.errors import GranolaError, UsageError
-from granola.scoring.shared_settings import check_language
+from granola.scoring.shared_settings import Language, check_language
 from granola.shortcuts import bundled
 from kg.base.packages import install_hint
 
 if TYPE_CHECKING:
     from granola.service.limits import ServiceSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mcp(Command[None]):
+    """Serve ladders, links, verdicts and what guesses agree on as tools of the Model Context Protocol.
+
+    An agent starts it and speaks to it over standard input and output; it ends with the agent.
+    """
+
+    prints = False
+
+    snapshot: Annotated[
+        str | None, Setting("The snapshot to link to and climb in; without one, the bundled sample.")
+    ] = None
+    language: Language = "en"
+
+    def run(self) -> None:
+        """Serve until the input ends. Raises UsageError without the SDK."""
+        # Checked before a snapshot is built for nothing.
+        if find_spec("mcp") is None:
+            raise UsageError(f"granola mcp needs the protocol's SDK: {install_hint('mcp')}")
+        from granola.service.agent_tools import tool_server
+        from granola.shortcuts import snapshot
+
+        check_language(self.language)
+        with closing(snapshot(self.snapshot)) as store:
+            warn_of_language(self.language, store)
+            tool_server(store, language=self.language).run("stdio")
+
 
 TOKEN = "GRANOLA_TOKEN"
 SERVICE_HELP = f"the service needs its libraries: {install_hint('service')}"

@@ -18,7 +18,7 @@ from abstraction.files.writing import format_of
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Part, visible
 from granola.commands.command import Command
-from granola.commands.link_review import ReviewSettings
+from granola.commands.ladder_settings import LOG_SUFFIX, PhrasingRun, PhrasingSettings, ReviewSettings
 from granola.commands.messages import (
     count,
     note,
@@ -39,7 +39,6 @@ from granola.commands.output import (
     writing,
     writing_rows,
 )
-from granola.commands.phrasing import LOG_SUFFIX, PhrasingRun, PhrasingSettings
 from granola.errors import UsageError
 from granola.scoring.shared_settings import (
     LINKED_TO,

@@ -126,7 +126,7 @@ def test_no_output_without_its_record(run: Run, folder: Path, monkeypatch: pytes
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "t.jsonl.run.json")
 
-    monkeypatch.setattr(records, "_write_record", full)
+    monkeypatch.setattr(records, "atomic_path", full)
     for command in (f"{TIERS} t.jsonl", f"{SCORE} t.jsonl"):
         code, _, err = run(*command.split())
         assert code == 2

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from granola.commands.cli.config_file import config, use_config
-from granola.commands.cli.from_settings import typer_command
+from granola.commands.cli.main import _exit_status, config, typer_command
 from granola.commands.tiers import Ladder
 from granola.errors import UsageError
 
@@ -45,10 +45,11 @@ def test_commands_take_it_for_their_default(folder: Path) -> None:
 def test_the_environment_comes_before_the_contact(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "granola.toml").write_text('contact = "me@example.org"\n', encoding="utf-8")
     monkeypatch.setenv("GRANOLA_CONTACT", "you@example.org")
-    use_config()
+    monkeypatch.setattr(sys, "argv", ["granola", "--version"])
+    assert _exit_status() == 0
     assert os.environ["GRANOLA_CONTACT"] == "you@example.org"
     monkeypatch.delenv("GRANOLA_CONTACT")
-    use_config()
+    assert _exit_status() == 0
     assert os.environ["GRANOLA_CONTACT"] == "me@example.org"
 
 

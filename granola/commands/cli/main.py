@@ -2,19 +2,27 @@
 
 Data goes to stdout, all else to stderr. Exit status: 0 all well, 1 some rows were rejected or a check
 failed, 2 wrong usage or unusable input.
+
+The nearest `granola.toml`, from the current folder upwards, has defaults for all commands; a command line overrides it:
+
+    snapshot = "wikidata.sqlite"      # --snapshot of every command that needs one; from the file's folder
+    language = "de"                   # --language
+    contact = "me@example.org"        # GRANOLA_CONTACT, where the environment does not have it
 """
 
 from __future__ import annotations
 
 import gc
+import inspect
 import io
 import os
 import re
 import sqlite3
 import sys
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperGroup
@@ -22,24 +30,25 @@ from typer.core import TyperGroup
 from abstraction.errors import AbstractionError
 from granola import __version__
 from granola.base.terminal_lines import visible
-from granola.commands.cli.config_file import use_config
-from granola.commands.command_list import COMMANDS, GROUPS
+from granola.commands.command_list import COMMANDS, GROUPS, VERBS, command_class
 from granola.errors import GranolaError, UsageError
 from kg.base.files import LOOP, is_full, is_loop, why_unwritten
 from kg.errors import KGError, WebAddressError
 from kg.web.addresses import scrubbed, without_secrets
 
-UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell reports SIGINT and SIGPIPE: 128 + the signal
+if TYPE_CHECKING:
+    from granola.base.settings import DeclaredSetting
+    from granola.commands.command import Command
 
+UNUSABLE, INTERRUPTED, CLOSED_PIPE = 2, 130, 141  # the last two as a shell reports SIGINT and SIGPIPE: 128 + the signal
 _ADDRESS = re.compile(r"([a-z][a-z0-9]+):(/+)(.+)", re.IGNORECASE)
+NAME = "granola.toml"
+KEYS = ("snapshot", "language", "contact")
 
 
 @cache
 def _command(name: str) -> Any:
     """The click command of a verb, or the group of its members; imports their modules."""
-    from granola.commands.cli.from_settings import typer_command
-    from granola.commands.command_list import command_class
-
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False, help=entry.line, no_args_is_help=bool(entry.members))
     for verb in entry.verbs:
@@ -117,6 +126,93 @@ def _root(
     pass
 
 
+_JSON = inspect.Parameter(
+    "as_json", inspect.Parameter.KEYWORD_ONLY, annotation=bool,
+    default=typer.Option(
+        False, "--json", help="Print the result as one JSON object.", rich_help_panel="Of every command"
+    ),
+)  # fmt: skip
+
+
+def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
+    """The function for typer: its docstring is the help, its exit status that of `execute`."""
+
+    def run(*, as_json: bool = False, **settings: Any) -> None:
+        # An option that was not given leaves the default of the command.
+        made = command(**{name: value for name, value in settings.items() if value is not None})
+        if status := made.execute(as_json=as_json):
+            raise typer.Exit(status)
+
+    from granola.base.settings import settings_of
+
+    parameters = [_parameter(declared) for declared in settings_of(command)]
+    # --json is no setting of a command: it chooses how the result is printed.
+    if command.prints:
+        parameters.append(_JSON)
+    run.__name__ = command.__name__
+    run.__doc__ = command.__doc__
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads the options from this
+    return run
+
+
+def _parameter(declared: DeclaredSetting) -> inspect.Parameter:
+    setting, default = declared.setting, declared.default
+    # granola.toml gives the defaults of a required snapshot, and of the language.
+    if default == {"snapshot": ..., "language": "en"}.get(declared.field, "") and not setting.positional:
+        default = config().get(declared.field, default)
+    bounds = f" [{setting.allowed}]" if setting.allowed else ""
+    options: dict[str, Any] = {"help": setting.help + bounds, "metavar": setting.metavar}
+    if setting.shown is not None:
+        options["show_default"] = setting.shown
+    if setting.advanced:
+        options["rich_help_panel"] = "Advanced"
+    # typer expects lists for options that may be repeated.
+    if declared.many and default not in (..., None):
+        default = list(default)
+    if setting.positional:
+        parameter = typer.Argument(default, **options)
+    else:
+        names = [setting.flag or setting.name(declared.field), *([setting.short] if setting.short else [])]
+        parameter = typer.Option(default, *names, **options)
+    annotation = list[declared.type] if declared.many else declared.type  # type: ignore[name-defined]
+    return inspect.Parameter(
+        declared.field,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=parameter,
+        annotation=annotation | None if declared.optional or default is None else annotation,
+    )
+
+
+@cache
+def config() -> Mapping[str, str]:
+    """The content of the nearest file; empty without one. Raises UsageError for an unknown key."""
+    here = Path.cwd()
+    path = next((folder / NAME for folder in (here, *here.parents) if (folder / NAME).is_file()), None)
+    if path is None:
+        return {}
+    import difflib
+    import tomllib
+
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path}: {error}") from error
+    for key, value in table.items():
+        if key not in KEYS:
+            # Most unknown keys are typing errors.
+            near = difflib.get_close_matches(key, KEYS, n=1)
+            hint = f"; is {near[0]!r} meant?" if near else f"; there are {', '.join(KEYS)}"
+            raise UsageError(f"{path}: {key!r} is no setting{hint}")
+        if not isinstance(value, str) or not value.strip():
+            raise UsageError(f"{path}: {key} is {value!r}; expected a text")
+    snapshot = table.get("snapshot")
+    # Relative to the file, so that commands work from any folder below it.
+    if snapshot is not None and "://" not in snapshot:
+        table = {**table, "snapshot": str(path.parent / snapshot)}
+    return dict(table)
+
+
 def main() -> None:
     """Run the command line; turn expected errors into one line on stderr and status 2."""
     gc.set_threshold(100_000, 20, 100)  # rows read stay alive: checking them again takes a tenth of a run
@@ -129,7 +225,10 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     status = _exit_status()
     if status in (UNUSABLE, CLOSED_PIPE):
-        _drop_output()
+        try:
+            sys.stdout.flush()
+        except OSError:  # or the interpreter would flush into a closed pipe or a full disk at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)
 
 
@@ -148,7 +247,8 @@ def _open_closed_streams() -> None:
 def _exit_status() -> int:
     try:
         _check_arguments(sys.argv[1:])
-        use_config()
+        if contact := config().get("contact"):
+            os.environ.setdefault("GRANOLA_CONTACT", contact)  # the environment overrides the file
         return _run_app()
     except WebAddressError as error:
         return _report_error(f"{error}; a granola service takes questions at POST /v1/ladders: see docs/service.md")
@@ -157,7 +257,11 @@ def _exit_status() -> int:
     except BrokenPipeError:
         return CLOSED_PIPE  # the reader of our output is gone: no message can reach it
     except FileNotFoundError as error:
-        return _report_error(_missing_file_message(without_secrets(str(error.filename))))
+        name = without_secrets(str(error.filename))
+        if (address := _ADDRESS.match(name)) is None:
+            return _report_error(f"no such file: {name}")
+        address_given = f"{address[1]}://{address[3]} is an address"
+        return _report_error(f"{address_given}, and files are read from this machine; fetch it first")
     except OSError as error:
         why = why_unwritten(Path(), error)
         if error.filename is not None:
@@ -168,7 +272,12 @@ def _exit_status() -> int:
     except sqlite3.Error as error:
         return _report_error(f"SQLite: {error}")
     except KeyboardInterrupt:
-        _report_error(f"interrupted; {_resume_hint(sys.argv[1:])}")
+        words = sys.argv[1:]
+        verb = next((verb for verb in (" ".join(words[:2]), *words[:1]) if verb in VERBS), None)
+        hint = "nothing half-written is left, and the same command begins anew"
+        if verb is not None and command_class(verb).resumes:
+            hint = "the same command goes on with what is kept, if anything is"
+        _report_error(f"interrupted; {hint}")
         return INTERRUPTED
 
 
@@ -203,37 +312,9 @@ def _check_arguments(arguments: list[str]) -> None:
             raise UsageError(LOOP.format(path))
 
 
-def _resume_hint(words: list[str]) -> str:
-    """The hint on how to continue a command that was interrupted."""
-    from granola.commands.command_list import VERBS, command_class
-
-    verb = next((verb for verb in (" ".join(words[:2]), *words[:1]) if verb in VERBS), None)
-    if verb is not None and command_class(verb).resumes:
-        return "the same command goes on with what is kept, if anything is"
-    return "nothing half-written is left, and the same command begins anew"
-
-
-def _missing_file_message(name: str) -> str:
-    """The message for a missing file; for an address, that only files are read."""
-    address = _ADDRESS.match(name)
-    if address is None:
-        return f"no such file: {name}"
-    return f"{address[1]}://{address[3]} is an address, and files are read from this machine; fetch it first"
-
-
 def _report_error(message: str) -> int:
     print(f"granola: {visible(scrubbed(message))}", file=sys.stderr)
     return UNUSABLE
-
-
-def _drop_output() -> None:
-    """Keep the interpreter from flushing into a closed pipe or a full disk at its end."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
 
 
 if __name__ == "__main__":

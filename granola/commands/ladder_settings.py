@@ -1,4 +1,4 @@
-"""`--phrase` and its settings: a model that phrases ladders, a cache of its replies, a log of decisions."""
+"""Settings of commands that make ladders: `--phrase`, a model that phrases them, and `--review` of the links of answers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,61 @@ from kg.store.protocol import Store
 if TYPE_CHECKING:
     from abstraction.base.faults import OnReject
     from abstraction.files.rows import TieredRow
+    from abstraction.linking.review import Decisions
     from abstraction.models.chat_model import ChatModel
     from abstraction.phrasing.decisions import DecisionCounts
     from abstraction.phrasing.phraser import ConsistencyScorer, Mode, ModelPhraser
+    from kg.store.protocol import Store
+
+
+class Confidence(StrEnum):
+    """Values of `--min-confidence`."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    GIVEN = "given"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewSettings:
+    """Settings: the links that count, and the sheet where a person decides on doubtful ones."""
+
+    min_confidence: Annotated[
+        Confidence | None,
+        Setting("Make no ladder where an answer's entity is less certain than this.", advanced=True),
+    ] = None
+    review: Annotated[
+        Path | None,
+        Setting(
+            "Write a CSV sheet of doubtful links to decide on, with rivals and what is known of them.", advanced=True
+        ),
+    ] = None
+    decisions: Annotated[
+        Path | None, Setting("A sheet of --review with decisions: what is meant, or none.", advanced=True)
+    ] = None
+
+    def read_review(self) -> Decisions:
+        """Read the decisions of a person. Raises RowError as `read_decisions`."""
+        from abstraction.linking.review import read_decisions
+
+        return read_decisions(self.decisions) if self.decisions else {}
+
+    def apply_review(
+        self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions, language: str
+    ) -> Iterator[TieredRow]:
+        """Remove the ladders of refused or uncertain links; write doubtful links to the sheet."""
+        from abstraction.linking.review import Reviewer, without_refused_links, without_uncertain_links, write_sheet
+
+        # Decisions first: decided links need not be reviewed again.
+        ladders = (without_refused_links(row, decisions) for row in ladders)
+        if self.review is not None:
+            ladders = write_sheet(ladders, Reviewer(store, language=language), self.review)
+        if self.min_confidence is None:
+            return ladders
+        least = self.min_confidence.value
+        return (without_uncertain_links(row, least) for row in ladders)
+
 
 LOG_SUFFIX = ".phrasing.jsonl"  # log of decisions beside the output
 SAMPLES_PER_ROW = 10  # replies sampled per row for --consistency, as in Yona et al. 2024, appendix B
