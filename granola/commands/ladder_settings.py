@@ -1,4 +1,4 @@
-"""Settings of commands that make ladders: `--phrase`, a model that phrases them, and `--review` of the links of answers."""
+"""Settings of commands that make ladders: a model that phrases them, and the review of the links of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`granola report` and `granola curve`: systems on one tiered file as a page with figures; scores by required support."""
+"""`granola report` and `granola curve`: systems as a page with figures, and scores by the support demanded."""
 
 from __future__ import annotations
 
