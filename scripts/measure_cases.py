@@ -16,7 +16,7 @@ from typing import Any
 
 from measuring import arguments, rows_of
 
-from granola.evidence.grounding.citation_markers import cited_passages, deflecting_rule
+from granola.evidence.grounding.answer_text import cited_passages, deflecting_rule
 from granola.matching import in_language, matcher
 from granola.replies import read_reply, read_verdict
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from granola.evidence.attribution.simple_evaluators import WordEvaluator
-from granola.evidence.grounding.grounded_samples import Relevance
-from granola.evidence.grounding.grounding_items import AnsweredSentence, AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.evidence.grounding.sentence_judges import EvaluatorSentenceJudge
+from granola.evidence.grounding.answer_judging import EvaluatorSentenceJudge
+from granola.evidence.grounding.grounded_rows import Relevance
+from granola.evidence.grounding.grounding_task import AnsweredSentence, AnswerVerdict, GroundingItem, SentenceVerdict
 
 LABELS = {"A": "ANSWER-THE-QUESTION", "R": "RELATED-INFORMATION", "O": "OUTDATED", "U": "UNKNOWN"}
 ASKED = "2024-11-20"

@@ -61,7 +61,7 @@ def test_nothing_else_reaches_it() -> None:
 
 
 def test_patterns_are_read_as_docker_reads_them() -> None:
-    assert reaches_the_build("granola/report/pages/files/shared.css")
+    assert reaches_the_build("granola/report/files/shared.css")
     assert not reaches_the_build("granola/__pycache__/x.pyc")
     assert not reaches_the_build("docs/README.md")
 

@@ -115,7 +115,7 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
     from granola.scoring.metrics import STANDARDS, metrics
 
     page = ROOT / "docs" / "explanation" / "paper.md"
-    sources = "".join(map(_source, ("figures", "study", "disagreements")))
+    sources = "".join(map(_source, ("figures", "study")))
     shown = set(re.findall(r'(?:name=|_curve_figure\(\s*)"([a-z0-9-]+)"', sources)) | {"popularity"}
     section = page.read_text(encoding="utf-8").partition("## Section 5: figures")[2].partition("\n## ")[0]
     rows = [

@@ -84,7 +84,7 @@ class Experiment(Command[ExperimentDone]):
 
     def run(self) -> ExperimentDone:
         """Do what is not done yet, and score all systems. Raises UsageError before any model is asked."""
-        from granola.report.drawing.style import check_drawing
+        from granola.report.charts import check_drawing
 
         tiered, systems, scoring = read_plan(self.file, self.out / PREDICTIONS)
         shared: dict[str, Any] = {

@@ -93,9 +93,8 @@ class Generate(RowsCommand):
         from abstraction.models.chat_model import Request
         from abstraction.phrasing.model_requests import RequestForm
         from abstraction.phrasing.prompt_files import hash_of
-        from granola.evidence.grounding.grounded_rows import read_grounded
-        from granola.evidence.grounding.grounded_samples import GroundedSample
-        from granola.evidence.grounding.sentence_judges import ANSWER, passage_lines, read_grounding_prompts
+        from granola.evidence.grounding.answer_judging import ANSWER, passage_lines, read_grounding_prompts
+        from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
 
         prompts = read_grounding_prompts(self.prompts)
         samples = list(islice(read_grounded(self.items, on_reject=output.rejected.append), self.limit))
@@ -121,9 +120,8 @@ class Generate(RowsCommand):
     def _knowledge_texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         from abstraction.base.faults import RejectedRow
         from abstraction.phrasing.prompt_files import hash_of
-        from granola.evidence.knowledge.knowledge_generation import TextKind, generate_texts
         from granola.evidence.knowledge.knowledge_items import read_items
-        from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
+        from granola.evidence.knowledge.knowledge_prompts import TextKind, generate_texts, read_knowledge_prompts
 
         what = TextKind(self.target)
         prompts = read_knowledge_prompts(self.prompts)

@@ -20,7 +20,7 @@ from granola.scoring.shared_settings import Force, Language, Limit, Out
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from granola.evidence.grounding.answer_judging import AnswerJudge
-    from granola.evidence.grounding.grounded_samples import GroundedSample
+    from granola.evidence.grounding.grounded_rows import GroundedSample
 
 CHAT, WORDS = "chat", "words=0.6"  # values of `--sentences`; 0.6: least share of shared words
 
@@ -143,10 +143,10 @@ class GroundingJudge(RowsCommand):
 
     def _judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
         from granola.evidence.attribution.evaluator_words import EvaluatorWords
-        from granola.evidence.grounding.answer_judging import AnswerJudge
-        from granola.evidence.grounding.sentence_judges import (
+        from granola.evidence.grounding.answer_judging import (
             ONE_PASSAGE_KINDS,
             TEMPERATURE,
+            AnswerJudge,
             ChatSentenceJudge,
             EvaluatorSentenceJudge,
             SentenceJudge,
@@ -175,7 +175,7 @@ class GroundingJudge(RowsCommand):
 
 def _note_unknown_citations(pairs: Sequence[tuple[GroundedSample, str]]) -> None:
     """Note how many citations name no passage: usually because answers use other ids than the passages."""
-    from granola.evidence.grounding.citation_markers import cited_passages
+    from granola.evidence.grounding.answer_text import cited_passages
 
     unknown = Counter[str]()
     for sample, answer in pairs:

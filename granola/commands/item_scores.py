@@ -21,12 +21,12 @@ from granola.scoring.shared_settings import Force, Resamples
 
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
-    from granola.evidence.evidence_task import ItemFigure, PaperTable, Report
+    from granola.evidence.evidence_task import Report
     from granola.evidence.judge_pools import JudgePool
-    from granola.evidence.knowledge.choosing import Association, ChosenTexts
-    from granola.evidence.paper_tables import FilledTable
+    from granola.evidence.knowledge.knowledge_task import Association, ChosenTexts
+    from granola.evidence.paper_tables import FilledTable, ItemFigure, PaperTable
     from granola.evidence.verdict_rows import VerdictRows
-    from granola.report.drawing.charts import Panel
+    from granola.report.charts import Panel
     from granola.scoring.aggregation import Estimate
     from granola.scoring.system_comparison import Difference
 
@@ -192,8 +192,8 @@ class Verdicts(Command[VerdictsReport]):
 
     def _check(self) -> None:
         """Raise UsageError for an unknown table or figure, and for an output of nothing."""
-        from granola.evidence.evidence_task import published
         from granola.evidence.grounding.sample_statistics import QUESTION_FIGURES
+        from granola.evidence.paper_tables import published
 
         figures = sorted({*published().figures, *QUESTION_FIGURES})
         if self.figure is not None and self.figure not in figures:
@@ -247,7 +247,7 @@ class Verdicts(Command[VerdictsReport]):
 
     def _plan(self, given: VerdictRows) -> ItemFigure:
         """The fields and scores to slice by: those of the figure, unless options name others."""
-        from granola.evidence.evidence_task import ItemFigure, published
+        from granola.evidence.paper_tables import ItemFigure, published
 
         if self.figure is None:
             return ItemFigure(x=self.by, y=self.score or (given.task.main,))
@@ -259,8 +259,8 @@ class Verdicts(Command[VerdictsReport]):
         return plan.model_copy(update=changed)
 
     def _paper_table(self, given: VerdictRows) -> PaperTable | None:
-        from granola.evidence.evidence_task import published
-        from granola.evidence.task_list import BY_NAME
+        from granola.evidence.paper_tables import published
+        from granola.evidence.verdict_rows import BY_NAME
 
         if self.table is None:
             return None
@@ -271,7 +271,7 @@ class Verdicts(Command[VerdictsReport]):
         return table
 
     def _choose_texts(self, given: VerdictRows) -> ChosenTexts | None:
-        from granola.evidence.knowledge.choosing import choose_texts, parse_coefficients
+        from granola.evidence.knowledge.knowledge_task import choose_texts, parse_coefficients
 
         if self.best is None:
             # Q is computed only to choose texts.
@@ -282,7 +282,7 @@ class Verdicts(Command[VerdictsReport]):
         return choose_texts(given.rows, self.best, parse_coefficients(self.quality), given.forming)
 
     def _associations(self, given: VerdictRows) -> Sequence[Association]:
-        from granola.evidence.knowledge.choosing import associations
+        from granola.evidence.knowledge.knowledge_task import associations
 
         if not self.correlate:
             return ()
@@ -317,7 +317,7 @@ class Verdicts(Command[VerdictsReport]):
     def _write_output(self, told: VerdictsReport) -> None:
         """Write the output in the format of its file ending, with its run record."""
         from abstraction.files.writing import write_records
-        from granola.report.drawing.charts import estimates_figure, estimates_table
+        from granola.report.charts import estimates_figure, estimates_table
         from kg.base.files import atomic_path
 
         if self.out is None:

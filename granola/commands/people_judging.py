@@ -62,7 +62,7 @@ class SheetsDraw(RowsCommand):
     def run(self) -> RowsOutput:
         """Draw and write. Raises UsageError where there is no item, or a file would be lost."""
         from granola.evidence.annotation_sheets import draw_items, share_out, write_sheet
-        from granola.evidence.task_list import sheet_form
+        from granola.evidence.verdict_rows import sheet_form
 
         check_kind(Path(self.out), "jsonl")
         # One file per annotator, so that none sees the labels of another.
@@ -88,8 +88,7 @@ class SheetsDraw(RowsCommand):
         from granola.evidence.attribution.attribution_samples import read_any_samples
         from granola.evidence.attribution.text_task import text_items
         from granola.evidence.audit.tier_sheets import tier_items
-        from granola.evidence.task_list import task_of
-        from granola.evidence.verdict_rows import read_verdicts
+        from granola.evidence.verdict_rows import read_verdicts, task_of
 
         first = next((one for one in read_records(self.items) if isinstance(one, Record)), None)
         # Both layouts of tiered rows: nested levels, and the columns of the dataset.
@@ -179,7 +178,7 @@ class SheetsRead(Command[SheetsJudged]):
         from granola.evidence.annotation_sheets import check_sheets, read_sheet, sheet_agreement, verdicts_of
         from granola.evidence.attribution.text_task import PAPER, TEXTS
         from granola.evidence.audit.tier_sheets import COMPARABLE, TIERS, error_rates
-        from granola.evidence.task_list import sheet_form
+        from granola.evidence.verdict_rows import sheet_form
 
         inputs = [self.drawn, *self.sheets]
         with writing(self.out, inputs=inputs, force=self.force):

@@ -63,8 +63,7 @@ class Curve(Command[Curves]):
     def run(self) -> Curves:
         """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
         from granola.decoding.support_curve import support_curves, support_reaching
-        from granola.report.drawing.charts import Panel, estimates_figure
-        from granola.report.drawing.style import format_of
+        from granola.report.charts import Panel, estimates_figure, format_of
         from kg.base.files import atomic_path
 
         check_language(self.language)
@@ -172,10 +171,10 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
 
     def run(self) -> DrawnReport:
         """Score, draw and write. Raises UsageError for a folder with other content."""
-        from granola.report.drawing.style import check_drawing
+        from granola.report.charts import check_drawing
+        from granola.report.figures import PAGE, write_study
         from granola.report.question_list import rows_with_evidence
         from granola.report.study import Study
-        from granola.report.study_html import PAGE, write_study
         from granola.scoring.system_comparison import compare
 
         if not self.predictions:
@@ -212,7 +211,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
 
     def _ladders(self) -> DrawnReport:
         """The page of the ladders alone."""
-        from granola.report.study_html import PAGE
+        from granola.report.figures import PAGE
         from kg.base.files import atomic_path
 
         with lock_output(self.out):
@@ -255,7 +254,7 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
 
     Raises UsageError for a file, and for a folder with content other than an earlier report.
     """
-    from granola.report.study_html import FIGURES, PAGE, TABLES
+    from granola.report.figures import FIGURES, PAGE, TABLES
 
     if out.is_dir():
         record = record_of(out / PAGE)

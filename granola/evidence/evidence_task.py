@@ -1,23 +1,28 @@
-"""The definition of an evidence task: items, questions for judges, rows of verdicts, scores.
+"""The definition of an evidence task: items, questions for judges, rows of verdicts; estimates of any task's scores.
 
 item -> judge -> verdicts (JSON lines) -> estimates by slice -> table, LaTeX, CSV, figure. All steps after the verdicts
-are shared; a task defines the fields of its rows. Tables and figures of the papers are data: `published()`.
+are shared; a task defines the fields of its rows. Tables and figures of the papers are data:
+`granola.evidence.paper_tables.published`.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any
+from itertools import combinations
+from typing import Any, TypeVar
 
-from pydantic import BaseModel
+import orjson
 
 from abstraction.files.records import Record
+from abstraction.models.chat_model import ChatModel
 from granola import __version__
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import RESAMPLES
+from granola.scoring.statistics import mean_estimate, share_estimate
+from granola.scoring.system_comparison import Difference, paired_difference, with_holm
 
 UNCLEAR = "unclear"  # the label of an annotator who cannot decide
 Row = Mapping[str, Any]
@@ -122,47 +127,83 @@ class EvidenceTask:
     lacking: str = ""
 
 
-class ItemFigure(BaseModel, frozen=True):
-    """A figure with a panel for each field of `x`, with a line for each score of `y`; for one score, for each value of
-    `by`.
+T = TypeVar("T")
+AnyPlace = TypeVar("AnyPlace", str, int, float | str)
 
-    `longer_than`: only texts with more tokens (words by blanks) count.
+
+def by_slice(
+    values: Iterable[tuple[AnyPlace, T]], estimate: Callable[[Sequence[T]], Estimate]
+) -> dict[AnyPlace, Estimate]:
+    """An estimate for each slice, in the order of slices: numbers before names."""
+    groups: dict[AnyPlace, list[T]] = {}
+    for place, value in values:
+        groups.setdefault(place, []).append(value)
+    return {place: estimate(groups[place]) for place in sorted(groups, key=lambda one: (isinstance(one, str), one))}
+
+
+def plain_estimate(values: Sequence[float], place: Place, forming: Forming) -> Estimate:
+    """A share with Wilson's interval if all values are 0 or 1, else a mean with a bootstrap interval."""
+    # Wilson is valid near 0 and 1 and for few items, where the bootstrap is too narrow.
+    if set(values) <= {0.0, 1.0}:
+        return share_estimate(values)
+    return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
+
+
+def compared_pairs(
+    systems: Mapping[str, Mapping[str, float | None]], score: str, resamples: int, seed: int
+) -> list[Difference]:
+    """Compare every pair of systems on a score, paired over items with both values, with Holm's correction.
+
+    `systems`: by name, the contribution of each item to the score, None where it does not count.
     """
+    differences = []
+    for first, second in combinations(systems, 2):
+        values, theirs = systems[first], systems[second]
+        pairs = [(value, theirs[key]) for key, value in values.items() if key in theirs]
+        # Paired tests need both values of an item.
+        counting = [pair for pair in pairs if None not in pair]
+        differences.append(
+            paired_difference(
+                counting, metric=score, first=first, second=second, resamples=resamples, seed=seed
+            )
+        )  # fmt: skip
+    return with_holm(differences)
 
-    task: str = ""
-    x: tuple[str, ...]
-    y: tuple[str, ...]
-    by: str = "system"
-    longer_than: int = 0
 
+def field_of(row: Row, path: str) -> Any:
+    """The value of a field, with dots between nested names; tags and scores need no prefix.
 
-class PaperTable(BaseModel, frozen=True):
-    """A table of a paper: the columns with their scores, and the rows of the paper.
-
-    `factor`: the multiplier for display, 100 where the paper prints percentages. `note`: the limits of comparing with
-    the paper.
+    For a list: whether it contains the name.
     """
-
-    task: str
-    columns: dict[str, str]
-    printed: dict[str, tuple[float | None, ...]]
-    factor: float
-    digits: int
-    note: str
-
-
-class PublishedFigures(BaseModel, frozen=True):
-    """Tables and figures of Hu et al. 2025 (CAQA), Sorodoc et al. 2025 (GaRAGe), Chen et al. 2023 (CONNER), by name.
-
-    The column heads for Table 2 of GaRAGe are derived from the text; percentages of CONNER (factuality, validity) are
-    stored as shares.
-    """
-
-    tables: dict[str, PaperTable]
-    figures: dict[str, ItemFigure]
+    value: Any = row
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else name in value if isinstance(value, list) else None
+    if value is not None:
+        return value
+    return next((inner[path] for inner in (row.get("tags"), row.get("scores")) if inner and path in inner), None)
 
 
-@cache
-def published() -> PublishedFigures:
-    """The tables and figures of `data/papers.json`."""
-    return PublishedFigures.model_validate_json((files("granola") / "evidence" / "data" / "papers.json").read_bytes())
+def places(told: Any) -> list[Place]:
+    """The slice that a value belongs to; empty for a missing value."""
+    if isinstance(told, bool):
+        return ["yes" if told else "no"]
+    return [told] if isinstance(told, str | int | float) and told != "" else []
+
+
+def number_of(told: Any) -> float | None:
+    """The value as a number; None for other types and for NaN."""
+    return float(told) if isinstance(told, int | float) and not math.isnan(told) else None
+
+
+def identity_name(identity: Mapping[str, object]) -> str:
+    """The name of a model and a hash of its whole identity."""
+    digest = hashlib.sha256(orjson.dumps(dict(identity), option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[:8]
+    called = str(identity.get("model") or identity.get("kind") or "model")
+    return "".join(c if c.isalnum() or c in "._/-" else "_" for c in called) + f"-{digest}"
+
+
+def model_name(model: ChatModel) -> str:
+    """See `identity_name`; for a replay, the names of the recorded models."""
+    # A replay gives the verdicts of the recorded models: its signature must equal theirs.
+    recorded = getattr(getattr(model, "source", None), "recorded", None) or [model.identity]
+    return "+".join(sorted(map(identity_name, recorded)))

@@ -17,8 +17,7 @@ from typing import Any
 
 from granola.errors import UsageError
 from granola.evidence.evidence_task import EvidenceTask, Row
-from granola.evidence.task_list import TASKS
-from granola.evidence.verdict_rows import VerdictRows
+from granola.evidence.verdict_rows import TASKS, VerdictRows
 from granola.scoring.statistics import kappa
 
 POOLED = "pooled by majority"  # prefix of the judge in pooled rows

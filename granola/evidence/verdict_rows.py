@@ -1,4 +1,4 @@
-"""Rows of verdicts of any judge: reading, scores by system, slices along a field, paired tests."""
+"""Rows of verdicts of any task and judge: reading, scores by system, slices along a field, paired tests."""
 
 from __future__ import annotations
 
@@ -9,16 +9,62 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.base.faults import OnReject, RejectedRow
-from abstraction.files.records import read_records
+from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import read_each, without_rejected
 from granola.base.run_record import record_of
-from granola.errors import UsageError
-from granola.evidence.estimates import by_slice, compared_pairs, field_of, number_of, places, plain_estimate
-from granola.evidence.evidence_task import Cells, EvidenceTask, Forming, ItemFigure, Place, Report, Row
-from granola.evidence.task_list import read_verdict, task_of
-from granola.report.drawing.charts import Panel
+from granola.errors import SampleError, UsageError
+from granola.evidence.attribution.attribution_task import ATTRIBUTION
+from granola.evidence.attribution.text_task import COVERAGE, TEXTS
+from granola.evidence.audit.tier_sheets import TIERS
+from granola.evidence.evidence_task import (
+    Cells,
+    EvidenceTask,
+    Forming,
+    Place,
+    Report,
+    Row,
+    SheetForm,
+    by_slice,
+    compared_pairs,
+    field_of,
+    number_of,
+    places,
+    plain_estimate,
+)
+from granola.evidence.grounding.grounding_task import GROUNDING
+from granola.evidence.knowledge.knowledge_task import KNOWLEDGE
+from granola.evidence.paper_tables import ItemFigure
+from granola.report.charts import Panel
 from granola.scoring.aggregation import Estimate
 from granola.scoring.system_comparison import Difference
+
+TASKS = (GROUNDING, ATTRIBUTION, KNOWLEDGE)
+BY_NAME: dict[str, EvidenceTask] = {task.name: task for task in TASKS}
+MADE_BY = ", ".join(task.made_by for task in TASKS)
+
+
+def task_of(row: Row) -> EvidenceTask | None:
+    """The task of a row of verdicts; None for another row."""
+    return next((task for task in TASKS if task.distinctive_field in row), None)
+
+
+def sheet_form(item: Row) -> SheetForm:
+    """The sheet for an item: a row of verdicts, an attribution sample, a text with its facts, or a tier."""
+    # Tiers and texts have no judge, so they are recognised by their fields.
+    if "tier" in item and "before" in item:
+        return TIERS
+    if COVERAGE.field in item and "facts" in item:
+        return TEXTS
+    return (task_of(item) or ATTRIBUTION).sheet
+
+
+def read_verdict(record: Record) -> dict[str, object]:
+    """Validate a row of verdicts of any task. Raises SampleError, RowError."""
+    task = task_of(record.data)
+    if task is None or not isinstance(record.data.get("id"), str):
+        raise SampleError(f"no verdict of {MADE_BY}")
+    return task.read(record)
+
 
 SYSTEM = "system"  # default grouping of rows; in attribution the systems are evaluators
 _TITLES = {

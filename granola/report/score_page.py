@@ -17,7 +17,6 @@ from abstraction.base.properties import titled
 from abstraction.files.rows import TieredRow
 from granola import __version__
 from granola.report.ladder_view import LONGEST, LadderView, gold, shorten_prediction, view_ladder
-from granola.report.pages.templates import page_file, render_page
 from granola.report.question_list import MOST, MOST_LADDERS, question_views, shown_places
 from granola.report.score_tables import (
     SHORT_TITLES,
@@ -27,6 +26,7 @@ from granola.report.score_tables import (
     relation_lines,
     share,
 )
+from granola.report.templates import page_file, render_page
 from granola.scoring.aggregation import NO_RELATION, Estimate
 from granola.scoring.predictions import SystemAnswer
 from granola.scoring.scores import ScoreReport
@@ -284,7 +284,7 @@ def render(
 
     Each report's items are those of `rows`, in that order (ValueError where not). `manifest` is the snapshot's, for
     the footer. `figures`, `tables`, the files of tables that the page shows elsewhere, and the figures' CSS `style`
-    are what `granola.report.study_html` makes. `made_of`: see `question_views`.
+    are what `granola.report.figures` makes. `made_of`: see `question_views`.
     """
     for report in reports:
         # Items and rows are joined by their place below.

@@ -2,24 +2,123 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from heapq import nsmallest
 
+from abstraction.files.records import escape_formula
 from abstraction.files.rows import TieredRow
-from granola.report.disagreements import coarse_answers
-from granola.report.drawing.charts import Panel
-from granola.report.plain_table import Table, Value
+from granola.matching import squad
+from granola.report.charts import Panel
 from granola.report.score_tables import distribution_columns, lines_of
 from granola.scoring.aggregation import Estimate, GroupScore
 from granola.scoring.bootstrap import Interval
+from granola.scoring.items import ItemScore, names_of
 from granola.scoring.metrics import Standard, informativeness_weight
 from granola.scoring.page_views import TITLES
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
 from granola.scoring.sweeps import LAMBDAS, ItemF1, item_f1, lambda_sweep, risk_coverage, tau_sweep
 from granola.scoring.system_comparison import Difference
+
+Value = str | int | float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """A table: `name` for its files, `head`, and rows of its length; NaN is a missing number."""
+
+    name: str
+    title: str
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def to_csv(self, *, raw: bool = False) -> str:
+        """CSV with a header; numbers unrounded, NaN empty. Unless `raw`, formulas are made harmless: see
+        `abstraction.files.records`.
+        """
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        for row in (self.head, *self.rows):
+            cells = ["" if isinstance(value, float) and math.isnan(value) else value for value in row]
+            writer.writerow(cells if raw else map(escape_formula, cells))
+        return stream.getvalue()
+
+
+def shown(value: Value) -> str:
+    """A value as text for readers: three decimals, a dash for NaN."""
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.3f}"
+    return str(value)
+
+
+EXAMPLES = 8  # rows of the table for each system
+
+
+def coarse_answers(
+    rows: Sequence[TieredRow],
+    reports: Sequence[ScoreReport],
+    files: Sequence[PredictionFile],
+    score: str | None = None,
+) -> Table:
+    """Answers that match a coarser level than the gold answer, in the form of the paper's Table 9.
+
+    Chosen are those with the lowest token-F1 with the gold answer and the highest with the matched tier, in ascending
+    order of the score `score` in the predictions (the paper takes BLEURT), or of the F1 with the gold answer where
+    none is named. Many answers often have the same pair of F1; of those, the ones with the least score are chosen.
+    """
+    lines: list[tuple[Value, ...]] = []
+    for report, file in zip(reports, files, strict=True):
+        lines_of_system = _coarse_rows(rows, report, file, score)
+        lines += sorted(lines_of_system, key=lambda line: (math.isnan(line[6]), line[6], line[7]))  # type: ignore[arg-type]  # numbers
+    caption = f"Up to {EXAMPLES} a system: low token-F1 with the gold answer, high with the tier (as Table 9)."
+    return Table(
+        name="coarse-answers",
+        title="Wrong by the standard, right at a coarser level",
+        caption=f"{caption} Ordered by {score}, least first." if score else f"{caption} Ordered by the first.",
+        head=("system", "question", "gold answer", "candidate", "matched tier", "level", score or "score", "F1, gold",
+              "F1, tier"),
+        rows=tuple(lines),
+    )  # fmt: skip
+
+
+def _coarse_rows(
+    rows: Sequence[TieredRow], report: ScoreReport, file: PredictionFile, by: str | None
+) -> Iterator[tuple[Value, ...]]:
+    """The rows of the table for one system."""
+    best: list[tuple[float, float, int]] = []
+    for index, (row, item) in enumerate(zip(rows, report.items, strict=True)):
+        if item.verdict is not None and (item.verdict.level or 0) > 1:
+            gold, tier = _both_f1(row, item, report)
+            value = _named_score(file, item, by)
+            # Lowest F1 with the gold answer and highest with the tier first; NaN scores last.
+            best.append((gold - tier, math.inf if math.isnan(value) else value, index))
+    for _, _, index in nsmallest(EXAMPLES, best):
+        row, item = rows[index], report.items[index]
+        assert item.verdict is not None
+        states = item.verdict.compared.tier if item.verdict.compared else ""
+        scores = _named_score(file, item, by), *_both_f1(row, item, report)
+        asked = row.question, row.answers[0], item.prediction or ""
+        yield (report.system, *asked, states, item.verdict.level or 0, *scores)
+
+
+def _named_score(file: PredictionFile, item: ItemScore, by: str | None) -> float:
+    """The score `by` of the prediction of an item; NaN where it has none."""
+    return file.predictions[item.id].scores.get(by, math.nan) if by else math.nan
+
+
+def _both_f1(row: TieredRow, item: ItemScore, report: ScoreReport) -> tuple[float, float]:
+    """Return (token-F1 with the names of level 1, token-F1 with the names of the matched level)."""
+    assert item.verdict is not None
+    assert item.verdict.level is not None
+    text, names = item.prediction or "", names_of(row, report.signature.standard)
+    return squad.best_f1(text, names[0]), squad.best_f1(text, names[item.verdict.level - 1])
+
 
 _BOTH = {
     "selective_accuracy": "selective GRANOLA accuracy",

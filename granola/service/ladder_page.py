@@ -16,11 +16,9 @@ from pydantic import ValidationError
 from abstraction.files.rows import TieredRow, linked_ids
 from granola import __version__
 from granola.matching import matcher
-from granola.report.ladder_view import view_ladder
-from granola.report.pages.templates import page_file, render_page
-from granola.report.pages.visible_text import escape_invisible, visible
-from granola.report.pages.wikidata_links import address
+from granola.report.ladder_view import address, view_ladder
 from granola.report.question_list import prediction_view
+from granola.report.templates import escape_invisible, page_file, render_page, visible
 from granola.scoring.items import ItemScore, names_of
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_item

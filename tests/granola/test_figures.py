@@ -12,8 +12,15 @@ import pytest
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
 from granola.matching import matcher
-from granola.report.drawing.charts import Panel, draw_panels, estimates_figure
-from granola.report.drawing.style import figure_bytes, figure_of, inline_svg, system_style
+from granola.report.charts import (
+    Panel,
+    draw_panels,
+    estimates_figure,
+    figure_bytes,
+    figure_of,
+    inline_svg,
+    system_style,
+)
 from granola.report.figures import draw_f1, draw_gap, draw_tradeoff
 from granola.report.study import Study
 from granola.scoring.aggregation import Estimate

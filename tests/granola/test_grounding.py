@@ -20,22 +20,23 @@ from abstraction.models.text_scorers import Entailment
 from granola.commands import Generate, GroundingJudge, Verdicts
 from granola.errors import UsageError
 from granola.evidence.attribution.entailment_evaluators import EntailmentEvaluator
-from granola.evidence.grounding.answer_judging import AnswerJudge
-from granola.evidence.grounding.grounded_rows import read_grounded
-from granola.evidence.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.evidence.grounding.grounding_items import AnswerVerdict, CitationCounts, GroundingItem, SentenceVerdict
-from granola.evidence.grounding.grounding_scores import (
+from granola.evidence.grounding.answer_judging import AnswerJudge, ChatSentenceJudge, EvaluatorSentenceJudge
+from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance, read_grounded
+from granola.evidence.grounding.grounding_task import (
+    GROUNDING,
     SCORE_FUNCTIONS,
+    AnswerVerdict,
+    CitationCounts,
     Deflecting,
+    GroundingItem,
     GroundingSettings,
     Over,
+    SentenceVerdict,
     and_if_known,
     citation_scores,
     grounding_report,
     item_value,
 )
-from granola.evidence.grounding.grounding_task import GROUNDING
-from granola.evidence.grounding.sentence_judges import ChatSentenceJudge, EvaluatorSentenceJudge
 from granola.scoring.aggregation import Estimate
 from granola.scoring.bootstrap import Interval
 from tests.abstraction.scripted_model import Scripted

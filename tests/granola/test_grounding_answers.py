@@ -18,22 +18,22 @@ from abstraction.errors import ReplyError, RowError
 from abstraction.files.records import Record
 from granola.commands import GroundingJudge, Verdicts
 from granola.evidence.evidence_task import Forming
-from granola.evidence.grounding.answer_judging import AnswerJudge
-from granola.evidence.grounding.grounded_rows import read_grounded
-from granola.evidence.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.evidence.grounding.grounding_items import GroundingItem, SentenceVerdict
-from granola.evidence.grounding.grounding_scores import (
-    Deflecting,
-    GroundingSettings,
-    Over,
-    band_of,
-    grounding_report,
-)
-from granola.evidence.grounding.sentence_judges import (
+from granola.evidence.grounding.answer_judging import (
+    AnswerJudge,
     ChatSentenceJudge,
     read_deflection,
     read_grade,
     read_sentence_verdicts,
+)
+from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance, read_grounded
+from granola.evidence.grounding.grounding_task import (
+    Deflecting,
+    GroundingItem,
+    GroundingSettings,
+    Over,
+    SentenceVerdict,
+    band_of,
+    grounding_report,
 )
 from granola.evidence.verdict_rows import VerdictRows
 from tests.abstraction.scripted_model import Scripted

@@ -13,10 +13,10 @@ from abstraction.models.chat_model import Request
 from granola.commands import GroundingJudge, Verdicts
 from granola.errors import UsageError
 from granola.evidence.grounding.answer_judging import AnswerJudge
-from granola.evidence.grounding.grounded_samples import GroundedSample, GroundingPassage
-from granola.evidence.grounding.grounding_items import GroundingItem
-from granola.evidence.grounding.grounding_scores import (
+from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage
+from granola.evidence.grounding.grounding_task import (
     Deflecting,
+    GroundingItem,
     GroundingSettings,
     grounding_report,
     item_value,

@@ -13,12 +13,10 @@ import orjson
 import pytest
 
 from abstraction.models.chat_model import Request
-from granola.evidence.grounding.answer_judging import AnswerJudge
-from granola.evidence.grounding.citation_markers import cited_passages, deflecting_rule, without_markers
-from granola.evidence.grounding.grounded_rows import read_grounded
-from granola.evidence.grounding.grounded_samples import GroundedSample
-from granola.evidence.grounding.grounding_items import GroundingItem
-from granola.evidence.grounding.sentence_judges import ChatSentenceJudge
+from granola.evidence.grounding.answer_judging import AnswerJudge, ChatSentenceJudge
+from granola.evidence.grounding.answer_text import cited_passages, deflecting_rule, without_markers
+from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
+from granola.evidence.grounding.grounding_task import GroundingItem
 from tests.abstraction.scripted_model import Scripted
 from tests.grounding_world import own_rows, word_judge
 from tests.thorough import thorough_only

@@ -12,8 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from granola.evidence.grounding.answer_sentences import answer_sentences
-from granola.evidence.grounding.citation_markers import cited_passages, deflecting_rule, without_markers
+from granola.evidence.grounding.answer_text import (
+    answer_sentences,
+    cited_passages,
+    deflecting_rule,
+    without_markers,
+)
 from tests.conftest import DATA, needs_data
 from tests.tables import read_table
 

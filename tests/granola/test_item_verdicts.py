@@ -15,8 +15,8 @@ import pytest
 from granola.commands import Verdicts
 from granola.errors import UsageError
 from granola.evidence.grounding.answer_judging import AnswerJudge
-from granola.evidence.grounding.grounded_samples import GroundedSample, GroundingPassage
-from granola.report.drawing.charts import MOST, Panel, estimates_figure, estimates_table
+from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage
+from granola.report.charts import MOST, Panel, estimates_figure, estimates_table
 from granola.scoring.statistics import mean_estimate, share_estimate
 from tests.grounding_world import own_rows, word_judge
 

@@ -13,7 +13,23 @@ from hypothesis import strategies as st
 from abstraction.models.text_scorers import Continuation, Entailment, TokenScores
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
-from granola.evidence.knowledge.choosing import (
+from granola.evidence.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex
+from granola.evidence.knowledge.knowledge_items import KnowledgeItem
+from granola.evidence.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge
+from granola.evidence.knowledge.knowledge_metrics import (
+    Aggregation,
+    RandomTexts,
+    aggregate_vectors,
+    hallucinated_entities,
+    helpfulness,
+    informativeness,
+    judge_sentences,
+    likeliest_label,
+    named_entities,
+    sentence_coherence,
+)
+from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
+from granola.evidence.knowledge.knowledge_task import (
     EQUAL,
     PARTS,
     associations,
@@ -22,21 +38,6 @@ from granola.evidence.knowledge.choosing import (
     quality,
     somers_d,
 )
-from granola.evidence.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex
-from granola.evidence.knowledge.knowledge_baselines import hallucinated_entities, named_entities
-from granola.evidence.knowledge.knowledge_items import KnowledgeItem
-from granola.evidence.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge
-from granola.evidence.knowledge.knowledge_metrics import (
-    Aggregation,
-    RandomTexts,
-    aggregate_vectors,
-    helpfulness,
-    informativeness,
-    judge_sentences,
-    likeliest_label,
-    sentence_coherence,
-)
-from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 from tests.knowledge_models import TableCoherence, TableContinuations, TableEntailment, TableRelevance
 
 HALF, QUARTER = math.log(0.5), math.log(0.25)

@@ -16,7 +16,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium"),
     pytest.mark.xdist_group("browser"),
-    pytest.mark.thorough("granola/report", "granola/report/pages"),
+    pytest.mark.thorough("granola/report"),
 ]
 
 

@@ -12,7 +12,7 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
 from granola.errors import MatcherError
 from granola.matching import batch_matching, matcher
-from granola.report.disagreements import coarse_answers
+from granola.report.study import coarse_answers
 from granola.scoring.items import names_of
 from granola.scoring.metrics import Standard, metrics
 from granola.scoring.predictions import Prediction, PredictionFile

@@ -7,7 +7,7 @@ from pathlib import Path
 from abstraction.files.rows import read_tiered
 from granola.evidence.audit.offences import FindingTally, audit
 from granola.evidence.audit.tier_sheets import TIERS, tier_items
-from granola.evidence.task_list import sheet_form
+from granola.evidence.verdict_rows import sheet_form
 from kg.store.sqlite import SQLiteStore
 
 

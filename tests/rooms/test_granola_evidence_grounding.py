@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from granola.evidence.attribution.simple_evaluators import WordEvaluator
-from granola.evidence.grounding.answer_judging import AnswerJudge
-from granola.evidence.grounding.citation_markers import cited_passages, deflecting_rule
-from granola.evidence.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.evidence.grounding.sentence_judges import EvaluatorSentenceJudge
+from granola.evidence.grounding.answer_judging import AnswerJudge, EvaluatorSentenceJudge
+from granola.evidence.grounding.answer_text import cited_passages, deflecting_rule
+from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance
 
 BRIDGE = GroundedSample(
     id="1",

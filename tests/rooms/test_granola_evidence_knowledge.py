@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from granola.evidence.knowledge.choosing import EQUAL, quality, somers_d
 from granola.evidence.knowledge.evidence_pieces import ItemPieces, WordIndex
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
 from granola.evidence.knowledge.knowledge_judge import JudgeModels, KnowledgeJudge
 from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
+from granola.evidence.knowledge.knowledge_task import EQUAL, quality, somers_d
 from tests.knowledge_models import TableEntailment
 
 PASSAGES = ["Ulm lies on the Danube.", "Bread is baked."]

@@ -16,7 +16,6 @@ from granola.evidence.attribution.evaluation import (
     micro_f1,
     scores_of,
 )
-from granola.evidence.estimates import field_of, places, plain_estimate
 from granola.evidence.evidence_task import (
     Cells,
     EvidenceTask,
@@ -27,6 +26,9 @@ from granola.evidence.evidence_task import (
     Row,
     SheetForm,
     SheetLine,
+    field_of,
+    places,
+    plain_estimate,
 )
 from granola.scoring.aggregation import Estimate
 

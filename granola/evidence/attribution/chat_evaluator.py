@@ -24,7 +24,7 @@ from granola.base.code_hash import hash_of_modules
 from granola.evidence.attribution.attribution_samples import AttributionSample
 from granola.evidence.attribution.categories import Category, read_category
 from granola.evidence.attribution.evaluators import AttributionJudgement, category_judgement, prompt_lines
-from granola.evidence.judge_names import model_name
+from granola.evidence.evidence_task import model_name
 from granola.replies import read_verdict
 
 AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))

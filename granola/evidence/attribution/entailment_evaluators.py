@@ -18,7 +18,7 @@ from granola.evidence.attribution.categories import Category
 from granola.evidence.attribution.chat_evaluator import AskingEvaluator, failure_of
 from granola.evidence.attribution.evaluation import TWO_WAY
 from granola.evidence.attribution.evaluators import AttributionJudgement, category_judgement
-from granola.evidence.judge_names import identity_name
+from granola.evidence.evidence_task import identity_name
 from granola.replies import read_verdict
 
 # pairs per call; scorers that report a block size get at least one block

@@ -4,38 +4,237 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import as_file, files
 from itertools import islice
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Protocol
 
 from pydantic import Field
 
+from abstraction.errors import ReplyError
 from abstraction.files.row_models import NeededId, RowModel
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.phrasing.model_requests import RequestForm
-from abstraction.phrasing.prompt_files import Prompt, prompts_hash
-from granola.evidence.grounding.answer_sentences import answer_sentences
-from granola.evidence.grounding.citation_markers import cited_passages, deflecting_rule, without_markers
-from granola.evidence.grounding.grounded_samples import GroundedSample, GroundingPassage, Relevance
-from granola.evidence.grounding.grounding_items import (
+from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts, prompts_hash
+from granola.evidence.attribution.attribution_samples import AttributionSample
+from granola.evidence.attribution.categories import Category
+from granola.evidence.attribution.evaluators import AttributionEvaluator, AttributionJudgement
+from granola.evidence.attribution.simple_evaluators import long_words
+from granola.evidence.evidence_task import model_name
+from granola.evidence.grounding.answer_text import (
+    answer_sentences,
+    cited_passages,
+    deflecting_rule,
+    without_markers,
+)
+from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance
+from granola.evidence.grounding.grounding_task import (
     AnsweredSentence,
     AnswerVerdict,
     CitationCounts,
     GroundingItem,
+    SentenceVerdict,
     Verdicts,
 )
-from granola.evidence.grounding.sentence_judges import (
-    AGAIN,
-    DEFLECTION,
-    ELIGIBILITY,
-    TEMPERATURE,
-    SentenceJudge,
-    SentencesToJudge,
-    read_deflection,
-    read_grade,
-    read_grounding_prompts,
-)
-from granola.evidence.judge_names import model_name
+from granola.replies import read_numbered_verdicts, read_verdict
 from granola.replies.reply import visible_text
+from kg.errors import ForeseenError
+
+ANSWER = PromptKind(name="answer", required=frozenset({"question", "passages"}), optional=frozenset({"date"}))
+ELIGIBILITY = PromptKind(name="eligibility", required=frozenset({"question", "reference", "answer"}))
+SENTENCES = PromptKind(
+    name="sentences", required=frozenset({"passages", "sentences"}), optional=frozenset({"question"})
+)
+DEFLECTION = PromptKind(name="deflection", required=frozenset({"question", "answer"}))
+AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
+KINDS = (ANSWER, ELIGIBILITY, SENTENCES, DEFLECTION, AGAIN)
+TEMPERATURE = 0.2  # sampling temperature of judging chat models, as in Sorodoc et al. 2025
+# Evaluators that compare two short texts, so that they get one passage at a time.
+ONE_PASSAGE_KINDS = ("words", "nli", "autois")
+
+# Accepted wordings of each verdict in replies of judges.
+GRADE_WORDINGS = {
+    AnswerVerdict.NO_ISSUES: ("no issues", "no issue", "no issue(s)"),
+    AnswerVerdict.MINOR: ("minor issues", "minor issue", "minor issue(s)"),
+    AnswerVerdict.MAJOR: ("major issues", "major issue", "major issue(s)"),
+}
+SENTENCE_WORDINGS = {
+    SentenceVerdict.SUPPORTED: ("supported",),
+    SentenceVerdict.UNSUPPORTED: ("unsupported", "not supported"),
+    SentenceVerdict.CONTRADICTORY: ("contradictory", "contradicted"),
+    SentenceVerdict.NO_NEED: (
+        "none", "none needed", "none is needed", "no need", "no attribution", "no attribution needed",
+        "no attribution is needed", "no attribution required", "no source needed", "no citation needed",
+        "no need of attribution", "no need for attribution", "no need for a source", "no need for a citation",
+    ),
+}  # fmt: skip
+DEFLECTION_WORDINGS = {"answers": ("answers", "answer"), "deflects": ("deflects", "deflect")}
+
+
+def read_grade(reply: str) -> AnswerVerdict:
+    """The grade in a reply. Raises ReplyError where there is none or an ambiguous one."""
+    verdict = read_verdict(reply, GRADE_WORDINGS, affirming=(AnswerVerdict.NO_ISSUES,))
+    if verdict is None:
+        raise ReplyError(f"expected one of {', '.join(map(str, AnswerVerdict))}")
+    return verdict.verdict
+
+
+def read_deflection(reply: str) -> str:
+    """`answers` or `deflects`. Raises ReplyError for neither."""
+    verdict = read_verdict(reply, DEFLECTION_WORDINGS)
+    if verdict is None:
+        raise ReplyError("expected one of answers, deflects")
+    return verdict.verdict
+
+
+def read_sentence_verdicts(reply: str, n: int) -> Verdicts:
+    """The verdicts on n sentences, read from numbered lines. Raises ReplyError where one is missing."""
+    verdicts = read_numbered_verdicts(reply, SENTENCE_WORDINGS, n, affirming=(SentenceVerdict.SUPPORTED,))
+    if None in verdicts:
+        lacking = verdicts.index(None) + 1
+        raise ReplyError(f"sentence {lacking} has none of supported, unsupported, contradictory, none, or one in doubt")
+    return tuple(verdicts)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentencesToJudge:
+    """The sentences of one answer, without their citations, and the passages to judge them against."""
+
+    id: str
+    question: str
+    sentences: tuple[str, ...]
+    passages: tuple[GroundingPassage, ...]
+
+
+class SentenceJudge(Protocol):
+    """Gives each sentence a verdict."""
+
+    def signature(self) -> str:
+        """Everything that the verdicts depend on, as a text."""
+
+    def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
+        """For each answer, in order, the verdicts on its sentences and the reason for missing ones, "" where none is
+        missing.
+        """
+
+
+def read_grounding_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
+    """All prompts of grounding; files of the folder `replacing` override the bundled ones. Raises PromptError."""
+    with as_file(files("granola") / "evidence" / "grounding" / "prompts") as bundled:
+        return load_prompts(KINDS, bundled, replacing)
+
+
+def passage_lines(passages: Sequence[GroundingPassage], *, named: bool = True) -> list[str]:
+    """Passages as lines of a prompt: date, age, provider and text; with `named` after the id, for prompts that ask for
+    citations.
+    """
+    lines = []
+    for passage in passages:
+        # GaRAGe writes an age as "3 months"; other texts are shown as they are.
+        age = f"{passage.age} old" if passage.age and passage.age[-1:].isalpha() else passage.age
+        about = "; ".join(filter(None, (passage.id if named else None, passage.date, age, passage.provider)))
+        lines.append(f"({about}) {passage.text}" if about else passage.text)
+    return lines
+
+
+@dataclass(kw_only=True)
+class ChatSentenceJudge:
+    """Judges all sentences of an answer with one request to a chat model."""
+
+    model: ChatModel
+    prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
+    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=TEMPERATURE, max_tokens=2_000))
+
+    def __post_init__(self) -> None:
+        self.sampling = sampling_of(self.model, self.sampling)
+
+    def signature(self) -> str:
+        """`chat|model:NAME-HASH|prompt:HASH|temperature:T`; the paper's temperature is 0.2."""
+        return (
+            f"chat|model:{model_name(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
+            f"|temperature:{self.sampling.temperature:g}"
+        )
+
+    def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
+        """See `SentenceJudge.verdicts`. An answer without sentences needs no request."""
+        form: RequestForm[SentencesToJudge, Verdicts] = RequestForm(
+            model=self.model, ask=self._request, again=self.prompts[AGAIN.name],
+            read=lambda answer, reply: read_sentence_verdicts(reply, len(answer.sentences)),
+        )  # fmt: skip
+        for answer, outcome in form.run(asked):
+            if outcome.value is not None:
+                yield outcome.value, ""
+            else:
+                why = f"{outcome.failed} {outcome.why}".strip()[:300] if answer.sentences else ""
+                yield (None,) * len(answer.sentences), why
+
+    def _request(self, answer: SentencesToJudge) -> Request | None:
+        if not answer.sentences:
+            return None
+        numbered = [f"{number}: {text}" for number, text in enumerate(answer.sentences, 1)]
+        passages = passage_lines(answer.passages, named=False) or ["(none)"]
+        slots = {"question": answer.question, "sentences": numbered, "passages": passages}
+        return Request(id=answer.id, messages=self.prompts[SENTENCES.name].fill(slots), sampling=self.sampling)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluatorSentenceJudge:
+    """Judges sentences with any evaluator of attribution: a sentence is the statement, the passages are its citations.
+
+    `apart`: for an evaluator that compares two short texts, each passage is judged by itself; a sentence is supported
+    where one passage supports it, contradictory where none does and one contradicts it, else unsupported. A sentence
+    without a word of four letters needs no attribution.
+    """
+
+    evaluator: AttributionEvaluator
+    apart: bool = False
+
+    def signature(self) -> str:
+        """`apart|` or `together|`, followed by the evaluator's signature."""
+        return f"{'apart' if self.apart else 'together'}|{self.evaluator.signature()}"
+
+    def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
+        """See `SentenceJudge.verdicts`."""
+        for one in asked:
+            try:
+                yield self._verdicts(one)
+            except (ForeseenError, OSError, ValueError) as error:
+                # Where a server fails, this answer lacks its verdicts; its row and all others stay.
+                yield (None,) * len(one.sentences), str(error)[:300]
+
+    def _verdicts(self, one: SentencesToJudge) -> tuple[Verdicts, str]:
+        texts = [passage.text for passage in one.passages]
+        # One statement per passage where the evaluator compares two texts, else one with all passages.
+        citations = [(text,) for text in texts] if self.apart else [tuple(texts)]
+        # "Hi." and the like state nothing.
+        told = [bool(long_words(text)) for text in one.sentences]
+        samples = [
+            AttributionSample(id=f"{one.id} {n}.{at}", question=one.question, statement=text, citations=own)
+            for n, (text, tells) in enumerate(zip(one.sentences, told, strict=True), 1)
+            for at, own in enumerate(citations if tells else ())
+        ]
+        judged = list(self.evaluator.judge(samples)) if samples else []
+        source = iter(judged)
+        verdicts = tuple(
+            _combine_judgements([next(source) for _ in citations]) if tells else SentenceVerdict.NO_NEED
+            for tells in told
+        )
+        return verdicts, next((one.failed for one in judged if one.failed), "")
+
+
+def _combine_judgements(judged: Sequence[AttributionJudgement]) -> SentenceVerdict | None:
+    """The verdict on a sentence from judgements by single passages; None where one is missing and no other supports
+    it.
+    """
+    if any(one.supported for one in judged):
+        return SentenceVerdict.SUPPORTED
+    # An undecided passage might have supported the sentence, so "unsupported" would be a guess.
+    if any(one.supported is None for one in judged):
+        return None
+    if any(one.category is Category.CONTRADICTORY for one in judged):
+        return SentenceVerdict.CONTRADICTORY
+    return SentenceVerdict.UNSUPPORTED
+
 
 _BATCH = 64  # answers judged per batch; a larger one delays the rows written, a smaller one leaves a server idle
 Pair = tuple[GroundedSample, str]

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from pydantic import BaseModel, Field, StrictBool, StrictStr, field_serializer
+
+from abstraction.files.row_models import RowModel, finite
+from granola import __version__
+from granola.errors import UsageError
 from granola.evidence.evidence_task import (
     Cells,
     EvidenceTask,
@@ -15,20 +24,318 @@ from granola.evidence.evidence_task import (
     SheetForm,
     SheetLine,
 )
-from granola.evidence.grounding.grounded_samples import RELEVANT_SHARE, Relevance
-from granola.evidence.grounding.grounding_items import AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.evidence.grounding.grounding_scores import (
-    DEFLECTIONS,
-    SCORE_FUNCTIONS,
-    SHARE_TAGS,
-    band_of,
-    bands_signature,
-    grounding_report,
-    grounding_settings,
-    item_value,
-    reading_of_score,
-)
+from granola.evidence.grounding.grounded_rows import RELEVANT_SHARE, Relevance
 from granola.scoring.aggregation import Estimate
+from granola.scoring.bootstrap import RESAMPLES, bootstrap_estimate, divide_or_nan, mean_of
+from granola.scoring.statistics import share_estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class AnswerVerdict(StrEnum):
+    """The grade of an answer, compared with the reference answer."""
+
+    NO_ISSUES = "no issues"
+    MINOR = "minor issues"
+    MAJOR = "major issues"
+
+
+class SentenceVerdict(StrEnum):
+    """The verdict on a sentence, given passages."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    CONTRADICTORY = "contradictory"
+    NO_NEED = "no attribution needed"
+
+
+_AGAINST = (SentenceVerdict.UNSUPPORTED, SentenceVerdict.CONTRADICTORY)
+Verdicts = tuple[SentenceVerdict | None, ...]
+Whole = Annotated[int, Field(ge=0, strict=True)]
+
+
+class CitationCounts(NamedTuple):
+    """Counts of one answer: `right` citations, all passages `cited` (citations of no passage included), and passages
+    `wanted`, which it should cite.
+    """
+
+    right: Whole
+    cited: Whole
+    wanted: Whole
+
+    @classmethod
+    def of(cls, cited: Iterable[str], wanted: Iterable[str], *, strange: int = 0) -> CitationCounts:
+        """The counts of an answer; `strange` is the number of citations of no passage, which count as wrong."""
+        said, right = set(cited), set(wanted)
+        return cls(right=len(said & right), cited=len(said) + strange, wanted=len(right))
+
+
+class AnsweredSentence(BaseModel, frozen=True):
+    """A sentence with its verdict against all passages, and against the relevant ones in each judged reading.
+
+    None where a judge gave no verdict.
+    """
+
+    text: StrictStr
+    all: SentenceVerdict | None = None
+    strict: SentenceVerdict | None = None
+    wide: SentenceVerdict | None = None
+
+
+class GroundingItem(RowModel):
+    """One judged answer, as a line of a file contains it.
+
+    `unjudged` maps each missing verdict to the reason. `deflects` names the rule by which the answer deflects; it is
+    "" where it does not, None where the judge gave no verdict. `readings` are the readings for which passages are
+    labelled. `citations` are None where the passages to cite are unknown. `system` wrote the answer, `judge` judged
+    it.
+    """
+
+    id: Annotated[StrictStr, Field(min_length=1)]
+    answer: StrictStr
+    expected_deflection: StrictBool
+    eligibility: AnswerVerdict | None = None
+    sentences: tuple[AnsweredSentence, ...] = ()
+    deflects: StrictStr | None = ""
+    citations: CitationCounts | None = None
+    readings: tuple[Relevance, ...] = ()
+    tags: dict[str, str] = Field(default_factory=dict)
+    unjudged: dict[str, str] = Field(default_factory=dict)
+    system: StrictStr = ""
+    judge: StrictStr = ""
+
+    @field_serializer("sentences")
+    def _as_judged(self, sentences: tuple[AnsweredSentence, ...]) -> list[dict[str, Any]]:
+        """The sentences as JSON; the field of a reading that was not judged is left out."""
+        return [one.model_dump(mode="json", exclude_unset=True) for one in sentences]
+
+    @property
+    def eligible(self) -> bool | None:
+        """Whether the answer has no major issues; None where it was not judged."""
+        return None if self.eligibility is None else self.eligibility is not AnswerVerdict.MAJOR
+
+    def verdicts(self, reading: Relevance | None = None) -> Verdicts:
+        """The verdicts on the sentences, in order, against all passages or the relevant ones."""
+        return tuple(getattr(one, reading or "all") for one in self.sentences)
+
+    def factual(self, reading: Relevance | None = None) -> bool | None:
+        """Whether every sentence is supported or needs no attribution, by all passages or the relevant ones; None
+        where undecided.
+
+        An answer without sentences states nothing and is not factual.
+        """
+        # Without labels there is no set of relevant passages to judge by.
+        if reading is not None and reading not in self.readings:
+            return None
+        verdicts = self.verdicts(reading)
+        # One bad sentence decides, even if others lack a verdict.
+        if not verdicts or any(one in _AGAINST for one in verdicts):
+            return False
+        return None if None in verdicts else True
+
+    @property
+    def deflecting(self) -> float | None:
+        """1 where it deflects, 0 where it does not, None where no judge decided."""
+        return None if self.deflects is None else float(bool(self.deflects))
+
+
+SHARE_TAGS = frozenset(reading.share_tag for reading in Relevance)  # tags with a share, which slices cut into bands
+THIRDS = (1 / 3, 2 / 3)  # upper ends of all bands but the last; the paper's text does not give its own
+
+
+class Over(StrEnum):
+    """The questions that enter the five scores."""
+
+    ALL = "all"
+    ANSWERABLE = "answerable"  # questions whose passages suffice
+
+
+class Deflecting(StrEnum):
+    """How the five scores count an answer that deflects."""
+
+    AS_JUDGED = "as-judged"
+    FAILS = "fails"
+    LEFT_OUT = "left-out"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroundingSettings:
+    """How scores are formed; the signature contains all of it.
+
+    `bands`: the ends of bands of the share of relevant passages, each in (0, 1).
+    """
+
+    over: Over = Over.ANSWERABLE
+    deflecting: Deflecting = Deflecting.AS_JUDGED
+    bands: tuple[float, ...] = THIRDS
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"over:{self.over}|deflecting:{self.deflecting}|citations over:{Over.ANSWERABLE}"
+            "|strict:answers,related,relevant without second label"
+            "|wide:strict,outdated,unknown,relevant with another second label"
+            f"|intervals:wilson of shares, else boot:{self.resamples}|seed:{self.seed}|version:{__version__}"
+        )
+
+
+_RULES: Mapping[str, type[StrEnum]] = {"over": Over, "deflecting": Deflecting}
+# for the message about an unknown rule
+RULES = "over=all|answerable, deflecting=as-judged|fails|left-out, bands=0.3,0.7"
+
+
+@lru_cache(maxsize=8)
+def grounding_settings(forming: Forming) -> GroundingSettings:
+    """The settings from rules such as over=all and deflecting=fails. Raises UsageError for another rule."""
+    told: dict[str, Any] = {}
+    for rule in forming.rules:
+        name, _, word = rule.partition("=")
+        if name == "bands" and (limits := _limits(word)):
+            told[name] = limits
+        elif name in _RULES and word in list(_RULES[name]):
+            told[name] = _RULES[name](word)
+        else:
+            raise UsageError(f"--rule is {rule!r}; allowed: {RULES}")
+    return GroundingSettings(resamples=forming.resamples, seed=forming.seed, **told)
+
+
+def _limits(word: str) -> tuple[float, ...]:
+    numbers = [finite(part) for part in word.split(",")]
+    limits = sorted(number for number in numbers if number is not None and 0 < number < 1)
+    return tuple(limits) if len(limits) == len(numbers) else ()
+
+
+def and_if_known(first: bool | None, second: bool | None) -> bool | None:
+    """Logical and; None where one is unknown, even where the other is False: counting only those would lower the
+    score.
+    """
+    return None if first is None or second is None else first and second
+
+
+def _relevance_score_functions(reading: Relevance) -> dict[str, Callable[[GroundingItem], bool | None]]:
+    return {
+        f"uRAF {reading}": lambda item: item.factual(reading),
+        f"RAF {reading}": lambda item: and_if_known(item.eligible, item.factual(reading)),
+    }
+
+
+# The five scores of an item by name; those against relevant passages once per reading.
+SCORE_FUNCTIONS: Mapping[str, Callable[[GroundingItem], bool | None]] = {
+    "E": lambda item: item.eligible,
+    "uF": lambda item: item.factual(),
+    "F": lambda item: and_if_known(item.eligible, item.factual()),
+    **_relevance_score_functions(Relevance.STRICT),
+    **_relevance_score_functions(Relevance.WIDE),
+}
+DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # by score: whether its questions expect a deflection
+
+
+def reading_of_score(score: str) -> Relevance | None:
+    """The reading of relevance in a score; None for a score over all passages, or over none."""
+    return next((reading for reading in Relevance if score.endswith(f" {reading}")), None)
+
+
+def item_value(item: GroundingItem, score: str, settings: GroundingSettings) -> float | None:
+    """The contribution of an item to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count.
+    """
+    if score in DEFLECTIONS:
+        return item.deflecting if item.expected_deflection is DEFLECTIONS[score] else None
+    # A good answer to such a question deflects, and is scored by DEFLECTIONS.
+    if settings.over is Over.ANSWERABLE and item.expected_deflection:
+        return None
+    worth = SCORE_FUNCTIONS[score](item)
+    if settings.deflecting is not Deflecting.AS_JUDGED:
+        if item.deflects is None:
+            worth = None  # no judge decided whether it deflects
+        elif item.deflects:
+            # None leaves the answer out of the denominator, 0 keeps it.
+            return None if settings.deflecting is Deflecting.LEFT_OUT else 0.0
+    return None if worth is None else float(worth)
+
+
+def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings | None = None) -> dict[str, Estimate]:
+    """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
+
+    An answer without a verdict on deflection is in neither `deflection` score. Citations are compared with those of
+    the reference, where it has any, over answerable questions, whatever `over` is.
+    """
+    how = settings or GroundingSettings()
+    report = {
+        name: share_estimate([item_value(item, name, how) for item in items])
+        for name in (*SCORE_FUNCTIONS, *DEFLECTIONS)
+    }
+    cited = [item.citations for item in items if item.citations is not None and not item.expected_deflection]
+    scores = citation_scores(cited, resamples=how.resamples, seed=how.seed)
+    return report | {f"cited {name}": estimate for name, estimate in scores.items()}
+
+
+# Precision, recall and F1 of cited passages in three ways: Table 4 prints F1 that are the harmonic mean of the printed
+# P and R, `f1_of_means` or `pooled_f1`, never `mean_f1`.
+CITATIONS = (
+    "pooled_precision", "pooled_recall", "pooled_f1", "mean_precision", "mean_recall", "f1_of_means", "mean_f1",
+)  # fmt: skip
+
+
+def citation_scores(
+    counts: Sequence[CitationCounts], *, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Estimate]:
+    """The scores of CITATIONS, each over the answers for which it is defined.
+
+    An answer that cites nothing has no precision, one that should cite nothing no recall: they are left out of those
+    means, but count in the pooled scores. `f1_of_means` is 0 where no citation is right. A score that no answer
+    defines is NaN with n 0.
+    """
+    # By score, the number of answers for which it is undefined.
+    without = {
+        "mean_precision": sum(not one.cited for one in counts),
+        "mean_recall": sum(not one.wanted for one in counts),
+        "mean_f1": sum(not one.cited + one.wanted for one in counts),
+    }
+    scores = {}
+    for name in CITATIONS:
+        value, interval = bootstrap_estimate(
+            counts, lambda kinds, numbers, name=name: _citation_score(name, kinds, numbers),  # type: ignore[misc]
+            resamples=resamples, seed=seed,
+        )  # fmt: skip
+        n = 0 if math.isnan(value) else len(counts) - without.get(name, 0)
+        scores[name] = Estimate(value=value, interval=interval, n=n)
+    return scores
+
+
+def _citation_score(name: str, kinds: Sequence[CitationCounts], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A score of CITATIONS for each resample. `numbers`: how often each kind of answer occurs, [resamples, kinds]."""
+    import numpy as np
+
+    if name == "f1_of_means":
+        precision, recall = (_citation_score(f"mean_{one}", kinds, numbers) for one in ("precision", "recall"))
+        # 0 / 0 counts as 0, as no citation is right.
+        return np.where(precision + recall == 0, 0.0, divide_or_nan(2 * precision * recall, precision + recall))
+    right, cited, wanted = np.array(kinds, dtype=np.float64).T
+    how, _, what = name.partition("_")
+    above, below = {
+        "precision": (right, cited), "recall": (right, wanted), "f1": (2 * right, cited + wanted)
+    }[what]  # fmt: skip
+    if how == "pooled":
+        return divide_or_nan(numbers @ above, numbers @ below)
+    return mean_of([None if math.isnan(one) else one for one in divide_or_nan(above, below)])(numbers)
+
+
+def bands_signature(tags: Iterable[str], bands: Sequence[float]) -> str:
+    """The part `bands of TAG:LIMITS` of the signature, for each tag that is cut into bands; "" where there is none."""
+    limits = ",".join(f"{limit:g}" for limit in bands)
+    return "|".join(f"bands of {tag}:{limits}" for tag in tags if tag in SHARE_TAGS)
+
+
+def band_of(share: float, bands: Sequence[float] = THIRDS) -> str:
+    """The band of a share of relevant passages, such as "0.33-0.67"; a share equal to a limit is in the band below it.
+    """
+    limits = (0.0, *bands, 1.0)
+    at = sum(share > limit for limit in bands)
+    return f"{limits[at]:.2f}-{limits[at + 1]:.2f}"
+
 
 _SENTENCE: dict[str, str] = {
     SentenceVerdict.NO_NEED: "it states nothing that needs a source",
@@ -36,7 +343,6 @@ _SENTENCE: dict[str, str] = {
     SentenceVerdict.UNSUPPORTED: "they do not say it",
     SentenceVerdict.CONTRADICTORY: "they say what cannot be true together with it",
 }
-_AGAINST = (SentenceVerdict.UNSUPPORTED, SentenceVerdict.CONTRADICTORY)
 ELIGIBILITY = JudgedQuestion(
     field="eligibility",
     labels={

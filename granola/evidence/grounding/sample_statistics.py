@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.files.records import Record, read_records
-from granola.evidence.estimates import by_slice
-from granola.evidence.grounding.grounded_samples import GroundedSample, Relevance
-from granola.report.drawing.charts import Panel, Place
+from granola.evidence.evidence_task import by_slice
+from granola.evidence.grounding.grounded_rows import GroundedSample, Relevance
+from granola.report.charts import Panel, Place
 from granola.scoring.aggregation import Estimate
 from granola.scoring.statistics import mean_estimate, share_estimate
 

@@ -19,9 +19,8 @@ from abstraction.models.text_scorers import (
 )
 from abstraction.phrasing.prompt_files import Prompt, hash_of
 from abstraction.text.language.comparable_words import sentences as split_sentences
-from granola.evidence.judge_names import identity_name
+from granola.evidence.evidence_task import identity_name
 from granola.evidence.knowledge.evidence_pieces import PIECES, ItemPieces
-from granola.evidence.knowledge.knowledge_baselines import answer_em, hallucinated_entities
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
 from granola.evidence.knowledge.knowledge_metrics import (
     UNVERIFIED,
@@ -29,6 +28,8 @@ from granola.evidence.knowledge.knowledge_metrics import (
     JudgedSentence,
     RandomTexts,
     aggregate_vectors,
+    answer_em,
+    hallucinated_entities,
     helpfulness,
     informativeness,
     is_number,

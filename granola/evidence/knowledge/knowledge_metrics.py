@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,42 @@ from enum import StrEnum
 
 from abstraction.models.text_scorers import Entailment, EntailmentModel, TextPair, TokenScores
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
+from granola.matching.squad import normalise
 
-# Coherence of sentences, informativeness and helpfulness: equations 3, 5 and 6 of Chen et al. 2023.
+# A named entity is a run of capitalised words or numbers; a sentence's first word alone is one only if it is a number.
+# Repeats are bounded, so that the pattern takes linear time on every text.
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+){0,4}")
+
+
+def named_entities(sentences: Sequence[str]) -> set[str]:
+    """The named entities of sentences, in lower case: runs of words that begin with a capital or digit."""
+    entities: set[str] = set()
+    for sentence in sentences:
+        words = _WORD.findall(sentence)
+        run: list[str] = []
+        for place, word in enumerate([*words, ""]):
+            if word[:1].isupper() or word[:1].isdigit():
+                run.append(word)
+                continue
+            if run and not (len(run) == place == 1 and run[0].isalpha()):
+                entities.add(" ".join(run).lower())
+            run = []
+    return entities
+
+
+def hallucinated_entities(knowledge: Sequence[str], reference: str) -> float:
+    """Hallucinated entities (HE), negated: minus the share of the text's named entities that are missing in the
+    reference, in [-1, 0], higher is better; 0 for a text without any.
+    """
+    names = named_entities(knowledge)
+    held = f" {normalise(reference)} "
+    lacking = sum(f" {normalise(name)} " not in held for name in names)
+    return -lacking / len(names) if names else 0.0
+
+
+def answer_em(answer: str, gold: Sequence[str]) -> float:
+    """1 where the answer equals a gold answer after SQuAD's normalisation, else 0."""
+    return float(any(normalise(answer) == normalise(right) for right in gold))
 
 
 def sentence_coherence(scores: Sequence[TokenScores], *, perplexity_cut: float | None = None) -> float:
@@ -86,9 +121,6 @@ class RandomTexts:
         texts = (self._texts[at] for at in source.sample(range(len(self._texts)), enough))
         others = [text for text in texts if item.id not in self._ids_of[text] and text != item.knowledge]
         return others[:number]
-
-
-# Factuality of a text by its sentences: equation 1 of Chen et al. 2023.
 
 
 UNVERIFIED = Entailment(0.0, 1.0, 0.0)  # vector of a sentence without evidence, and of a text without a sentence

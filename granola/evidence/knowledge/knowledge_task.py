@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from statistics import fmean
 from typing import Any
 
 from pydantic import Field, FiniteFloat
 
 from abstraction.files.records import Record
 from abstraction.files.row_models import RowModel
+from granola.errors import UsageError
 from granola.evidence.evidence_task import (
     Cells,
     EvidenceTask,
@@ -24,6 +29,186 @@ from granola.evidence.evidence_task import (
 from granola.evidence.knowledge.knowledge_metrics import LABELS
 from granola.scoring.aggregation import Estimate
 from granola.scoring.statistics import mean_estimate
+from kg.base.packages import install_hint
+
+PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")  # the scores in Q_know
+EQUAL = (0.25, 0.25, 0.25, 0.25)  # coefficients gamma; the paper states no values
+
+
+def parse_coefficients(told: str | None) -> tuple[float, ...]:
+    """The coefficients gamma, in the order of PARTS: `EQUAL`, or four numbers separated by commas. Raises UsageError
+    otherwise.
+    """
+    if told is None:
+        return EQUAL
+    try:
+        values = tuple(float(part) for part in told.split(","))
+    except ValueError:
+        values = ()
+    if len(values) != len(PARTS) or not all(map(math.isfinite, values)):
+        raise UsageError(f"--quality is {told!r}; expected four numbers, for {', '.join(PARTS)}")
+    return values
+
+
+def quality(scores: Mapping[str, Any], gamma: Sequence[float]) -> float:
+    """The weighted sum of the scores in PARTS. Raises UsageError for a missing score."""
+    lacking = [name for name in PARTS if not isinstance(scores.get(name), int | float)]
+    if lacking:
+        raise UsageError(f"no score {', '.join(lacking)}: Q needs {', '.join(PARTS)}; judge with models for all")
+    return math.fsum(one * scores[name] for one, name in zip(gamma, PARTS, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChosenTexts:
+    """The chosen texts, each with its `quality`, and for each score the gain by choosing.
+
+    A gain is a score minus the mean score of a random choice among the same texts, averaged over the chosen texts.
+    """
+
+    rows: Sequence[dict[str, Any]]
+    gamma: Sequence[float]
+    gains: Mapping[str, Estimate]
+
+
+def choose_texts(rows: Sequence[Row], best: str, gamma: Sequence[float], forming: Forming) -> ChosenTexts:
+    """`best`: "each" chooses the best candidate of each id, "8" the best eight texts, "8/30" the best eight of 30 that
+    the seed draws.
+
+    Raises UsageError for another choice, and for missing scores.
+    """
+    taken: list[dict[str, Any]] = []
+    gains: dict[str, list[float]] = {}
+    number, groups = _groups(rows, best, forming.seed)
+    for group in groups:
+        qualities = [quality(row["scores"], gamma) for row in group]
+        # The first of equal texts, so that a tie is decided alike everywhere.
+        places = sorted(range(len(group)), key=lambda at: (-qualities[at], at))[:number]
+        own = [{**group[at], "quality": qualities[at]} for at in places]
+        taken += own
+        for name in dict.fromkeys(name for row in group for name in row["scores"]):
+            every = [row["scores"][name] for row in group if row["scores"].get(name) is not None]
+            scores = [row["scores"][name] for row in own if row["scores"].get(name) is not None]
+            gains.setdefault(name, []).extend(score - fmean(every) for score in scores)
+    return ChosenTexts(
+        rows=taken, gamma=gamma,
+        gains={
+            name: mean_estimate(own, resamples=forming.resamples, seed=forming.seed)
+            for name, own in gains.items() if own
+        },
+    )  # fmt: skip
+
+
+def _groups(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequence[Row]]]:
+    """The number of texts to choose from each group, and the groups."""
+    if best == "each":
+        groups: dict[Any, list[Row]] = {}
+        for row in rows:
+            groups.setdefault((row.get("system", ""), row["id"]), []).append(row)
+        return 1, list(groups.values())
+    number, slash, of = best.partition("/")
+    if not number.isdecimal() or int(number) < 1 or (slash and not of.isdecimal()):
+        raise UsageError(f"--best is {best!r}; expected each, a number of texts as 8, or 8/30: 8 of 30 that are drawn")
+    # Order by key: the same seed draws the same texts, whatever the order of the file.
+    ordered = sorted(rows, key=lambda row: (str(row.get("system") or ""), row["id"]))
+    if slash:
+        ordered = random.Random(seed).sample(ordered, min(int(of), len(rows)))
+    return int(number), [ordered]
+
+
+# The scores that are compared with the ratings of an axis: the metric's own first, then baselines (Tables 9, 10, 18).
+SCORES_OF_AXIS: Mapping[str, tuple[str, ...]] = {
+    "factuality": ("factuality", "he_negated", "entailment_ratio", "nli_decompose"),
+    "relevance": ("relevance", "knowledge_f1"),
+    "coherence": ("coherence_sentence", "coherence_paragraph", "coherence_greater"),
+    "informativeness": ("informativeness",),
+    "helpfulness": ("helpfulness", "helpfulness_raw"),
+    "validity": ("validity", "answer_em", "answer_f1"),
+}
+# scores of the text itself
+INTRINSIC = ("factuality", "relevance", "coherence_sentence", "coherence_paragraph", "informativeness")
+EXTRINSIC = ("helpfulness", "validity")  # scores of its use for an answer
+RATING = "rated "  # prefix of an axis in the scores of a person
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Association:
+    """Somers' D of a score given another score or a rating, over the texts of one system, or of all.
+
+    `d`, in [-1, 1]: among the pairs of texts that differ in the independent variable, the share that the dependent
+    variable orders alike minus the share that it orders the other way round. `p` is two-sided, by the normal
+    approximation, whose standard error is 0 where |D| is 1. `n` texts have both values.
+    """
+
+    system: str
+    independent: str
+    dependent: str
+    d: float
+    p: float
+    n: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as a JSON object, NaN as null."""
+        return {name: None if value != value else value for name, value in asdict(self).items()}
+
+
+def somers_d(independent: Sequence[float], dependent: Sequence[float]) -> tuple[float, float]:
+    """D(dependent | independent) and its p-value; in meta-evaluation the rating is the independent variable.
+
+    NaN where the independent variable does not vary. Raises UsageError where scipy is missing.
+    """
+    try:
+        from scipy.stats import somersd
+    except ImportError as error:
+        raise UsageError(f"Somers' D needs scipy: {install_hint('evidence')}") from error
+    if len(set(independent)) < 2:
+        return math.nan, math.nan
+    if len(set(dependent)) < 2:
+        return 0.0, math.nan  # every pair is tied in the dependent variable
+    found = somersd(independent, dependent)
+    return float(found.statistic), float(found.pvalue)
+
+
+def associations(rows: Sequence[Row]) -> list[Association]:
+    """Somers' D over all systems and for each: of scores with ratings, where the rows contain ratings by people.
+
+    Otherwise of intrinsic scores with helpfulness and validity (Tables 5, 6). The rating, or the extrinsic score, is
+    the independent variable: pairs that are tied in it do not count.
+    """
+    ratings: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    texts: list[Row] = []
+    for row in rows:
+        rated = {name.removeprefix(RATING): mark for name, mark in row["scores"].items() if name.startswith(RATING)}
+        if not rated:
+            texts.append(row)
+        for axis, mark in rated.items():
+            ratings.setdefault(_key(row), {}).setdefault(axis, []).append(mark)
+    pairs = [(axis, name) for axis, names in SCORES_OF_AXIS.items() for name in names]
+    return list(_pair_associations(texts, ratings, pairs if ratings else list(product(EXTRINSIC, INTRINSIC))))
+
+
+def _key(row: Row) -> tuple[Any, ...]:
+    return row.get("system") or "", row["id"], row.get("candidate") or 0
+
+
+def _pair_associations(
+    texts: Sequence[Row], ratings: Mapping[tuple[Any, ...], Mapping[str, Sequence[float]]],
+    pairs: Sequence[tuple[str, str]],
+) -> Iterator[Association]:  # fmt: skip
+    systems = ["", *sorted({str(row["system"]) for row in texts if row.get("system")})]
+    for system, (independent, dependent) in product(systems, pairs):
+        both = []
+        for row in texts:
+            marks = ratings.get(_key(row), {}).get(independent)
+            first = fmean(marks) if marks else None if ratings else row["scores"].get(independent)
+            second = row["scores"].get(dependent)
+            if system in ("", row.get("system")) and first is not None and second is not None:
+                both.append((first, second))
+        if both:
+            d, p = somers_d(*zip(*both, strict=True))
+            yield Association(
+                system=system or "all", independent=independent, dependent=dependent, d=d, p=p, n=len(both)
+            )
+
 
 LABEL = JudgedQuestion(
     field="factuality_label",

@@ -36,7 +36,7 @@ PAGES = {
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium"),
     pytest.mark.xdist_group("browser"),
-    pytest.mark.thorough("granola/service", "granola/report/pages"),
+    pytest.mark.thorough("granola/service", "granola/report"),
 ]
 
 

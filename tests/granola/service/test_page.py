@@ -15,7 +15,7 @@ import requests
 
 from abstraction.base.tiers import Evidence
 from abstraction.linking.linker import link_settings
-from granola.report.pages.evidence_rows import EvidenceRow, readable_date, rows
+from granola.report.ladder_view import EvidenceRow, readable_date, rows
 from granola.service.ladder_page import _WORDS, examples
 from tests.granola.service.conftest import OBAMA, Running, serving, session_of
 

@@ -1,9 +1,13 @@
-"""Texts from outside, made safe to show on a page."""
+"""The templates and their shared environment, in which every text is escaped and made safe to show."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 # ASCII and Latin-1 controls, except tab and line feed.
@@ -41,3 +45,30 @@ def _visible_sign(found: re.Match[str]) -> str:
         # The Unicode block of control pictures.
         return chr(0x2400 + number)
     return "\u2421" if number == 0x7F else f"[U+{number:04X}]"
+
+
+def render_page(name: str, **values: Any) -> str:
+    """The page `name`.html with these values. Raises UndefinedError where a template uses a name without a value."""
+    text: str = _environment().get_template(f"{name}.html").render(values)
+    return text
+
+
+def page_file(name: str) -> bytes:
+    """A style or a script of the pages."""
+    return files("granola.report").joinpath(f"files/{name}").read_bytes()
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("granola.report", "files"),
+        # Texts of rows and predictions may contain markup.
+        autoescape=True,
+        undefined=StrictUndefined,  # a misspelt name raises instead of printing nothing
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,  # templates do not change while the program runs
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"shown": neutralise_direction, "kept": keep_for_resending}
+    return environment
