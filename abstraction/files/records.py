@@ -1,7 +1,7 @@
 """Records of a file, one mapping each: JSON arrays, JSONL, CSV and Parquet, plain or gzipped JSON and CSV.
 
-A damaged record becomes a `RejectedRow` with its line and the reason, and reading continues after it. A file that is
-unusable as a whole (empty, of unknown kind, of a newer schema) raises `RowError`.
+A damaged line of JSONL or CSV becomes a `RejectedRow` with its place and the reason, and reading continues after it. A
+file that is unusable as a whole (empty, of unknown kind, of a newer schema, an array cut off) raises `RowError`.
 
 In CSV a text that begins with = + - @, a tab or a carriage return gets a leading `'`, by which spreadsheets mark texts;
 numbers do not. A text with such a mark of its own gets another, so that reading returns the written text.
@@ -18,7 +18,7 @@ import re
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -105,21 +105,9 @@ def json_text(value: object) -> str:
 def parse_json(text: str) -> Any:
     """The JSON value of a text, or the text itself where it is no JSON."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
         return text
-    return value if is_unicode(text, value) else text
-
-
-def is_unicode(text: str, value: object) -> bool:
-    """Whether the JSON value of a text can be written as UTF-8, that is, contains no lone surrogate."""
-    if text.isascii() and "\\ud" not in text and "\\uD" not in text:
-        return True
-    try:
-        json_text(value).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def parse_literal(text: str) -> Any:
@@ -164,12 +152,6 @@ NOT_UTF8 = "not UTF-8; save or re-encode the file as UTF-8"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UNDECODED = re.compile("[\udc80-\udcff]")  # surrogates by which Python keeps bytes that are not UTF-8
 _SEPARATOR = re.compile(r'\A"?sep=([^"\r\n])"?\s*\Z', re.IGNORECASE)  # a line with which Excel names the separator
-_ITEM_START = re.compile(r"^[ \t]*\{", re.MULTILINE)  # where reading continues after a damaged item
-_BETWEEN_ITEMS = re.compile(r"[ \t\r\n,]*")
-_EXCERPT = 400  # characters of a damaged item
-# JSON types as messages name them.
-_KINDS = {type(None): "null", bool: "true or false", int: "number", float: "number", str: "text", list: "array"}
-_raw_decode = json.JSONDecoder().raw_decode
 # An object with one of these fields is a row; one without may be a wrapper of rows.
 _ROW_FIELDS = frozenset({"id", "question", "prediction", "text", "answer", "answers", "levels"})
 
@@ -209,8 +191,11 @@ def read_records(path: Path | str) -> Iterator[Record | RejectedRow]:
     name = "standard input" if str(path) == "-" else str(path)
     try:
         for record in _read_by_kind(path, name):
-            if isinstance(record, Record) and "schema_version" in record.data:
-                _check_schema(record)
+            if isinstance(record, Record) and str(version := record.data.get("schema_version", 1)) != "1":
+                raise RowError(
+                    f"{record.source}: schema_version {version!r} is not {SCHEMA_VERSION}, the one that is read here; "
+                    "update granola-ladders"
+                )
             yield record
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise RowError(f"{name}: the gzip data is cut off or damaged ({error}); fetch or compress it again") from error
@@ -229,23 +214,19 @@ def _read_by_kind(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
         suffixes = {s.lower() for s in Path(path).suffixes[-2:]}
         if not first:
             raise RowError(f"{name} is empty, or begins with nothing but blanks; expected JSON, JSONL, CSV or Parquet")
-        if _is_binary(first, head):
+        if b"\x00" in head[:8]:
             raise RowError(
-                f"{name} is no text file; expected JSON, JSONL, CSV or Parquet as UTF-8"
-                + (" (this looks like UTF-16)" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "")
-                + (" (save a spreadsheet as CSV UTF-8, and unpack a zip file)" if head[:2] == b"PK" else "")
+                f"{name} is no text file as UTF-8, but UTF-16 or binary; save a spreadsheet as CSV UTF-8, unpack a zip "
+                "file"
             )
         if first[:1] == b"[":
-            yield from read_items(
-                # Undecodable bytes become surrogates, which reject their item alone.
-                stream.read().decode("utf-8-sig", "surrogateescape"),
-                lambda _, line: f"{name}:{line}",
-            )
-        elif first[:1] == b"{" and ".json" in suffixes and (wrapped := _rows_of_wrapper(stream)) is not None:
-            for place, data in enumerate(wrapped, 1):
-                yield Record(source=f"{name}[{place}]", data=data)
+            yield from _records_of(_read_whole(stream, name), name)
+        elif first[:1] == b"{" and ".json" in suffixes and (rows := _rows_of_object(stream, name)) is not None:
+            yield from _records_of(rows, name)
         elif first[:1] == b"{" or suffixes & {".jsonl", ".ndjson"}:
-            yield from read_lines(stream, name, lone=".json" in suffixes)
+            for number, line in enumerate(stream, 1):
+                if text := line.removeprefix(_BYTE_ORDER_MARK).strip():
+                    yield record_of_line(text, f"{name}:{number}")
         elif suffixes & {".csv", ".tsv"} or b"question" in first.split(b"\n", 1)[0].lower():
             yield from read_csv(stream, name)
         else:
@@ -264,125 +245,45 @@ def open_for_reading(path: Path | str) -> BinaryIO:
     return Path(path).open("rb", buffering=1 << 18)  # bytes: lines with evidence are long
 
 
-def _rows_of_wrapper(stream: BinaryIO) -> list[dict[str, Any]] | None:
-    """The rows of a file that is one object with a list of objects in it, as TriviaQA's {"Data": [...], "Version": 1}.
-
-    The list is not empty. For any other file (one row, one row per line) None, with the stream rewound.
-    """
-    whole = stream.read()
-    stream.seek(0)
+def _read_whole(stream: BinaryIO, name: str) -> Any:
+    """The JSON value of a whole file. Raises RowError, which names the line, where it is none."""
     try:
-        data = orjson.loads(whole.removeprefix(_BYTE_ORDER_MARK))
-    except orjson.JSONDecodeError:
-        return None
-    if not isinstance(data, dict) or not _ROW_FIELDS.isdisjoint(data):
+        return orjson.loads(stream.read().removeprefix(_BYTE_ORDER_MARK))
+    except orjson.JSONDecodeError as error:
+        raise RowError(f"{name}:{error.lineno}: not JSON: {error}; a file of lines may have damaged ones") from error
+
+
+def _records_of(values: Iterable[object], name: str) -> Iterator[Record | RejectedRow]:
+    return (_record_of(value, f"{name}[{place}]") for place, value in enumerate(values, 1))
+
+
+def _rows_of_object(stream: BinaryIO, name: str) -> list[object] | None:
+    """The rows of a file that is one object: itself, or those of the list in it, as TriviaQA's {"Data": [...], "N": 1}.
+
+    None, with the stream rewound, for a file with one row per line.
+    """
+    try:
+        data = _read_whole(stream, name)
+    except RowError:
+        stream.seek(0)
         return None
     lists = [value for value in data.values() if isinstance(value, list | dict)]
-    if len(lists) != 1 or not isinstance(lists[0], list):
-        return None
-    return lists[0] if lists[0] and all(isinstance(one, dict) for one in lists[0]) else None
-
-
-def _is_binary(first: bytes, head: bytes) -> bool:
-    """Whether a file is binary, by its beginning. NUL bytes inside rows of JSON, or after a header, reject that row
-    only.
-    """
-    if first[:1] in (b"[", b"{"):
-        return first[1:2] == b"\x00"  # UTF-16
-    return b"\x00" in head.split(b"\n", 1)[0]
-
-
-def _check_schema(record: Record) -> None:
-    version = record.data["schema_version"]
-    try:
-        number = int(version)
-    except (TypeError, ValueError):
-        number = 0
-    if isinstance(version, bool) or number < 1:
-        raise RowError(f"{record.source}: schema_version {version!r} is no version; expected {SCHEMA_VERSION}")
-    if number > SCHEMA_VERSION:
-        raise RowError(
-            f"{record.source}: schema_version {number} is newer than {SCHEMA_VERSION}, the newest that this "
-            "version reads; update granola-ladders"
-        )
-
-
-def read_lines(lines: Iterable[bytes], name: str, *, lone: bool = False) -> Iterator[Record | RejectedRow]:
-    """The records of JSON objects, one per line; `name` is the file in their places.
-
-    Raises RowError for a single object over several lines where the file may contain one (`lone`).
-    """
-    for number, raw in enumerate(lines, 1):
-        line = raw.removeprefix(_BYTE_ORDER_MARK).strip() if number == 1 else raw.strip()
-        if number == 1 and lone and line == b"{":
-            raise RowError(f"{name} is one JSON object; expected an array, or one object a line")
-        if line:
-            yield record_of_line(line, f"{name}:{number}")
+    is_wrapper = len(lists) == 1 and isinstance(lists[0], list) and _ROW_FIELDS.isdisjoint(data)
+    return lists[0] if is_wrapper and lists[0] and all(isinstance(one, dict) for one in lists[0]) else [data]
 
 
 def record_of_line(line: bytes, source: str) -> Record | RejectedRow:
     """The record of a line of JSON."""
     try:
-        data = orjson.loads(line)
+        return _record_of(orjson.loads(line), source)
     except orjson.JSONDecodeError as error:
-        reason = f"not JSON: {error}" if _is_utf8(line) else NOT_UTF8
-        return RejectedRow(source=source, reason=reason, excerpt=excerpt(line))
-    return _record_of(data, source)
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+        return RejectedRow(source=source, reason=f"not JSON: {error}", excerpt=excerpt(line))
 
 
 def _record_of(data: object, source: str) -> Record | RejectedRow:
     if isinstance(data, dict):
         return Record(source=source, data=data)
-    reason = f"JSON {_KINDS.get(type(data), 'value')}, not an object"
-    return RejectedRow(source=source, reason=reason, excerpt=excerpt(json_text(data)))
-
-
-def read_items(
-    text: str,
-    called: Callable[[int, int], str],
-    decode: Callable[[str, int], tuple[Any, int]] = _raw_decode,
-) -> Iterator[Record | RejectedRow]:
-    """The records of a JSON array, item by item; after a damaged item reading continues at the next line with an item.
-
-    `called` makes their places from item numbers and lines, both from 1. `decode` returns the value at an offset and
-    its end.
-    """
-    at, line, counted, place = text.index("[") + 1, 1, 0, 0
-    while True:
-        if between := _BETWEEN_ITEMS.match(text, at):
-            at = between.end()
-        line += text.count("\n", counted, at)
-        counted = at
-        place += 1
-        source = called(place, line)
-        if text[at : at + 1] == "]":
-            if rest := text[at + 1 :].strip():
-                yield RejectedRow(source=source, reason="text after the end of the array", excerpt=excerpt(rest))
-            return
-        try:
-            data, end = decode(text, at)
-        except (ValueError, RecursionError) as error:  # also for too many digits, and for too much depth
-            reason = f"not JSON: {error}" if at < len(text) else "the array ends without its ]"
-            yield RejectedRow(source=source, reason=reason, excerpt=excerpt(text[at : at + _EXCERPT]))
-            again = _ITEM_START.search(text, at + 1)
-            if again is None:
-                return
-            at = again.end() - 1
-            continue
-        item = text[at:end]
-        if is_unicode(item, data):
-            yield _record_of(data, source)
-        else:
-            yield RejectedRow(source=source, reason=NOT_UTF8, excerpt=excerpt(item))
-        at = end
+    return RejectedRow(source=source, reason="JSON, but not an object", excerpt=repr_excerpt(data))
 
 
 def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
@@ -420,8 +321,6 @@ def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
             yield RejectedRow(source=source, reason=reason, excerpt=excerpt(line))
         elif _UNDECODED.search(line):
             yield RejectedRow(source=source, reason=NOT_UTF8, excerpt=excerpt(line))
-        elif "\x00" in line:
-            yield RejectedRow(source=source, reason="a NUL character in it", excerpt=excerpt(repr(line)))
         else:
             data = {key: unescape_formula(cell) for key, cell in zip(header, cells, strict=False) if cell.strip()}
             yield Record(source=source, data=data, flat=True, columns=header)
@@ -437,26 +336,11 @@ def _read_parquet(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
         raise RowError("Parquet cannot be read from standard input; give the file's name")
     try:
         batches = pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=4096)  # rows in memory at once
-        rows = (row for batch in batches for row in _decode_batch(batch))
+        rows = (row for batch in batches for row in batch.to_pylist())
         for number, data in enumerate(rows, 1):
-            source = f"{name}:{number}"
-            if data is None:
-                yield RejectedRow(source=source, reason=NOT_UTF8, excerpt="")
-            else:
-                # Null is a missing field.
-                yield Record(source=source, data={key: value for key, value in data.items() if value is not None})
-    except pyarrow.ArrowException as error:
+            # Null is a missing field.
+            yield Record(
+                source=f"{name}:{number}", data={key: value for key, value in data.items() if value is not None}
+            )
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise RowError(f"{name} is no readable Parquet file: {error}") from error
-
-
-def _decode_batch(batch: Any) -> Iterator[dict[str, Any] | None]:
-    """The rows of a batch of Parquet; None for a row with a text that is not UTF-8, as other programs may write it."""
-    try:
-        yield from batch.to_pylist()
-    except UnicodeDecodeError:
-        for at in range(batch.num_rows):
-            try:
-                (row,) = batch.slice(at, 1).to_pylist()
-            except UnicodeDecodeError:
-                row = None
-            yield row
