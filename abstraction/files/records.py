@@ -269,7 +269,7 @@ def _rows_of_object(stream: BinaryIO, name: str) -> list[object] | None:
         return None
     lists = [value for value in data.values() if isinstance(value, list | dict)]
     is_wrapper = len(lists) == 1 and isinstance(lists[0], list) and _ROW_FIELDS.isdisjoint(data)
-    return lists[0] if is_wrapper and lists[0] and all(isinstance(one, dict) for one in lists[0]) else [data]
+    return list(lists[0]) if is_wrapper and lists[0] and all(isinstance(one, dict) for one in lists[0]) else [data]
 
 
 def record_of_line(line: bytes, source: str) -> Record | RejectedRow:

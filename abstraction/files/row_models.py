@@ -37,47 +37,45 @@ from kg.errors import ForeseenError
 T = TypeVar("T")
 
 
-def read_each(records: Iterable[Record | RejectedRow], read: Callable[[Record], T]) -> Iterator[T | RejectedRow]:
-    """The result of `read` for each record, in order; for a malformed one the rejected row.
-
-    `read` raises one of our errors with the reason. An unforeseen error is a fault of the program, which rejects the
-    row.
-    """
-    for record in records:
-        yield record if isinstance(record, RejectedRow) else _read_one(record, read)
-
-
-def read_each_once(
+def read_each(
     records: Iterable[Record | RejectedRow],
     read: Callable[[Record], T],
     *,
-    name: Callable[[Any], str] = attrgetter("id"),
+    name: Callable[[Any], str] | None = None,
     seen: dict[str, str] | None = None,
 ) -> Iterator[T | RejectedRow]:
-    """See `read_each`; a row with an earlier name is rejected too. `seen` maps names of earlier files to places."""
+    """The result of `read` for each record, in order; for a malformed one the rejected row.
+
+    `read` raises one of our errors with the reason. An unforeseen error is a fault of the program, which rejects the
+    row. With `name` a row with an earlier name is rejected too; `seen` maps names of earlier files to places.
+    """
     seen = {} if seen is None else seen
     for record in records:
-        row = record if isinstance(record, RejectedRow) else _read_one(record, read)
-        if isinstance(record, RejectedRow) or isinstance(row, RejectedRow):
-            yield row
-        elif (called := name(row)) in seen:
-            yield record.rejected(f"id {called!r} stands already at {seen[called]}")
+        if isinstance(record, RejectedRow):
+            yield record
+            continue
+        try:
+            row = read(record)
+        except ForeseenError as error:
+            yield record.rejected(str(error))
+        except Exception as error:
+            given = record.data.get("id", "")
+            fault, id_ = fault_of(error, "reading"), str(given) if isinstance(given, str | int) else ""
+            yield fault.rejected(source=record.source, id=id_, text=record.text_excerpt)
         else:
-            seen[called] = record.source
+            if name is not None and name(row) in seen:
+                yield record.rejected(f"id {name(row)!r} stands already at {seen[name(row)]}")
+                continue
+            if name is not None:
+                seen[name(row)] = record.source
             yield row
 
 
-def _read_one(record: Record, read: Callable[[Record], T]) -> T | RejectedRow:
-    try:
-        return read(record)
-    except ForeseenError as error:
-        return record.rejected(str(error))
-    except Exception as error:
-        id_ = record.data.get("id", "")
-        fault = fault_of(error, "reading")
-        return fault.rejected(
-            source=record.source, id=str(id_) if isinstance(id_, str | int) else "", text=record.text_excerpt
-        )
+def read_each_once(
+    records: Iterable[Record | RejectedRow], read: Callable[[Record], T], *, seen: dict[str, str] | None = None
+) -> Iterator[T | RejectedRow]:
+    """See `read_each`; a row with an earlier id is rejected too."""
+    return read_each(records, read, name=attrgetter("id"), seen=seen)
 
 
 def without_rejected(
@@ -223,8 +221,6 @@ def _parse_entity(value: object) -> Mapping[str, Any]:
     """
     if isinstance(value, str) and value.lstrip().startswith("{"):
         value = parse_json(value)
-        if isinstance(value, Mapping):  # "text" and "qid" last
-            value = {name: value[name] for name in sorted(value, key=("text", "qid").__contains__)}
     if value is None or isinstance(value, str):
         name = (value or "").strip()
         return {"text": name} if name else {}

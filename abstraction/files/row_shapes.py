@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,6 @@ _SIDE_SUFFIXES = (".run.json", ".rejects.jsonl", ".phrasing.jsonl", ".calls.json
 _SIDE_FILES = frozenset({
     "dataset_info.json", "dataset_infos.json", "rejected.jsonl", "dropped.jsonl", "state.json", "statistics.json",
 })  # fmt: skip
-DEEP = 3  # levels of folders that are searched
 
 
 def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | str]:
@@ -82,21 +80,13 @@ def canonical_split(name: str) -> str:
 
 
 def _files_in(folder: Path) -> list[Path]:
-    def files_below(place: Path, left: int) -> Iterable[Path]:
-        for entry in sorted(place.iterdir()):
-            if entry.name.startswith((".", "_")):  # hidden files, and folders of caches
-                continue
-            if entry.is_dir():
-                if left:
-                    yield from files_below(entry, left - 1)
-            elif entry.name.removesuffix(".gz").endswith(SUFFIXES) and not _is_side_file(entry.name):
-                yield entry
+    def has_rows(file: Path) -> bool:
+        name, place = file.name, file.relative_to(folder)
+        hidden = any(part.startswith((".", "_")) for part in place.parts)  # hidden files, and folders of caches
+        is_side_file = name in _SIDE_FILES or name.endswith(_SIDE_SUFFIXES)
+        return name.removesuffix(".gz").endswith(SUFFIXES) and not hidden and not is_side_file and file.is_file()
 
-    return list(files_below(folder, DEEP - 1))
-
-
-def _is_side_file(name: str) -> bool:
-    return name in _SIDE_FILES or name.endswith(_SIDE_SUFFIXES)
+    return sorted(filter(has_rows, folder.rglob("*")))
 
 
 def _join_names(by_split: Iterable[str]) -> str:
@@ -156,33 +146,41 @@ class RowShape:
 
         Raises RowError for a missing field, for answers only if the row is read `with_answers`.
         """
-        self._check_required(record, language, with_answers=with_answers)
-        fields = self._read_fields(record, language)
-        filled = {name: value for name, value in fields.items() if value not in (None, [])}
-        for name in ("question", *(["answer"] if with_answers else [])):
-            if name in fields and name not in filled:
-                paths = _quote_paths(self._paths_by_field()[name], language)
-                raise RowError(f"no {name}: nothing stands under {paths}")
-        read = {
-            path if path in record.data else path.partition(".")[0]
-            for name in filled for path in self._paths_by_field()[name]
+        paths = {
+            "question": self.question, "answer": self.answers + self.aliases, "id": self.id,
+            "answer_qid": self.answer_qids, "language": self.language, "question_entity": self.subject,
+            "question_entity_qid": self.subject_qid, "relation": self.relation,
         }  # fmt: skip
+        needed = {"question": self.question or QUESTION, "answer": self.answers or ANSWERS, "id": self.id}
+        asked = ("question", *(["answer"] if with_answers else []))
+        there = {**dict.fromkeys(record.columns), **record.data}
+        for name in (*asked, *self.needed):
+            if not any(values_at(there, path, language) for path in needed[name]):
+                raise RowError(f"no field {_quote_paths(needed[name], language)}; the row has {record.names}")
+        fields = self._read_fields(record, language, paths)
+        filled = {name: value for name, value in fields.items() if value not in (None, [])}
+        for name in asked:
+            if name in fields and name not in filled:
+                raise RowError(f"no {name}: nothing stands under {_quote_paths(paths[name], language)}")
+        read = {
+            path if path in record.data else path.partition(".")[0] for name in filled for path in paths[name]
+        }
         unread = {name: value for name, value in record.data.items() if name not in read}
         # Filled answers are lists, not cells to be split.
         return replace(record, data={**unread, **filled}, flat=record.flat and "answer" not in filled)
 
     def is_unanswered(self, data: Mapping[str, Any], language: str = "en") -> bool:
         """Whether the dataset has no answer to the question of a row that has fields for answers."""
-        if not self.no_answer or not any(_path_exists(data, path_steps(data, path, language)) for path in self.answers):
+        if not self.no_answer or not any(values_at(data, path, language) for path in self.answers):
             return False
         kinds = set(_texts(data, self.answer_kind, language))
         return (bool(kinds) and kinds <= {*self.no_answer}) or next(_texts(data, self.answers, language), None) is None
 
-    def _read_fields(self, record: Record, language: str) -> dict[str, Any]:
+    def _read_fields(self, record: Record, language: str, paths_by_field: Mapping[str, Paths]) -> dict[str, Any]:
         """The fields that the shape reads, under the usual names; None or empty where the row lacks them."""
         data = record.data
         fields: dict[str, Any] = {
-            name: next(_texts(data, paths, language), None) for name, paths in self._paths_by_field().items() if paths
+            name: next(_texts(data, paths, language), None) for name, paths in paths_by_field.items() if paths
         }
         answers = [*_texts(data, self.answers, language), *_texts(data, self.aliases, language)]
         if record.flat:  # a cell under another name is a cell
@@ -196,24 +194,6 @@ class RowShape:
         if self.relations is not None:
             fields["relation"] = self.relations.get(fields.get("relation") or "")
         return fields
-
-    def _paths_by_field(self) -> dict[str, Paths]:
-        """The paths by usual field name."""
-        return {
-            "question": self.question, "answer": self.answers + self.aliases, "id": self.id,
-            "answer_qid": self.answer_qids, "language": self.language, "question_entity": self.subject,
-            "question_entity_qid": self.subject_qid, "relation": self.relation,
-        }  # fmt: skip
-
-    def _check_required(self, record: Record, language: str, *, with_answers: bool) -> None:
-        """Raise RowError for a missing required field, with the names that the row has."""
-        named = {"question": self.question, "answer": self.answers, "id": self.id}
-        usual = {"question": QUESTION, "answer": ANSWERS}
-        there = {**dict.fromkeys(record.columns), **record.data}
-        for name in ("question", *(["answer"] if with_answers else []), *self.needed):
-            paths = named[name] or usual[name]
-            if not any(_path_exists(there, path_steps(there, path, language)) for path in paths):
-                raise RowError(f"no field {_quote_paths(paths, language)}; the row has {record.names}")
 
 
 def _preset(
@@ -306,18 +286,10 @@ def origin_sentence(shape: RowShape | None) -> str:
     return f"The questions and their gold answers are from {shape.source}, {licence}."
 
 
-def row_is_of_split(data: Mapping[str, Any], split: str) -> bool | None:
-    """Whether a row belongs to a split, by the name or number in it; None where it names no split."""
-    named = (data.get(name) for name in ("split", "Split"))
-    its_split = next((name for name in named if isinstance(name, str | int) and not isinstance(name, bool)), None)
-    return None if its_split is None else canonical_split(str(its_split)) == canonical_split(split)
-
-
 def _texts(data: Mapping[str, Any], paths: Paths, language: str) -> Iterator[str]:
     """The texts and numbers at the first of the paths that has any."""
     for path in paths:
-        found = values_at(data, path_steps(data, path, language))
-        if values := [text for value in found for text in _flatten_texts(value)]:
+        if values := [text for value in values_at(data, path, language) for text in _flatten_texts(value)]:
             yield from values
             return
 
@@ -335,10 +307,16 @@ def _flatten_texts(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def values_at(value: Any, steps: Sequence[str]) -> Iterator[Any]:
-    """The values at the end of a path; JSON in texts, as in cells, is parsed."""
-    if not steps:
-        yield value
+def values_at(data: Mapping[str, Any], path: str, language: str = "") -> list[Any]:
+    """The values at the end of a path, empty ones as None; a field may have dots in its own name."""
+    name = path if path in data else heading(path)  # as a heading in CSV is read
+    return list(_values_inside(data, [name] if name in data else path.replace("{language}", language).split(".")))
+
+
+def _values_inside(value: Any, steps: Sequence[str]) -> Iterator[Any]:
+    """The values behind the steps; JSON in texts, as in cells, is parsed, and an empty value has every field."""
+    if not steps or value in (None, "", []):
+        yield None if steps else value
         return
     if isinstance(value, str) and value[:1] in "[{":
         value = parse_literal(value)
@@ -346,36 +324,15 @@ def values_at(value: Any, steps: Sequence[str]) -> Iterator[Any]:
     if first == "(description)":
         yield from _parse_descriptions(value.strip()) if isinstance(value, str) else ()
     elif isinstance(value, Mapping):
-        yield from values_at(value[first], rest) if first in value else ()
+        yield from _values_inside(value[first], rest) if first in value else ()
     elif isinstance(value, list):
         for item in value if first == "*" else value[int(first) :][:1] if first.isdigit() else ():
-            yield from values_at(item, rest)
-
-
-def path_steps(data: Mapping[str, Any], path: str, language: str = "") -> list[str]:
-    """The steps of a path; a field may have dots in its own name."""
-    name = path if path in data else heading(path)  # as a heading in CSV is read
-    return [name] if name in data else path.replace("{language}", language).split(".")
+            yield from _values_inside(item, rest)
 
 
 def _quote_paths(paths: Sequence[str], language: str) -> str:
     """Paths as messages show them."""
     return " or ".join(repr(path.replace("{language}", language)) for path in paths)
-
-
-def _path_exists(value: Any, steps: list[str]) -> bool:
-    """Whether a field exists at the end of a path, even an empty one; an empty list may have any field, null has all.
-    """
-    if not steps or value is None or value == "":
-        return True
-    if isinstance(value, str) and value[:1] in "[{":
-        value = parse_literal(value)
-    first, rest = steps[0], steps[1:]
-    if first == "*":
-        return isinstance(value, list) and (not value or any(_path_exists(item, rest) for item in value))
-    if first == "(description)":
-        return isinstance(value, str)
-    return isinstance(value, Mapping) and first in value and _path_exists(value[first], rest)
 
 
 def _parse_descriptions(text: str) -> Iterator[str]:
@@ -393,21 +350,7 @@ def _parse_descriptions(text: str) -> Iterator[str]:
     yield from filter(str.strip, read)
 
 
-def _select_split(
-    records: Iterable[Record | RejectedRow], split: str, path: Path | str, *, called_so: bool
-) -> Iterator[Record | RejectedRow]:
-    """The records of a split; rows without a split count if the file is named by it (`called_so`).
-
-    Raises RowError for a file where neither rows nor name give the split.
-    """
-    is_told = called_so
-    for record in records:
-        is_of_split = None if isinstance(record, RejectedRow) else row_is_of_split(record.data, split)
-        is_told = is_told or is_of_split is not None
-        if is_of_split or (is_of_split is None and (called_so or isinstance(record, RejectedRow))):
-            yield record
-    if not is_told:
-        raise RowError(f"{path}: no row names its split, and the file is not called {split!r}; leave --split out")
+# Files whose rows have a shape.
 
 
 def shaped_files(
@@ -442,15 +385,34 @@ def shaped_records(
     `path` names their file in messages, `called_so` is true if the file is named by the split. Raises RowError where
     the split is unknown.
     """
+
+    def rename_or_reject(record: Record) -> Record | UnansweredRow:
+        if shape.is_unanswered(record.data, language):
+            return UnansweredRow(source=record.source, reason=UNANSWERED, excerpt=record.text_excerpt)
+        return shape.rename_fields(record, language, with_answers=with_answers)
+
     if shape.split:
         called_so = called_so or not shape.split_must_be_told
         records = _select_split(records, shape.split, path, called_so=called_so)
-    return read_each(records, partial(_rename_or_reject, shape=shape, language=language, with_answers=with_answers))
+    return read_each(records, rename_or_reject)
 
 
-def _rename_or_reject(
-    record: Record, *, shape: RowShape, language: str, with_answers: bool
-) -> Record | UnansweredRow:
-    if shape.is_unanswered(record.data, language):
-        return UnansweredRow(source=record.source, reason=UNANSWERED, excerpt=record.text_excerpt)
-    return shape.rename_fields(record, language, with_answers=with_answers)
+def _select_split(
+    records: Iterable[Record | RejectedRow], split: str, path: Path | str, *, called_so: bool
+) -> Iterator[Record | RejectedRow]:
+    """The records of a split, by the name or number in them; rows without one count if the file is named by it.
+
+    Raises RowError for a file where neither rows nor name give the split.
+    """
+    is_told = called_so
+    for record in records:
+        if isinstance(record, RejectedRow):
+            yield record
+            continue
+        named = (record.data.get(name) for name in ("split", "Split"))
+        its_split = next((name for name in named if isinstance(name, str | int)), None)
+        is_told = is_told or its_split is not None
+        if called_so if its_split is None else canonical_split(str(its_split)) == canonical_split(split):
+            yield record
+    if not is_told:
+        raise RowError(f"{path}: no row names its split, and the file is not called {split!r}; leave --split out")

@@ -44,6 +44,8 @@ from kg.base.model import ENTITY_ID
 T = TypeVar("T")
 # A file named by its relation, as EntityQuestions has them: P19.test.json.
 _FILE_RELATION = re.compile(r"\A(P[1-9][0-9]*)\b", re.IGNORECASE)
+# Codes as in BCP 47: a language of 2 or 3 letters, then up to three subtags.
+_CODE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -252,28 +254,24 @@ def write_tiered(
     *,
     format: str | None = None,
     csv_raw: bool = False,
+    as_granola_eq: bool = False,
 ) -> int:
     """Write rows as "jsonl", "csv" or "parquet" (None: by suffix, else JSONL); returns their number.
 
     The file appears whole or not at all. In CSV and Parquet `levels` is one JSON text; for `csv_raw` see
     `write_records`.
+
+    `as_granola_eq`: under GRANOLA-EQ's columns, one answer per level, that of its first tier, at most 14. There are no
+    columns for alternates and evidence; the other fields of a row follow after them.
     """
-    return write_records((row.to_json() for row in rows), path, format=format, csv_raw=csv_raw)
-
-
-def write_granola_eq(
-    rows: Iterable[TieredRow],
-    path: Path | str,
-    *,
-    format: str | None = None,
-    csv_raw: bool = False,
-) -> int:
-    """Write rows under GRANOLA-EQ's columns: one answer per level, that of its first tier, at most 14.
-
-    There are no columns for alternates and evidence; the other fields of a row follow after them. For the other
-    arguments see `write_tiered`.
-    """
-    return write_records(map(_granola_row, rows), path, format=format, csv_raw=csv_raw)
+    if not as_granola_eq:
+        return write_records(map(TieredRow.to_json, rows), path, format=format, csv_raw=csv_raw)
+    records = (
+        {name: "" if value is None else value for name, value in granola_columns(row).items()}
+        | {key: value for key, value in row.extra.items() if key not in KNOWN and key not in GRANOLA_COLUMNS}
+        for row in rows
+    )
+    return write_records(records, path, format=format, csv_raw=csv_raw)
 
 
 def granola_columns(row: TieredRow) -> dict[str, Any]:
@@ -362,7 +360,9 @@ def _read_levels(record: Record, answers: Sequence[str], *, evidence: bool) -> t
         levels = parse_json(levels)
     try:
         if isinstance(levels, list) and levels and all(isinstance(level, dict) for level in levels):
-            made = tuple(Level.from_json(level if evidence else _without_evidence(level)) for level in levels)
+            if not evidence:
+                levels = [{**level, "tiers": [{**tier, "evidence": ()} for tier in level["tiers"]]} for level in levels]
+            made = tuple(map(Level.from_json, levels))
         else:
             texts = reference_levels(record.data) or []
             (qid, *_) = QuestionModel.of(record).item_of_each()
@@ -374,20 +374,6 @@ def _read_levels(record: Record, answers: Sequence[str], *, evidence: bool) -> t
     if not made or not all(level.tiers and {*map(type, level.names())} == {str} for level in made):
         raise RowError("no levels: expected a ladder under 'levels' or in granola_answer_1 and on")
     return made
-
-
-def _without_evidence(level: Mapping[str, Any]) -> dict[str, Any]:
-    tiers = [{**tier, "evidence": ()} for tier in level["tiers"]]
-    return {**level, "tiers": tiers}
-
-
-def _granola_row(row: TieredRow) -> dict[str, Any]:
-    columns = {name: "" if value is None else value for name, value in granola_columns(row).items()}
-    return columns | {key: value for key, value in row.extra.items() if key not in KNOWN and key not in columns}
-
-
-# Codes as in BCP 47: a language of 2 or 3 letters, then up to three subtags.
-_CODE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 
 
 def row_language(row: QARow, default: str) -> str:

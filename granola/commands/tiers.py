@@ -188,7 +188,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         return self.apply_review(ladders, store, decisions, self.language)
 
     def _write(self, rows: Iterator[TieredRow], output: RowsOutput, kind: str | None) -> None:
-        from abstraction.files.rows import write_granola_eq, write_tiered
+        from abstraction.files.rows import write_tiered
 
         def rows_or_error() -> Iterator[TieredRow]:
             """Yield the rows; raises RowError where there is none, so that no empty file is left."""
@@ -205,8 +205,8 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             yield first
             yield from rows
 
-        write = write_granola_eq if self.format is Format.GRANOLA_EQ else write_tiered
-        output.write_with(lambda: write(with_progress(rows_or_error()), self.out, format=kind, csv_raw=csv_raw()))
+        how: dict[str, Any] = {"format": kind, "csv_raw": csv_raw(), "as_granola_eq": self.format is Format.GRANOLA_EQ}
+        output.write_with(lambda: write_tiered(with_progress(rows_or_error()), self.out, **how))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

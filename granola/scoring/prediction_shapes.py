@@ -20,7 +20,7 @@ from abstraction.base.faults import RejectedRow
 from abstraction.errors import RowError
 from abstraction.files.records import Record, open_for_reading, read_records
 from abstraction.files.row_models import is_number
-from abstraction.files.row_shapes import path_steps, values_at
+from abstraction.files.row_shapes import values_at
 from granola.errors import PredictionError
 
 Paths = tuple[str, ...]
@@ -186,7 +186,7 @@ def _samples_of_log(path: Path) -> list[dict[str, Any]] | None:
 def _texts_at(data: Mapping[str, Any], paths: Iterable[str]) -> list[str]:
     """The texts under the first path with any; numbers as their digits."""
     for path in paths:
-        values = values_at(data, path_steps(data, path))
+        values = values_at(data, path)
         if found := [str(value) for value in values if isinstance(value, str) or is_number(value)]:
             return found
     return []

@@ -11,7 +11,7 @@ import pytest
 from abstraction.base.faults import RejectedRow
 from abstraction.base.tiers import Evidence, Level, Tier
 from abstraction.errors import RowError
-from abstraction.files.rows import TieredRow, read_tiered, write_granola_eq, write_tiered
+from abstraction.files.rows import TieredRow, read_tiered, write_tiered
 from abstraction.files.writing import check_kind
 from tests.abstraction.row_files import GRANOLA, put, read
 
@@ -29,7 +29,7 @@ def test_granola_eq_is_read_as_questions_and_as_tiers_and_written_back(tmp_path:
     for name in ("back.jsonl", "back.csv", "back.parquet"):
         if name.endswith("parquet"):
             pytest.importorskip("pyarrow")
-        assert write_granola_eq([tiered], tmp_path / name) == 1
+        assert write_tiered([tiered], tmp_path / name, as_granola_eq=True) == 1
         (again,) = read_tiered(tmp_path / name)
         assert again.levels == tiered.levels
         assert again.question_entity == tiered.question_entity

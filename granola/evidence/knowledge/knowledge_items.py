@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field
 from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.errors import RowError
 from abstraction.files.records import Record, open_for_reading, read_records
-from abstraction.files.row_models import NeededId, RowModel, read_each_once, without_rejected
+from abstraction.files.row_models import NeededId, RowModel, read_each, without_rejected
 
 COLUMNS_ENDINGS = (".txt", ".tsv")  # endings of files with CONNER's four columns
 TURN = "[SEP]"  # separator of turns in CONNER's files
@@ -81,7 +81,7 @@ def read_items(path: Path | str, *, on_reject: OnReject, limit: int | None = Non
     """
     has_columns = str(path).removesuffix(".gz").endswith(COLUMNS_ENDINGS)
     records: Iterable[Record | RejectedRow] = _read_lines(path) if has_columns else read_records(path)
-    once = read_each_once(
+    once = read_each(
         records, _parse_columns if has_columns else parse_item,
         name=lambda item: f"{item.id} of system {item.system or '(none)'}, candidate {item.candidate}",
     )  # fmt: skip
