@@ -95,7 +95,11 @@ class LadderCheck:
         first = row.levels[0]
         for draft in drafts:
             if draft.finding is CheckResult.ALIAS:
-                first = _add_answer_alias(first, draft.text)
+                # One more alias for the answer that shares most words with it.
+                words = content(draft.text)
+                nearest = max(first.tiers, key=lambda tier: len(content(tier.text) & words))
+                named = replace(nearest, aliases=(*nearest.aliases, draft.text))
+                first = replace(first, tiers=tuple(named if tier is nearest else tier for tier in first.tiers))
                 draft.action = Action.JOINED
         graph = {
             bare(name): tier for level in row.levels[1:] for tier in level.tiers for name in reversed(tier.names())
@@ -237,12 +241,3 @@ def drop_repeated_names(levels: Sequence[Level]) -> tuple[Level, ...]:
             tiers.append(replace(tier, aliases=tuple(aliases.values())))
         out.append(replace(level, tiers=tuple(tiers)))
     return tuple(out)
-
-
-def _add_answer_alias(first: Level, name: str) -> Level:
-    """Level 1 with one more alias, for the answer that shares most words with it."""
-    nearest = max(first.tiers, key=lambda tier: len(content(tier.text) & content(name)))
-    return replace(
-        first,
-        tiers=tuple(replace(t, aliases=(*t.aliases, name)) if t is nearest else t for t in first.tiers),
-    )

@@ -63,9 +63,11 @@ def read_numbered_lines(reply: str) -> list[str]:
     return items
 
 
-def read_yes_or_no(reply: str) -> bool:
-    """Whether the reply's first word is yes rather than no. Raises ReplyError for another word."""
-    match = re.match(r"\W*(yes|no)\b", reply, re.IGNORECASE)
+def read_vote(reply: str) -> bool:
+    """Whether the first word of a reply, after its thoughts, is yes rather than no. Raises ReplyError for another
+    word.
+    """
+    match = re.match(r"\W*(yes|no)\b", final_text(reply), re.IGNORECASE)
     if not match:
         raise ReplyError("the reply must begin with yes or no")
     return match[1].lower() == "yes"
@@ -99,7 +101,9 @@ def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool =
     inner = read_tagged(text, TAG) if f"<{TAG}>" in text else text
     if re.search(r"^\s{0,8}`?\d{1,3}\s{0,3}::", inner, re.MULTILINE) or (inner is text and "::" in text):
         items = [_clean_answer(item) for item in read_numbered_lines(inner)]
-        if answer_first or _is_given(items[0], names):
+        # The given answer, alone or followed by more: `Hamburg`, `Hamburg, Germany`.
+        first = (items[0], re.split(r"[,;(]", items[0])[0])
+        if answer_first or any(names_the_answer(text, names, person=False) for text in first):
             items = items[1:]
     else:
         items = [_clean_answer(item) for item in read_list(text, TAG)]
@@ -108,17 +112,6 @@ def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool =
     if len(items) > MOST_ANSWERS:
         raise ReplyError(f"{len(items)} answers are too many: {MOST_ANSWERS} at most")
     return items
-
-
-def _is_given(item: str, names: Collection[str]) -> bool:
-    """Whether an answer is the given one, alone or followed by more: `Hamburg`, `Hamburg, Germany`."""
-    head = re.split(r"[,;(]", item)[0]
-    return names_the_answer(item, names, person=False) or names_the_answer(head, names, person=False)
-
-
-def read_vote(reply: str) -> bool:
-    """Whether a reply is yes. Raises ReplyError where it is neither yes nor no."""
-    return read_yes_or_no(final_text(reply))
 
 
 def _clean_answer(item: str) -> str:

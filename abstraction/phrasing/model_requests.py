@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from abstraction.base.faults import FAULT, Fault, fault_of
 from abstraction.errors import ReplyError
-from abstraction.models.chat_model import ChatModel, Failure, Message, Reply, Request, Result
+from abstraction.models.chat_model import ChatModel, Failure, Message, Request, Result
 from abstraction.phrasing.prompt_files import Prompt
 
 T = TypeVar("T")
@@ -89,7 +89,10 @@ class RequestForm(Generic[T, V]):
                     except StopIteration:
                         over = True
                         return
-                    slot = self._new_slot(item)
+                    try:
+                        slot = _Slot(item, self.ask(item))
+                    except Exception as error:
+                        slot = _Slot(item, None, outcome=RequestOutcome.of_fault(error))
                     waiting.append(slot)
                 if slot.outcome is not None:
                     continue
@@ -111,12 +114,6 @@ class RequestForm(Generic[T, V]):
             if over and not retries:
                 return
 
-    def _new_slot(self, item: T) -> _Slot[T, V]:
-        try:
-            return _Slot(item, self.ask(item))
-        except Exception as error:
-            return _Slot(item, None, outcome=RequestOutcome.of_fault(error))
-
     def _finished_items(self) -> Iterator[tuple[T, RequestOutcome[V]]]:
         while self._waiting and (outcome := self._waiting[0].outcome) is not None:
             yield self._waiting.popleft().item, outcome
@@ -133,12 +130,8 @@ class RequestForm(Generic[T, V]):
             if len(slot.calls) > 1:
                 slot.outcome = RequestOutcome(value=None, calls=slot.calls, failed=UNREADABLE, why=why)
             else:
-                slot.request = self._second_request(result, why)
+                text = result.text.strip()[:_MOST_REPEATED] or "(nothing)"
+                answer, problem = Message(role="assistant", content=text), self.again.fill({"problem": why})
+                slot.request = replace(result.request, messages=(*result.request.messages, answer, *problem))
         except Exception as error:
             slot.outcome = RequestOutcome.of_fault(error, slot.calls)
-
-    def _second_request(self, reply: Reply, why: str) -> Request:
-        text = reply.text.strip()[:_MOST_REPEATED] or "(nothing)"
-        slots: dict[str, str | Sequence[str]] = {"problem": why}
-        messages = (*reply.request.messages, Message(role="assistant", content=text), *self.again.fill(slots))
-        return replace(reply.request, messages=messages)

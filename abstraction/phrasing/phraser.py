@@ -108,9 +108,13 @@ class ModelPhraser:
         Each has its whole note, see `abstraction.phrasing.decisions`. A row on which the program fails goes to
         `on_reject`; without it the error is raised. Raises ModelError where all further requests would fail.
         """
-        asking = RequestForm(
-            model=self.model, ask=self._request, read=self._read_ladder, again=self._prompts[AGAIN.name]
-        )
+
+        def read(row: TieredRow, text: str) -> list[str]:
+            """The reply, whose first line may be the answer: a gold answer, all as the prompt joins them, an alias."""
+            names = {*row.answers, "; ".join(row.answers), *row.levels[0].names()}
+            return read_ladder(text, names, answer_first=self.mode == "paper")
+
+        asking = RequestForm(model=self.model, ask=self._request, read=read, again=self._prompts[AGAIN.name])
         for row, outcome in asking.run(rows):
             phrased = attempt("phrasing", self._phrase_row, row, outcome) if outcome.fault is None else outcome.fault
             if not isinstance(phrased, Fault):
@@ -119,9 +123,6 @@ class ModelPhraser:
                 on_reject(phrased.rejected(source=row.source, id=row.id, text=row.question))
             elif phrased.cause is not None:
                 raise phrased.cause
-
-    def _read_ladder(self, row: TieredRow, text: str) -> list[str]:
-        return read_ladder(text, _answer_names(row), answer_first=self.mode == "paper")
 
     def _request(self, row: TieredRow) -> Request:
         slots = slots_of(with_descriptions(row, self._check.graph))
@@ -160,11 +161,6 @@ def _unchecked_row(row: TieredRow, outcome: RequestOutcome[list[str]]) -> Tiered
     left = "" if texts else outcome.failed or NONE_GIVEN
     written = replace(row, levels=(row.levels[0], *levels), abstained=None)
     return with_note(written, mode="paper", calls=calls, fallback=left, why=outcome.why, decisions=decisions)
-
-
-def _answer_names(row: TieredRow) -> set[str]:
-    """Names of the given answer: the gold answers, singly and as the prompt joins them, and their aliases."""
-    return {*row.answers, "; ".join(row.answers), *row.levels[0].names()}
 
 
 SAMPLES = 10  # replies per row

@@ -77,7 +77,10 @@ class Prompt:
         unknown = sorted(values.keys() - self.kind.required - self.kind.optional)
         if unknown:
             raise PromptError(f"prompt {self.kind.name} has no slot {', '.join(unknown)}")
-        ready = {name: _slot_text(value) for name, value in values.items()}
+        ready = {
+            name: harmless(value) if isinstance(value, str) else "\n".join(f"- {harmless(item)}" for item in value)
+            for name, value in values.items()
+        }
 
         def value_of(match: re.Match[str]) -> str:
             name = match[1].strip()
@@ -93,9 +96,13 @@ def harmless(text: str) -> str:
 
     Angle brackets become ‹ ›, braces round brackets, and [INST], [system] and the like lose their square brackets.
     """
-    seen = (letter if _is_shown(letter) else " " for letter in unicodedata.normalize("NFC", text))
-    line = " ".join("".join(seen).split()).translate(_HARMLESS)
-    line = _without_instructions(line)
+    letters = []
+    for letter in unicodedata.normalize("NFC", text):
+        # Controls, lone surrogates, and marks that change the direction of text or hide in it.
+        category = unicodedata.category(letter)
+        is_hidden = category in ("Cc", "Cs", "Co", "Cn") or (category == "Cf" and letter not in "\u200c\u200d")
+        letters.append(" " if is_hidden else letter)
+    line = _without_instructions(" ".join("".join(letters).split()).translate(_HARMLESS))
     return line if len(line) <= LONGEST else line[: LONGEST - 3].rstrip() + "..."
 
 
@@ -111,20 +118,6 @@ def _without_instructions(line: str) -> str:
         elif open_:
             letters[open_.popleft()], letters[match.start()] = "(", ")"
     return "".join(letters)
-
-
-def _is_shown(letter: str) -> bool:
-    """Whether a character is visible: no control, no lone surrogate, no mark that changes the direction of text or
-    hides in it.
-    """
-    category = unicodedata.category(letter)
-    return category not in ("Cc", "Cs", "Co", "Cn") and (category != "Cf" or letter in "\u200c\u200d")
-
-
-def _slot_text(value: str | Sequence[str]) -> str:
-    if isinstance(value, str):
-        return harmless(value)
-    return "\n".join(f"- {harmless(item)}" for item in value)
 
 
 def parse_prompt(text: str, kind: PromptKind, where: str) -> Prompt:

@@ -12,12 +12,11 @@ from itertools import chain
 from abstraction.base.relations import ANY, Relation, relation
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow, TieredRow
-from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD, Gazetteer
+from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.comparable_words import all_words, bare, content, occurs_in
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.questions.relation_wording import question_patterns
-from kg.graph.graph import Graph
 
 # Located in, country, location, headquarters, continent, parent organisation, owner, part of.
 FIRST_STEP = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")
@@ -46,19 +45,150 @@ class Above:
     continents: frozenset[str]
 
 
-class Neighbourhoods:
-    """Reads `Above` and classes of entities, each once. Results depend on the snapshot only."""
+# Linking rules that use the question's own entity or wording; links by other rules may be to a namesake.
+DECIDED = frozenset({"given", "statement", "described", "place", "creator", "neighbours"})
+# Kinds that relations ask for and that are persons.
+PEOPLE = frozenset({"person", "performer", "agent"})
+_PERSONS = frozenset({"person", "fictional"})  # classes of entities that are persons
+CLASSES = frozenset({"genre", "occupation", "language", "position"})  # classes whose entities are classes themselves
 
-    def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
-        self.graph = graph
-        self._gazetteer = gazetteer
-        self.above = cache(self._read_above)
+
+@dataclass(slots=True)
+class AnswerFacts:
+    """The facts on one answer. `certain` is False where a namesake of the linked entity may be meant.
+
+    `words` are the content words of its description, classes and containers. The last fields grow while its tiers are
+    judged, finest first.
+    """
+
+    row: TieredRow
+    asked: Relation
+    answers: tuple[str, ...]
+    names: tuple[str, ...]
+    gold: str
+    description: str
+    above: Above
+    kinds: frozenset[str]
+    words: frozenset[str]
+    nations: frozenset[str]
+    certain: bool
+    person: bool
+    place: bool
+    gold_level: Level
+    subject: str | None
+    nothing_new: frozenset[str] = frozenset()  # ids and names of tiers that the question states or most answers share
+    doubted: frozenset[str] = frozenset()  # ids that statements lead to without surely containing the answer
+    above_classes: frozenset[str] = frozenset()  # for an answer that is a class: a genre above a genre
+    good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # good tiers of the last level that has any
+    earlier: list[Tier] = field(default_factory=list)  # every good tier
+    doubtful: list[str] = field(default_factory=list)  # names that are wrong if the answer is linked rightly
+    astray: bool = False  # whether the last tier named another entity
+    true: list[Tier] = field(default_factory=list)  # good tiers, and those that are true but uninformative
+
+
+class AnswerFactsReader:
+    """Reads the facts on answers of rows, with one ladder maker and its snapshot; results depend on these only."""
+
+    def __init__(self, maker: LadderMaker) -> None:
+        self.maker, self.graph, self._gazetteer = maker, maker.graph, maker.gazetteer
+        self.above = cache(lambda qid: self.above_all([qid], without={qid}))
         self.kinds = cache(self._read_kinds)
         self.classes_above = cache(self._read_classes_above)
 
-    def _read_above(self, entity_id: str) -> Above:
-        """Containers and owners of the entity, up to DEPTH steps."""
-        return self.above_all([entity_id], without={entity_id})
+    def read(self, row: TieredRow) -> AnswerFacts:
+        """The facts on the answer of a row; the answer is linked as for a ladder, unless the row names its entity."""
+        graph = self.graph
+        asked = relation(row.relation) if row.relation else ANY
+        whole = self.maker.make_with_notes(self._question(row))
+        our_row = whole.row
+        # The entities that the row gives for its answer, else those to which the answer was linked.
+        answers = tuple(tier.qid for tier in row.levels[0].tiers if tier.qid)
+        answers = answers or tuple(dict.fromkeys(str(link["qid"]) for link in our_row.links if link.get("qid")))
+        known = tuple(i for i in answers if graph.entity(i) is not None)
+        given_description = row.extra.get("answer_entity_description")
+        description = (
+            given_description
+            if isinstance(given_description, str)
+            else " ".join(graph.description(i) or "" for i in known[:1])
+        )
+        containers = [t.qid for level in our_row.levels[1:] for t in level.tiers if t.qid]
+        above = self.above_all([*known, *containers], without=known)
+        kinds = frozenset().union(*map(self.maker.classes, known))
+        nations = frozenset().union(*map(self.nations, known))
+        names = chain(row.answers, (t.text for t in row.levels[0].tiers), *map(graph.names, known))
+        classed = asked.asks in CLASSES or not CLASSES.isdisjoint(kinds)
+        return AnswerFacts(
+            row=row, asked=asked, answers=answers, names=tuple(dict.fromkeys(names)), gold=row.answers[0],
+            description=description, above=above, kinds=kinds, nations=nations,
+            words=self._words(our_row, known, description, above, nations),
+            certain=self._is_certain(row, our_row, known, above),
+            person=not kinds.isdisjoint(_PERSONS) or (not kinds and asked.asks in PEOPLE),
+            place=not PLACES.isdisjoint(kinds) or asked.asks in PLACES,
+            # Some files add a full stop at the end of an answer.
+            gold_level=Level(tiers=tuple(Tier(text=a, aliases=tuple({a.rstrip(". ")} - {a, ""})) for a in row.answers)),
+            above_classes=frozenset().union(*map(self.classes_above, known)) if classed else frozenset(),
+            subject=(our_row.question_entity or {}).get("qid"), nothing_new=whole.says_nothing_new,
+            doubted=whole.doubted,
+        )  # fmt: skip
+
+    def _question(self, row: TieredRow) -> QARow:
+        """The row as a question row, its answers linked to the entities of level 1."""
+        ids = {tier.text: tier.qid for tier in row.levels[0].tiers}
+        return QARow(
+            id=row.id, question=row.question, answers=row.answers, answer_qids=tuple(map(ids.get, row.answers)),
+            relation=row.relation, subject_text=self.asked_about(row),
+            subject_qid=(row.question_entity or {}).get("qid"), extra=row.extra,
+        )  # fmt: skip
+
+    def _is_certain(self, row: TieredRow, our_row: TieredRow, known: Sequence[str], above: Above) -> bool:
+        """Whether the entity of the answer was given, or linked by more than its name, or is a state or division.
+
+        Also where the question names a state or division that contains the entity.
+        """
+        if any(tier.qid for tier in row.levels[0].tiers):
+            return True
+        if any(link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in our_row.links):
+            return True
+        if any(self.is_state(i) or self.is_division(i) for i in known):
+            return True
+        asked = all_words(row.question)
+        return any(occurs_in(all_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
+
+    def _words(
+        self, our_row: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]
+    ) -> frozenset[str]:
+        """The words that describe the answer: from its description, its classes, its ladder and its containers."""
+        words = content(description) | self.words([c for i in known for c in self.kinds(i)])
+        words |= {w for name in above.names for w in content(name)}
+        words |= {w for level in our_row.levels[1:] for tier in level.tiers for w in content(tier.text)}
+        words |= {w for country in (*nations, *above.states) for w in self.demonyms(country)}
+        words |= {w for word in set(all_words(description)) for w in self.nation_names(word)}
+        return frozenset(words)
+
+    def asked_about(self, row: TieredRow) -> str | None:
+        """The name of the entity that the question is about, given or read from its wording."""
+        name = (row.question_entity or {}).get("text")
+        return name or (question_patterns().subject(row.question, row.relation) if row.relation else None)
+
+    def demonyms(self, country: str) -> set[str]:
+        """The words of the adjectives of a country."""
+        table = bundled_demonyms()
+        return {w for d in (table.adjectives.get(country, ""), *table.variants.get(country, ())) for w in content(d)}
+
+    def nation_names(self, word: str) -> set[str]:
+        """The words of the countries that a nationality implies: "American" implies "United States", "English"
+        "British".
+        """
+        countries = bundled_demonyms().countries.get(word, ())
+        wholes = [t for c in countries[:1] for t in self.graph.targets(c, "P131")]
+        return {w for c in (*countries[:1], *wholes) for w in self.demonyms(c) | self.words([c])}
+
+    def is_called(self, qid: str, key: str) -> bool:
+        """Whether the bare text `key` is a name of the entity, in singular or plural."""
+        words = all_words(key)
+        return any(bare(n) == key or all_words(n) == words for n in self.graph.names(qid))
+
+    # Everything above an entity, each read once.
 
     def above_all(self, start: Iterable[str], *, without: Iterable[str] = ()) -> Above:
         """Everything above several entities together, including these entities except those in `without`."""
@@ -66,7 +196,9 @@ class Neighbourhoods:
         layer = list(dict.fromkeys(start))
         seen: dict[str, None] = dict.fromkeys(layer)
         self.graph.fetch(layer)
-        loose = dict.fromkeys(i for qid in layer for i in self._regions_around(qid))
+        starts = [qid for qid in layer if not self._is_continent(qid)]
+        around = dict.fromkeys(i for qid in starts for prop in LOOSE for i in self.graph.targets(qid, prop))
+        loose = dict.fromkeys(i for i in around if not self._is_organised(i))
         names: set[str] = set()
         for depth in range(DEPTH):
             self.graph.fetch(layer)
@@ -99,11 +231,6 @@ class Neighbourhoods:
             names.update(bare(text) for place in described for text in (place.text, place.written) if text)
             upward += [place.qid for place in described if place.qid]
         return upward
-
-    def _regions_around(self, qid: str) -> list[str]:
-        """The regions and waters that the entity is part of; none for a continent."""
-        around = [] if self._is_continent(qid) else [i for prop in LOOSE for i in self.graph.targets(qid, prop)]
-        return [i for i in around if not self._is_organised(i)]
 
     def _is_continent(self, qid: str) -> bool:
         return CONTINENT in self.graph.classes(qid)
@@ -156,155 +283,3 @@ class Neighbourhoods:
     def words(self, ids: Iterable[str]) -> set[str]:
         """The content words of every name of some entities."""
         return {word for i in ids for name in self.graph.names(i) for word in content(name)}
-
-
-# Linking rules that use the question's own entity or wording; links by other rules may be to a namesake.
-DECIDED = frozenset({"given", "statement", "described", "place", "creator", "neighbours"})
-# Kinds that relations ask for and that are persons.
-PEOPLE = frozenset({"person", "performer", "agent"})
-_PERSONS = frozenset({"person", "fictional"})  # classes of entities that are persons
-CLASSES = frozenset({"genre", "occupation", "language", "position"})  # classes whose entities are classes themselves
-
-
-@dataclass(slots=True)
-class AnswerFacts:
-    """The facts on one answer. `certain` is False where a namesake of the linked entity may be meant.
-
-    `words` are the content words of its description, classes and containers. The last fields grow while its tiers are
-    judged, finest first.
-    """
-
-    row: TieredRow
-    asked: Relation
-    answers: tuple[str, ...]
-    names: tuple[str, ...]
-    gold: str
-    description: str
-    above: Above
-    kinds: frozenset[str]
-    words: frozenset[str]
-    nations: frozenset[str]
-    certain: bool
-    person: bool
-    place: bool
-    gold_level: Level
-    subject: str | None
-    nothing_new: frozenset[str] = frozenset()  # ids and names of tiers that the question states or most answers share
-    doubted: frozenset[str] = frozenset()  # ids that statements lead to without surely containing the answer
-    above_classes: frozenset[str] = frozenset()  # for an answer that is a class: a genre above a genre
-    good: list[tuple[Tier, frozenset[str]]] = field(default_factory=list)  # good tiers of the last level that has any
-    earlier: list[Tier] = field(default_factory=list)  # every good tier
-    doubtful: list[str] = field(default_factory=list)  # names that are wrong if the answer is linked rightly
-    astray: bool = False  # whether the last tier named another entity
-    true: list[Tier] = field(default_factory=list)  # good tiers, and those that are true but uninformative
-
-
-class AnswerFactsReader:
-    """Reads the facts on answers of rows, with one ladder maker and its snapshot."""
-
-    def __init__(self, maker: LadderMaker) -> None:
-        self.maker = maker
-        self.graph = maker.graph
-        self.near = Neighbourhoods(maker.graph, maker.gazetteer)
-
-    def read(self, row: TieredRow) -> AnswerFacts:
-        """The facts on the answer of a row; the answer is linked as for a ladder, unless the row names its entity."""
-        graph = self.graph
-        asked = relation(row.relation) if row.relation else ANY
-        whole = self.maker.make_with_notes(self._question(row))
-        our_row = whole.row
-        answers = _answers(row, our_row)
-        known = tuple(i for i in answers if graph.entity(i) is not None)
-        given_description = row.extra.get("answer_entity_description")
-        description = (
-            given_description
-            if isinstance(given_description, str)
-            else " ".join(graph.description(i) or "" for i in known[:1])
-        )
-        containers = [t.qid for level in our_row.levels[1:] for t in level.tiers if t.qid]
-        above = self.near.above_all([*known, *containers], without=known)
-        kinds = frozenset().union(*map(self.maker.classes, known))
-        nations = frozenset().union(*map(self.near.nations, known))
-        names = chain(row.answers, (t.text for t in row.levels[0].tiers), *map(graph.names, known))
-        classed = asked.asks in CLASSES or not CLASSES.isdisjoint(kinds)
-        return AnswerFacts(
-            row=row, asked=asked, answers=answers, names=tuple(dict.fromkeys(names)), gold=row.answers[0],
-            description=description, above=above, kinds=kinds, nations=nations,
-            words=self._words(our_row, known, description, above, nations),
-            certain=self._is_certain(row, our_row, known, above),
-            person=not kinds.isdisjoint(_PERSONS) or (not kinds and asked.asks in PEOPLE),
-            place=not PLACES.isdisjoint(kinds) or asked.asks in PLACES,
-            gold_level=Level(tiers=tuple(Tier(text=a, aliases=_without_stop(a)) for a in row.answers)),
-            above_classes=frozenset().union(*map(self.near.classes_above, known)) if classed else frozenset(),
-            subject=(our_row.question_entity or {}).get("qid"), nothing_new=whole.says_nothing_new,
-            doubted=whole.doubted,
-        )  # fmt: skip
-
-    def _question(self, row: TieredRow) -> QARow:
-        """The row as a question row, its answers linked to the entities of level 1."""
-        ids = {tier.text: tier.qid for tier in row.levels[0].tiers}
-        return QARow(
-            id=row.id, question=row.question, answers=row.answers, answer_qids=tuple(map(ids.get, row.answers)),
-            relation=row.relation, subject_text=self.asked_about(row),
-            subject_qid=(row.question_entity or {}).get("qid"), extra=row.extra,
-        )  # fmt: skip
-
-    def _is_certain(self, row: TieredRow, our_row: TieredRow, known: Sequence[str], above: Above) -> bool:
-        """Whether the entity of the answer was given, or linked by more than its name, or is a state or division.
-
-        Also where the question names a state or division that contains the entity.
-        """
-        if any(tier.qid for tier in row.levels[0].tiers):
-            return True
-        if any(link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in our_row.links):
-            return True
-        if any(self.near.is_state(i) or self.near.is_division(i) for i in known):
-            return True
-        asked = all_words(row.question)
-        return any(occurs_in(all_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
-
-    def _words(
-        self, our_row: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]
-    ) -> frozenset[str]:
-        """The words that describe the answer: from its description, its classes, its ladder and its containers."""
-        words = content(description) | self.near.words([c for i in known for c in self.near.kinds(i)])
-        words |= {w for name in above.names for w in content(name)}
-        words |= {w for level in our_row.levels[1:] for tier in level.tiers for w in content(tier.text)}
-        words |= {w for country in (*nations, *above.states) for w in self.demonyms(country)}
-        words |= {w for word in set(all_words(description)) for w in self.nation_names(word)}
-        return frozenset(words)
-
-    def asked_about(self, row: TieredRow) -> str | None:
-        """The name of the entity that the question is about, given or read from its wording."""
-        name = (row.question_entity or {}).get("text")
-        return name or (question_patterns().subject(row.question, row.relation) if row.relation else None)
-
-    def demonyms(self, country: str) -> set[str]:
-        """The words of the adjectives of a country."""
-        table = bundled_demonyms()
-        return {w for d in (table.adjectives.get(country, ""), *table.variants.get(country, ())) for w in content(d)}
-
-    def nation_names(self, word: str) -> set[str]:
-        """The words of the countries that a nationality implies: "American" implies "United States", "English"
-        "British".
-        """
-        countries = bundled_demonyms().countries.get(word, ())
-        wholes = [t for c in countries[:1] for t in self.graph.targets(c, "P131")]
-        return {w for c in (*countries[:1], *wholes) for w in self.demonyms(c) | self.near.words([c])}
-
-    def is_called(self, qid: str, key: str) -> bool:
-        """Whether the bare text `key` is a name of the entity, in singular or plural."""
-        words = all_words(key)
-        return any(bare(n) == key or all_words(n) == words for n in self.graph.names(qid))
-
-
-def _answers(row: TieredRow, our_row: TieredRow) -> tuple[str, ...]:
-    """The entities that the row gives for its answer, else those to which the answer was linked."""
-    ids_of_row = tuple(tier.qid for tier in row.levels[0].tiers if tier.qid)
-    return ids_of_row or tuple(dict.fromkeys(str(link["qid"]) for link in our_row.links if link.get("qid")))
-
-
-def _without_stop(text: str) -> tuple[str, ...]:
-    """The text without a full stop at its end, which some files add to answers; () where it has none."""
-    bare = text.rstrip(". ")
-    return (bare,) if bare and bare != text else ()

@@ -63,14 +63,6 @@ _UNIT = re.compile(
 )
 
 
-def _asked_kind(row: TieredRow, language: str) -> str:
-    """The kind of entity that the relation asks for, else the one that the wording of the question asks for."""
-    if row.relation:
-        return relation(row.relation).asks
-    told = (read_wording(row.question, language).kind or ANY).asks
-    return "any" if told in ("date", "quantity") else told  # dates and amounts are recognised by their evidence
-
-
 @dataclass(frozen=True, slots=True)
 class _RowFacts:
     """Facts for every tier of a row: the entities of its answers, the dates of the question, the kind it asks for."""
@@ -80,11 +72,6 @@ class _RowFacts:
     dates: tuple[TimeValue, ...]
     asked: str
     values: AnswerValues
-
-    @property
-    def of_any_namesake(self) -> bool:
-        """Whether the answer has several candidates, so that each tier must be true of all of them."""
-        return len(self.answers) > 1 and not any(tier.qid for tier in self.row.levels[0].tiers)
 
 
 @dataclass(slots=True)
@@ -119,13 +106,17 @@ class EntailmentChecker:
         self.graph = Graph(store, language=reading_language(language), shown_in=language, further_labels=labels)
         self._gazetteer = Gazetteer(self.graph, Classifier(self.graph))
         self._names_of = cache(self._read_names)
-        self._entity_words = cache(self._read_words)
+        self._entity_words = cache(lambda qid: frozenset(w for name in self.graph.names(qid) for w in content(name)))
 
     def check(self, row: TieredRow) -> list[TierCheck]:
         """One outcome per tier beyond the answer, in the order of the row."""
+        if row.relation:
+            asked = relation(row.relation).asks
+        else:
+            asked = (read_wording(row.question, self.graph.shown_in).kind or ANY).asks
+            asked = "any" if asked in ("date", "quantity") else asked  # these are recognised by their evidence
         facts = _RowFacts(
-            row=row, answers=answer_candidates(row), dates=tuple(self._question_dates(row)),
-            asked=_asked_kind(row, self.graph.shown_in),
+            row=row, answers=answer_candidates(row), dates=tuple(self._question_dates(row)), asked=asked,
             values=AnswerValues(row.levels[0], str(row.extra.get("language") or "en")),
         )  # fmt: skip
         rising = set(rising_tiers(row.levels))
@@ -148,7 +139,9 @@ class EntailmentChecker:
     def _check_tier(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> tuple[Status, list[Finding]]:
         if tier.evidence and all(e.kind == "model" for e in tier.evidence):
             return "unchecked", []  # nothing to replay: written by a model, or part of a dataset
-        if facts.asked in ("date", "quantity") or _is_value(tier):
+        # A tier without an entity may follow from rules of the calendar or of arithmetic only.
+        is_value = tier.qid is None and {e.kind for e in tier.evidence} == {"rule"}
+        if facts.asked in ("date", "quantity") or is_value:
             return self._check_value(facts, tier)
         if not facts.answers:
             return "unchecked", []
@@ -188,15 +181,15 @@ class EntailmentChecker:
         replayed: list[ReplayedStep] = []
         given_description = facts.row.extra.get("answer_entity_description")
         for evidence in tier.evidence:
-            own_words = (
-                given_description if isinstance(given_description, str) and evidence.subject in facts.answers else None
-            )
+            is_given = isinstance(given_description, str) and evidence.subject in facts.answers
+            own_words = given_description if is_given else None
             step, flaws = replay(self.graph, evidence, dates=facts.dates, own_words=own_words)
             findings += flaws
             if step is not None:
                 replayed.append(step)
         ends = {tier.qid} if tier.qid else set()
-        if facts.of_any_namesake:  # the tier has to follow from each candidate by itself
+        if len(facts.answers) > 1 and not any(answer.qid for answer in facts.row.levels[0].tiers):
+            # The answer has several candidates, and the tier has to follow from each by itself.
             for answer in facts.answers:
                 reached = self._follow(replayed, {answer}, ends)
                 if reached.used:
@@ -248,11 +241,11 @@ class EntailmentChecker:
 
     def _entity_flaws(self, tier: Tier, qid: str, reached: _Reached) -> Iterator[Finding]:
         """The flaws of a tier that is an entity: the last step must lead to it, by containment, belonging or class."""
-        last = {
-            s: None
+        last = [
+            s
             for s in reached.used
             if s.target == qid or (s.description and s.subject != qid and self._names_entity(s.words, qid))
-        }
+        ]
         if not last:
             path = " › ".join(s.target or s.words for s in reached.used)
             yield Finding(flaw=Flaw.OTHER_CONCLUSION, detail=f"{path} is not {tier.text} ({qid})")
@@ -266,7 +259,13 @@ class EntailmentChecker:
 
     def _words_of_steps(self, reached: _Reached, rules: Sequence[str], asked: str) -> set[str]:
         """The words that steps, rules or the question support."""
-        known = set(WORDS_OF_KIND.get(asked, ())).union(*map(self._words_of_step, reached.used), *map(content, rules))
+        known = set(WORDS_OF_KIND.get(asked, ())).union(*map(content, rules))
+        for step in reached.used:
+            known |= content(step.words)
+            if step.target is not None:
+                known |= self._entity_words(step.target)
+                if step.property in NATIONAL or step.property in CONTAINING:
+                    known |= self._names_of(step.target).demonyms
         if any(s.target in STATES for s in reached.used):
             known.add("country")
         years = [s.words.lstrip("+")[:4] for s in reached.used if s.property in DATING]
@@ -306,14 +305,6 @@ class EntailmentChecker:
                 yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")
             if ((shared and says_in) or tier.text[:1].isupper()) and denies_location(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
-
-    def _words_of_step(self, step: ReplayedStep) -> set[str]:
-        out = set(content(step.words))
-        if step.target is not None:
-            out |= self._entity_words(step.target)
-            if step.property in NATIONAL or step.property in CONTAINING:
-                out |= self._names_of(step.target).demonyms
-        return out
 
     def _words_of_described_entities(self, steps: Iterable[ReplayedStep]) -> set[str]:
         """Words of the names of entities in descriptions: "United States" for "U.S.", "actor" for "actress"."""
@@ -355,9 +346,8 @@ class EntailmentChecker:
         if self._is_name(words, qid):
             return True
         mine = all_words(words)
-        common = written_in_lower_case(words) | written_in_lower_case(
-            _UNIT.sub(lambda match: match.group().lower(), words)
-        )
+        units_lowered = _UNIT.sub(lambda match: match.group().lower(), words)
+        common = written_in_lower_case(words) | written_in_lower_case(units_lowered)
         common |= {w for w in mine if w in bundled_demonyms().countries}  # "German state of Hesse"
         names = self._names_of(qid)
         for theirs in names.words:
@@ -375,22 +365,16 @@ class EntailmentChecker:
         forms = frozenset({bare(n) for n in names} | {" ".join(all_words(n)) for n in names})
         words = tuple(dict.fromkeys(all_words(form) for form in sorted(forms)))
         cores = (tuple(w for w in each if not _UNIT.fullmatch(w) and w not in ("of", "the")) for each in words)
+        table = bundled_demonyms()
+        demonyms = [table.adjectives.get(qid, ""), *table.variants.get(qid, ())]
+        demonyms += [s.value.text for s in self.graph.statements(qid, "P1549") if isinstance(s.value, TextValue)]
         return _EntityNames(
             label=" ".join(all_words(self.graph.label(qid) or "")),
             forms=forms,
             words=words,
             cores=tuple(core for core, each in zip(cores, words, strict=True) if core and core != each),
-            demonyms=self._read_demonyms(qid),
+            demonyms=frozenset({w for d in demonyms for w in content(d)} | {normalise(d) for d in demonyms if d}),
         )
-
-    def _read_words(self, qid: str) -> frozenset[str]:
-        return frozenset(w for name in self.graph.names(qid) for w in content(name))
-
-    def _read_demonyms(self, qid: str) -> frozenset[str]:
-        table = bundled_demonyms()
-        words = [table.adjectives.get(qid, ""), *table.variants.get(qid, ())]
-        words += [s.value.text for s in self.graph.statements(qid, "P1549") if isinstance(s.value, TextValue)]
-        return frozenset({w for word in words for w in content(word)} | {normalise(w) for w in words if w})
 
 
 def answer_candidates(row: TieredRow) -> tuple[str, ...]:
@@ -416,9 +400,3 @@ def _step_flaws(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[F
     taken_back = taken_back_by(step.description, step.start)
     if taken_back and taken_back not in PAST and last:
         yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")
-
-
-def _is_value(tier: Tier) -> bool:
-    """Whether a tier follows from rules of the calendar or of arithmetic only."""
-    kinds = {e.kind for e in tier.evidence}
-    return tier.qid is None and kinds == {"rule"}

@@ -22,9 +22,7 @@ class Phrases:
     """Judges tiers that are phrases, word by word."""
 
     def __init__(self, facts_reader: AnswerFactsReader) -> None:
-        self.facts_reader = facts_reader
-        self.graph = facts_reader.graph
-        self.near = facts_reader.near
+        self.facts_reader, self.graph = facts_reader, facts_reader.graph
 
     def is_phrase(self, text: str, linked: Sequence[str]) -> bool:
         """Whether the text is a phrase rather than a name; `linked` are entities with that name."""
@@ -104,10 +102,11 @@ class Phrases:
         kinds = [
             i
             for text in dict.fromkeys((words, head))
-            for i in self.near.superclasses(self._entities_of_last_words(text))
+            for i in self.facts_reader.superclasses(self._entities_of_last_words(text))
         ]
         stated = [e.value for e in tier.evidence if e.value and e.property in KINDS and e.value[:1] == "Q"]
-        out = content(tier.text) | self.near.words([*kinds, *self.near.superclasses(stated)]) | {"person"}
+        kinds += self.facts_reader.superclasses(stated)
+        out = content(tier.text) | self.facts_reader.words(kinds) | {"person"}
         text = f" {normalise(tier.text)} "
         lifts = [lift for title, lift in titles().items() if f" {title} " in text]
         return out.union(
@@ -120,6 +119,6 @@ class Phrases:
         """The words of names and demonyms around the places of the answer with this name."""
         out: set[str] = set()
         for qid in [i for i in (*facts.above.ids, *sorted(facts.nations)) if self.facts_reader.is_called(i, name)][:3]:
-            above = self.near.above(qid)
+            above = self.facts_reader.above(qid)
             out.update(*map(content, above.names), *map(self.facts_reader.demonyms, (qid, *above.states)))
         return out

@@ -12,17 +12,17 @@ from abstraction.base.tiers import Tier
 from abstraction.linking.gazetteer import PLACES, WORLD
 from abstraction.text.language.comparable_words import bare, content, denies_location
 from abstraction.verifying.answer_facts import CONTINENT, AnswerFacts, AnswerFactsReader
-from abstraction.verifying.verdicts import TierVerdict, VerdictKind
+from abstraction.verifying.verdicts import A_PERSON, ANOTHER_ANSWER, MEMBER, TierVerdict, VerdictKind
 
 
 class PlaceRelation:
-    """Judges tiers that are names, by containment and classes in the snapshot."""
+    """Judges tiers that are names, by containment and classes in the snapshot.
+
+    Names of the same level as the answer cannot be coarser tiers: another answer, a member, an entity of its kind.
+    """
 
     def __init__(self, facts_reader: AnswerFactsReader) -> None:
-        self.facts_reader = facts_reader
-        self.maker = facts_reader.maker
-        self.graph = facts_reader.graph
-        self.near = facts_reader.near
+        self.facts_reader, self.maker, self.graph = facts_reader, facts_reader.maker, facts_reader.graph
 
     def entities_meant(self, facts: AnswerFacts, tier: Tier) -> frozenset[str]:
         """The entities above the answer that the tier names, or "text:NAME" where only a description names it."""
@@ -64,9 +64,9 @@ class PlaceRelation:
         pairs = list(product(finer, meant))
         if any(content(label(m) or "-") < content(label(i) or "") for i, m in pairs):
             return VerdictKind.ENTAILED, "its name is in the name of the tier before it"  # Western Europe, Europe
-        shared = [c for i, m in pairs for c in self._shared_class_labels(i, m)]
-        if shared and facts.certain:
-            return VerdictKind.SIBLING, f"a {shared[0]} like the tier before it"
+        shared = (c for i, m in pairs for c in sorted({*self.graph.classes(i)} & {*self.graph.classes(m)}))
+        if facts.certain and (kind := next(filter(None, map(label, shared)), None)):
+            return VerdictKind.SIBLING, f"a {kind} like the tier before it"
         return VerdictKind.ENTAILED, "lies above the answer"
 
     def _entities_before(self, facts: AnswerFacts, meant: frozenset[str]) -> list[frozenset[str]]:
@@ -80,12 +80,8 @@ class PlaceRelation:
         return [ids for ids in before if any(ids & above for above in over)]
 
     def _ids_above(self, facts: AnswerFacts, qid: str) -> frozenset[str]:
-        above = frozenset(self.near.above(qid).ids)
-        return above | self.near.classes_above(qid) if facts.above_classes else above
-
-    def _shared_class_labels(self, first: str, second: str) -> list[str]:
-        kinds = set(self.graph.classes(first)) & set(self.graph.classes(second))
-        return [label for k in sorted(kinds) if (label := self.graph.label(k))]
+        above = frozenset(self.facts_reader.above(qid).ids)
+        return above | self.facts_reader.classes_above(qid) if facts.above_classes else above
 
     def location_conflict(self, facts: AnswerFacts, linked: Sequence[str]) -> str | None:
         """The reason why no place of that name can contain the answer: another state, or another first-level division;
@@ -104,19 +100,18 @@ class PlaceRelation:
         is_continent = CONTINENT in self.graph.classes(place)
         if WORLD.search(label) and not is_continent:
             return None  # the Caribbean spans states: no conflict can be shown
-        if self.near.is_state(place):
+        if self.facts_reader.is_state(place):
             return self._answer_lies_in(above.states)
         if label and is_continent:
             return self._answer_lies_in(above.continents)
-        around = self.near.above(place)
+        around = self.facts_reader.above(place)
         if around.states and above.states and around.states.isdisjoint(above.states):
             # A chain that ends in the right state means another place, which the snapshot lacks.
-            return (
-                None
-                if self._is_named_in_row(facts, above.states)
-                else f"{label} lies in {self._labels_of(around.states)}"
-            )
-        divisions = {place} if self.near.is_division(place) else around.divisions
+            texts = {bare(tier.text) for level in facts.row.levels[1:] for tier in level.tiers}
+            if any(self.facts_reader.is_called(state, text) for state in above.states for text in texts):
+                return None
+            return f"{label} lies in {self._labels_of(around.states)}"
+        divisions = {place} if self.facts_reader.is_division(place) else around.divisions
         if divisions.isdisjoint(above.divisions):
             # Only divisions of one class exclude each other: a county may lie in a region.
             classes = {c for d in divisions for c in self.graph.classes(d)}
@@ -130,10 +125,28 @@ class PlaceRelation:
     def _labels_of(self, places: Iterable[str]) -> str:
         return " and ".join(sorted(filter(None, map(self.graph.label, places))))
 
-    def _is_named_in_row(self, facts: AnswerFacts, places: Iterable[str]) -> bool:
-        """Whether a tier of the row is a name of one of the places."""
-        texts = {bare(tier.text) for level in facts.row.levels[1:] for tier in level.tiers}
-        return any(self.facts_reader.is_called(place, text) for place in places for text in texts)
+    def sibling_reason(self, facts: AnswerFacts, linked: Sequence[str]) -> str | None:
+        """The reason why a name is a sibling of the answer: another answer to the question, a member of a group that
+        is the answer, or a person where the answer is none; None otherwise.
+        """
+        others = set(self.graph.targets(facts.subject, facts.asked.id)) if facts.subject else set()
+        if others & set(linked) - set(facts.answers):
+            return ANOTHER_ANSWER
+        members = {t for a in facts.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
+        members |= {i for i in linked if set(self.graph.targets(i, "P463")) & set(facts.answers)}
+        if members & set(linked):
+            return MEMBER
+        persons = bool(linked) and all("person" in self.maker.classes(i) for i in linked)
+        return A_PERSON if persons and facts.kinds and not facts.person and not facts.place else None
+
+    def is_other_entity(self, facts: AnswerFacts, linked: Sequence[str]) -> bool:
+        """Whether the text names an entity of the answer's own kind, unrelated to it."""
+        if facts.place or not facts.kinds:
+            return False
+        kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
+        # "organisation" is too wide a kind: a club and a company differ.
+        telling_kinds = facts.kinds - {"organisation"} or facts.kinds
+        return bool(kinds & telling_kinds) and not kinds & PLACES
 
     def namesake(self, facts: AnswerFacts, tiers: Sequence[TierVerdict]) -> str | None:
         """The namesake of the answer that lies in the contradicted places of a chain; see RowVerdict."""
@@ -142,7 +155,7 @@ class PlaceRelation:
             return None
         others = (m.id for m in self.graph.find(facts.gold) if m.id not in facts.answers)
         places = (i for i in others if not PLACES.isdisjoint(self.maker.classes(i)))
-        return next((i for i in places if self.near.above(i).names.issuperset(wrong)), "")
+        return next((i for i in places if self.facts_reader.above(i).names.issuperset(wrong)), "")
 
 
 def _is_text(ids: Iterable[str]) -> bool:

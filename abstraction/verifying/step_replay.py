@@ -309,10 +309,5 @@ class AnswerValues:
         return RuleOutcome(holds=read)
 
 
-def value_tier_contains(answer: Level, tier: Tier) -> RuleOutcome:
-    """See `AnswerValues.check_tier`; for one tier."""
-    return AnswerValues(answer).check_tier(tier)
-
-
 _NAMES = 64  # most names of an answer that are read; no day or amount has as many
 _NUMBER_FIRST = re.compile(r"(?:[a-z]{1,3}\$|[a-z]{3}\s|[^\w\s])*\s*\d")

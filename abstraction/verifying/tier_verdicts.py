@@ -20,13 +20,10 @@ from abstraction.text.language.comparable_words import FUNCTION, all_words, bare
 from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
 from abstraction.verifying.phrase_checks import Phrases
 from abstraction.verifying.placing import PlaceRelation
-from abstraction.verifying.step_replay import is_value, value_tier_contains
+from abstraction.verifying.step_replay import AnswerValues, is_value
 from abstraction.verifying.verdicts import (
-    A_PERSON,
-    ANOTHER_ANSWER,
     GENERIC,
     LEAKS,
-    MEMBER,
     NOT_ALL,
     NOTHING_NEW,
     RowVerdict,
@@ -36,45 +33,7 @@ from abstraction.verifying.verdicts import (
 from kg.base.terms import normalise
 from kg.store.protocol import Store
 
-# Names of other entities of the answer's kind: another label, a member of the group.
-
 ANOTHER = "the name of another entity"
-
-
-class Peers:
-    """Recognises names of the same level as the answer, which cannot be coarser tiers."""
-
-    def __init__(self, facts_reader: AnswerFactsReader) -> None:
-        self.maker: LadderMaker = facts_reader.maker
-        self.graph = facts_reader.graph
-        self.near = facts_reader.near
-
-    def sibling_reason(self, facts: AnswerFacts, linked: Sequence[str]) -> str | None:
-        """The reason why a name is a sibling of the answer: another answer to the question, a member of a group that
-        is the answer, or a person where the answer is none; None otherwise.
-        """
-        others = set(self.graph.targets(facts.subject, facts.asked.id)) if facts.subject else set()
-        if others & set(linked) - set(facts.answers):
-            return ANOTHER_ANSWER
-        members = {t for a in facts.answers for p in ("P527", "P463") for t in self.graph.targets(a, p)}
-        members |= {i for i in linked if set(self.graph.targets(i, "P463")) & set(facts.answers)}
-        if members & set(linked):
-            return MEMBER
-        persons = bool(linked) and all("person" in self.maker.classes(i) for i in linked)
-        return A_PERSON if persons and facts.kinds and not facts.person and not facts.place else None
-
-    def is_other_entity(self, facts: AnswerFacts, linked: Sequence[str]) -> bool:
-        """Whether the text names an entity of the answer's own kind, unrelated to it."""
-        if facts.place or not facts.kinds:
-            return False
-        kinds = set().union(*(self.maker.classes(i) for i in linked)) if linked else set()
-        # "organisation" is too wide a kind: a club and a company differ.
-        telling_kinds = facts.kinds - {"organisation"} or facts.kinds
-        return bool(kinds & telling_kinds) and not kinds & PLACES
-
-
-# Names of the answer: is a text another one, an invented one, or the name of someone else?
-
 # Legal forms and kinds of clubs that names are given with and without.
 _LEGAL = """
     ltd limited inc incorporated corp corporation company co plc llc gmbh ag sa nv bv kk group holding records label
@@ -112,7 +71,8 @@ def compare_names(text: str, names: Sequence[str], *, person: bool, attested: Co
     for name in names:
         theirs = _plain_words(name)
         if theirs and occurs_in(theirs, words):
-            added = [w for w in _words_outside(words, theirs) if w not in FUNCTION]
+            before, _, behind = f" {' '.join(words)} ".partition(f" {' '.join(theirs)} ")
+            added = [w for w in (*before.split(), *behind.split()) if w not in FUNCTION]
             tail = normalise(text).partition(normalise(name))[2]
             if _AND.search(f" {tail} ") and not set(added) <= attested_words:
                 return NameRelation.MORE
@@ -133,15 +93,15 @@ def _compare_person_name(text: str, words: list[str], names: Sequence[str]) -> N
     for theirs in called:
         if len(theirs) > 1 and theirs[0] in words and theirs[-1] in words:
             return NameRelation.ALIAS if SUFFIXES.isdisjoint(set(words) - every) else NameRelation.INVENTED
-        if words and all(_stands_for_part(w, theirs) for w in words):
+        # Each word is a word of the name, or the initial of one.
+        parts = {*theirs, *(part[0] for part in theirs)}
+        if words and parts.issuperset(words):
             return NameRelation.ALIAS
     shared = every.intersection(words) - _PARTICLES
-    return NameRelation.OTHER if shared and _looks_like_a_name(text) else NameRelation.NONE
-
-
-def _stands_for_part(word: str, name: Sequence[str]) -> bool:
-    """Whether the word is a word of the name, or the initial of one."""
-    return word in name or (len(word) == 1 and any(part[0] == word for part in name))
+    parts_of_text = [p for p in re.split(r"[\s,]+", text) if p]
+    # Longer texts are titles or phrases.
+    is_name = len(parts_of_text) <= 8 and all(p[:1].isupper() or p.casefold() in _PARTICLES for p in parts_of_text)
+    return NameRelation.OTHER if shared and is_name else NameRelation.NONE
 
 
 def _plain_words(text: str) -> list[str]:
@@ -149,35 +109,7 @@ def _plain_words(text: str) -> list[str]:
     return [w.rstrip(".") for w in all_words(text)]
 
 
-def _looks_like_a_name(text: str) -> bool:
-    parts = [p for p in re.split(r"[\s,]+", text) if p]
-    # Longer texts are titles or phrases.
-    return len(parts) <= 8 and all(p[:1].isupper() or p.casefold() in _PARTICLES for p in parts)
-
-
-def _words_outside(words: Sequence[str], part: Sequence[str]) -> list[str]:
-    before, middle, behind = f" {' '.join(words)} ".partition(f" {' '.join(part)} ")
-    return [*before.split(), *behind.split()] if middle else list(words)
-
-
-# The verdicts.
-
-
 MOST_ANSWERS = 40  # most answers of a row that are judged singly; more are judged together
-# Where the answers of a row give different verdicts on one tier, the first of these counts.
-_PRECEDENCE = (
-    VerdictKind.ENTAILED,
-    VerdictKind.UNKNOWN,
-    VerdictKind.ALIAS,
-    VerdictKind.DUPLICATE,
-    VerdictKind.SIBLING,
-    VerdictKind.FINER_THAN_PREVIOUS,
-    VerdictKind.NOT_COARSER_THAN_ANSWER,
-    VerdictKind.UNINFORMATIVE,
-    VerdictKind.CONTRADICTED,
-)
-
-
 _ReasonedVerdict = tuple[VerdictKind, str, frozenset[str]]  # the verdict, its reason, the entities named
 _TRUE = (VerdictKind.ENTAILED, VerdictKind.UNINFORMATIVE)  # verdicts on tiers that are true of the answer
 _NOTHING: frozenset[str] = frozenset()
@@ -201,10 +133,8 @@ class Judge:
     def _set_up(self) -> None:
         self.graph = self.maker.graph
         self.facts_reader = AnswerFactsReader(self.maker)
-        self.near = self.facts_reader.near
         self.placing = PlaceRelation(self.facts_reader)
         self.phrases = Phrases(self.facts_reader)
-        self.peers = Peers(self.facts_reader)
 
     def judge(self, row: TieredRow) -> RowVerdict:
         """The verdicts on every tier beyond level 1, in the order of the row."""
@@ -237,8 +167,11 @@ class Judge:
                 if key in seen:
                     opinion: _ReasonedVerdict = VerdictKind.DUPLICATE, f"is at {seen[key]} already", _NOTHING
                 else:
-                    opinion = self._verdict_given_question(facts, tier)
+                    opinion = self._tier_verdict(facts, tier)
                     seen[key] = f"level {number}"
+                    named = (*opinion[2], normalise(tier.text), tier.qid or "?")
+                    if opinion[0] is VerdictKind.ENTAILED and not facts.nothing_new.isdisjoint(named):
+                        opinion = VerdictKind.UNINFORMATIVE, NOTHING_NEW, opinion[2]
                 opinions.append((tier, opinion))
                 verdict, why, meant = opinion
                 tier_verdict = TierVerdict(
@@ -263,15 +196,6 @@ class Judge:
             namesake=self.placing.namesake(facts, out),
             certain=facts.certain,
         )
-
-    def _verdict_given_question(self, facts: AnswerFacts, tier: Tier) -> _ReasonedVerdict:
-        """The verdict on a tier, taking into account what the question already states."""
-        verdict, why, meant = self._tier_verdict(facts, tier)
-        if verdict is VerdictKind.ENTAILED and not facts.nothing_new.isdisjoint(
-            (*meant, normalise(tier.text), tier.qid or "?")
-        ):
-            verdict, why = VerdictKind.UNINFORMATIVE, NOTHING_NEW
-        return verdict, why, meant
 
     def _tier_verdict(self, facts: AnswerFacts, tier: Tier) -> _ReasonedVerdict:
         """The verdict on a tier: as a value, as a name of the answer, as a name above it, else by the entities with
@@ -321,9 +245,9 @@ class Judge:
     def _verdict_by_entities(self, facts: AnswerFacts, tier: Tier, how: NameRelation) -> tuple[VerdictKind, str]:
         """The verdict by the entities with the name of the tier, or as a phrase where it is no name."""
         linked = self._entities_with_name(facts, tier)
-        if beside := self.peers.sibling_reason(facts, linked):
+        if beside := self.placing.sibling_reason(facts, linked):
             return VerdictKind.SIBLING, beside
-        if any(a in self.near.above(i).ids for i in linked for a in facts.answers):
+        if any(a in self.facts_reader.above(i).ids for i in linked for a in facts.answers):
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "lies within the answer"
         if how is NameRelation.INVENTED:
             return VerdictKind.CONTRADICTED, "the answer's name with an addition that no source has"
@@ -349,7 +273,7 @@ class Judge:
                 return VerdictKind.CONTRADICTED, wrong
             facts.doubtful.append(bare(tier.text))
             return VerdictKind.UNKNOWN, f"{wrong}, if {facts.answers[0]} is meant"
-        if how is NameRelation.OTHER or self.peers.is_other_entity(facts, linked):
+        if how is NameRelation.OTHER or self.placing.is_other_entity(facts, linked):
             return VerdictKind.CONTRADICTED, ANOTHER
         if how is NameRelation.ALIAS:
             return VerdictKind.ALIAS, "another way to write the answer's name"
@@ -375,17 +299,17 @@ class Judge:
         return {word for source in sources for word in all_words(source)}
 
     def _value_verdict(self, facts: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
-        ruling = value_tier_contains(facts.gold_level, tier)
+        ruling = AnswerValues(facts.gold_level).check_tier(tier)
         if ruling.wrong:
             return VerdictKind.CONTRADICTED, ruling.wrong
         if not ruling.holds:
             return VerdictKind.UNKNOWN, "this wording of a value cannot be read"
         before = [finer for finer, _ in facts.good]
-        if not before or any(
-            not value_tier_contains(Level(tiers=(finer,)), Tier(text=tier.text)).wrong for finer in before
-        ):
+        alone = Tier(text=tier.text)
+        if not before or any(not AnswerValues(Level(tiers=(finer,))).check_tier(alone).wrong for finer in before):
             return VerdictKind.ENTAILED, "contains the answer"
-        if any(value_tier_contains(Level(tiers=(tier,)), Tier(text=finer.text)).holds for finer in before):
+        values = AnswerValues(Level(tiers=(tier,)))
+        if any(values.check_tier(Tier(text=finer.text)).holds for finer in before):
             return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         return VerdictKind.SIBLING, "overlaps the tier before it"
 
@@ -424,4 +348,5 @@ def _combine_answers(tier: Tier, verdicts: Sequence[TierVerdict], row: TieredRow
     subjects = {e.subject for e in tier.evidence if e.subject}
     if not of_its_answers and any(first.qid in subjects for _, first in pairs):
         of_its_answers = [verdict for verdict, first in pairs if first.qid is not None]
-    return min(of_its_answers or verdicts, key=lambda verdict: _PRECEDENCE.index(verdict.verdict))
+    precedence = tuple(VerdictKind)
+    return min(of_its_answers or verdicts, key=lambda verdict: precedence.index(verdict.verdict))

@@ -58,17 +58,20 @@ class TierCheck:
 
 
 class VerdictKind(StrEnum):
-    """The verdict on one tier. Only `entailed` tiers are good; `unknown` is no objection."""
+    """The verdict on one tier. Only `entailed` tiers are good; `unknown` is no objection.
+
+    Where the answers of a row give different verdicts on one tier, the first in this order counts.
+    """
 
     ENTAILED = "entailed"
+    UNKNOWN = "unknown"
     ALIAS = "alias"  # another name of the answer
     DUPLICATE = "duplicate"  # another name of a finer tier
     SIBLING = "sibling"  # true, but not coarser than the tier before it
     FINER_THAN_PREVIOUS = "finer_than_previous"
     NOT_COARSER_THAN_ANSWER = "not_coarser_than_answer"
-    CONTRADICTED = "contradicted"  # wrong
     UNINFORMATIVE = "uninformative"
-    UNKNOWN = "unknown"
+    CONTRADICTED = "contradicted"  # wrong
 
 
 # The axis of Yona et al. 2024 that each verdict is an error on.

@@ -12,7 +12,7 @@ from abstraction.base.tiers import Evidence, Level, Tier
 from abstraction.files.rows import TieredRow
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.step_replay import value_tier_contains
+from abstraction.verifying.step_replay import AnswerValues
 from abstraction.verifying.verdicts import Flaw
 from kg.base.model import Entity
 from kg.graph.graph import Graph
@@ -152,14 +152,14 @@ def rule(text: str) -> Callable[[str], Tier]:
 
 @pytest.mark.parametrize(("answer", "tier", "right"), read_table("dates_and_amounts_entailed"))
 def test_calendar_and_arithmetic_are_recomputed(answer: str, tier: str, right: bool) -> None:
-    ruling = value_tier_contains(Level(tiers=(Tier(text=answer),)), Tier(text=tier))
+    ruling = AnswerValues(Level(tiers=(Tier(text=answer),))).check_tier(Tier(text=tier))
     assert ruling.holds is right
     assert bool(ruling.wrong) is not right
 
 
 def test_bare_roundings_of_signed_amounts_are_names_of_what_they_round() -> None:
     tier = Tier(text="about £300,000", aliases=("£300,000", "approximately £300,000"))
-    assert value_tier_contains(Level(tiers=(Tier(text="£250,000"),)), tier).holds
+    assert AnswerValues(Level(tiers=(Tier(text="£250,000"),))).check_tier(tier).holds
 
 
 @pytest.mark.parametrize(("end", "flawed"), [(1918, False), (1921, True)])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import PromptError, ReplyError
-from abstraction.phrasing.forms import read_list, read_tagged, read_yes_or_no
+from abstraction.phrasing.forms import read_list, read_tagged, read_vote
 from abstraction.phrasing.prompt_files import LONGEST, PromptKind, harmless, load_prompts, parse_prompt, prompts_hash
 
 KIND = PromptKind(name="places", required=frozenset({"question"}), optional=frozenset({"ladder", "answer"}))
@@ -170,7 +170,7 @@ def test_lists_are_read_strictly(reply: str, items: list[str] | None) -> None:
 
 def test_tags_and_yes_or_no() -> None:
     assert read_tagged("<a> b </a>", "a") == "b"
-    assert [read_yes_or_no(one) for one in ["Yes.", " no, ...", "**YES**"]] == [True, False, True]
+    assert [read_vote(one) for one in ["Yes.", " no, ...", "**YES**"]] == [True, False, True]
     for reply in ["", "yesterday", "maybe yes", "None"]:
         with pytest.raises(ReplyError):
-            read_yes_or_no(reply)
+            read_vote(reply)

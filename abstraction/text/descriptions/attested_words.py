@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, takewhile
@@ -127,12 +127,8 @@ DESCRIPTIONS_READ = 300_000  # descriptions counted at most, to bound the time o
 LONGEST_OPENING = 250  # characters; longer openings of descriptions are skipped
 BATCH = 2_000  # entities read from the store at once
 MIN_ATTESTED = 3  # descriptions that a phrase must open: fewer may be slips
-OCCUPATION_CLASSES = (
-    "Q28640",
-    "Q12737077",
-    "Q88789639",
-    "Q66715801",
-)  # profession, occupation, artistic and film professions
+# Profession, occupation, artistic and film professions.
+OCCUPATION_CLASSES = ("Q28640", "Q12737077", "Q88789639", "Q66715801")
 COUNTRIES_READ = 2_000  # most frequent values of each country property whose demonyms are read
 # Families of things; each has a word list `data/<family>_types.txt`.
 FAMILIES = ("organisation", "group", "work", "award", "event")
@@ -285,10 +281,6 @@ def _entities(store: Store, ids: Iterable[str], languages: Sequence[str], *prope
         yield from (held[qid] for qid in batch if qid in held)
 
 
-def _first_text(languages: Sequence[str], texts: Mapping[str, str]) -> str | None:
-    return next((texts[code] for code in languages if code in texts), None)
-
-
 def _occupations(store: Store, chain: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """QIDs of occupations by label and alias, and by label alone."""
     counts = dict(store.values_of("P106"))
@@ -297,21 +289,19 @@ def _occupations(store: Store, chain: Sequence[str]) -> tuple[dict[str, tuple[st
     entities = sorted(_entities(store, ids, chain), key=lambda e: -counts.get(e.id, 0))
     labelled: defaultdict[str, list[str]] = defaultdict(list)
     for entity in entities:
-        label = _first_text(chain, entity.labels)
+        label = next((entity.labels[code] for code in chain if code in entity.labels), None)
         if label is not None and not _NO_PERSON.search(label):
             labelled[normalise(label)].append(entity.id)
     named = defaultdict(list, {label: list(owners) for label, owners in labelled.items()})
     for entity in entities:
         for name in dict.fromkeys(normalise(alias) for code in chain for alias in entity.aliases.get(code, ())):
-            if _can_describe_person(name, labelled) and entity.id not in named[name]:
+            # A name of one person is not plural, bracketed or very short.
+            is_plural = name.endswith("s") and name[:-1] in labelled
+            if len(name) < 3 or "(" in name or is_plural or _NO_PERSON.search(name):
+                continue
+            if entity.id not in named[name]:
                 named[name].append(entity.id)
     return _tuples(named), _tuples(labelled)
-
-
-def _can_describe_person(alias: str, labels: Collection[str]) -> bool:
-    """Whether an alias can describe one person: not plural, bracketed or very short."""
-    is_plural = alias.endswith("s") and alias[:-1] in labels
-    return len(alias) > 2 and "(" not in alias and not is_plural and not _NO_PERSON.search(alias)
 
 
 def _demonyms(

@@ -54,18 +54,15 @@ def heads(kind: str) -> frozenset[str]:
     return frozenset(name.split(" of ", 1)[0].rsplit(" ", 1)[-1] for name in common_types(kind))
 
 
-def _is_left_out(word: DescriptionWord) -> bool:
-    says_nothing = any(word.key in listed(name) for name in ("skipped", "former", "dropped_kinds"))
-    return says_nothing and (word.text.islower() or word.start == 0)
-
-
 def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind: str) -> DescribedKind | None:
     """The kind named at the start of a sequence of words, or None where its head is not of the family `kind`."""
     nouns = heads(kind)
     nationality, year, opening = _read_prefix(sequence, vocabulary, nouns)
     start = _after_commas(sequence, opening, nouns)
     end = _phrase_end(sequence, start, nouns)
-    phrase = _without_owner(sequence[start:end])
+    # "home video division" of "Walt Disney Company's home video division"
+    owners = [i for i in range(start, end - 1) if sequence[i].key.endswith(("'s", "’s")) and sequence[i].capital]
+    phrase = sequence[owners[-1] + 1 if owners else start : end]
     if not phrase or len(phrase) > LONGEST or phrase[-1].key not in nouns or is_plural(phrase[-1].key):
         return None
     texts, used = wordings(phrase, vocabulary)
@@ -81,7 +78,7 @@ def _read_prefix(
     """The nationality and the word of the year before a phrase, and the index where the phrase begins."""
     nationality: Nationality | None = None
     year: DescriptionWord | None = None
-    at = 0
+    at, left_out = 0, listed("skipped") | listed("former") | listed("dropped_kinds")
     while at < len(sequence):
         national = None if nationality else _nationality(sequence, at, vocabulary, nouns)
         if national is not None:
@@ -90,18 +87,12 @@ def _read_prefix(
         word = sequence[at]
         if _YEAR.match(word.text):
             year = word if len(word.text) == 4 and year is None else year
-        elif not (is_era(word) or (word.text == "," and at) or _is_left_out(word)):
+        elif not (is_era(word) or (word.text == "," and at)) and not (
+            word.key in left_out and (word.text.islower() or word.start == 0)
+        ):
             break
         at += 1
     return nationality, year, at
-
-
-def _without_owner(phrase: Sequence[DescriptionWord]) -> Sequence[DescriptionWord]:
-    """The words after a possessive: "home video division" of "Walt Disney Company's home video division"."""
-    for index in range(len(phrase) - 2, -1, -1):
-        if phrase[index].key.endswith(("'s", "’s")) and phrase[index].capital:
-            return phrase[index + 1 :]
-    return phrase
 
 
 def _nationality(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import takewhile
 
 from abstraction.base.properties import package_data
 from abstraction.text.descriptions.attested_words import DescriptionWord, text_of
@@ -62,9 +63,8 @@ def _sides_by_kinship() -> Mapping[str, str]:
     return {word: side for side, members in office_data()["kin"].items() for word in members}
 
 
-_WELL_FORMED = re.compile(
-    r"[0-9]*1[123]th|(?:[0-9]*[02-9])?(?:1st|2nd|3rd)|[0-9]*[04-9]th"
-)  # "31th" is an error in the description
+# "31th" is an error in the description.
+_WELL_FORMED = re.compile(r"[0-9]*1[123]th|(?:[0-9]*[02-9])?(?:1st|2nd|3rd)|[0-9]*[04-9]th")
 
 
 def is_ordinal(word: DescriptionWord) -> bool:
@@ -89,12 +89,10 @@ def title_alone(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
 
     Some titles are too ambiguous without complement: a minister may serve a church.
     """
-    at = _title_at(words)
-    if at != 0:
+    if _title_at(words) != 0:
         return None
     title = " ".join(w.key for w in words)
-    family, _ = _families_by_title()[title]
-    lift = office_data()["families"][family]["lift"]
+    lift = office_data()["families"][_families_by_title()[title][0]]["lift"]
     return (title, lift) if lift else None
 
 
@@ -199,22 +197,9 @@ def _nouns_of_name(
     if not plain and behind[0].key in listed("complement_nouns"):
         return behind[:1]  # "of the Benedictine order"
     if _ADJECTIVE.search(name[-1].key):
-        return _leading_common_words(behind[:3])  # "of the Austrian constitutional court"
+        ends = listed("complement_ends") | listed("name_particles")  # "of the Austrian constitutional court"
+        return list(takewhile(lambda w: w.text.islower() and not w.separator and w.key not in ends, behind[:3]))
     return None if plain else ()  # "father of the Erasmus program"
-
-
-def _leading_common_words(words: Sequence[DescriptionWord]) -> list[DescriptionWord]:
-    """The first words in lower case, up to a preposition, conjunction or separator."""
-    out: list[DescriptionWord] = []
-    for word in words:
-        if (
-            not word.text.islower()
-            or word.separator
-            or word.key in listed("complement_ends") | listed("name_particles")
-        ):
-            break
-        out.append(word)
-    return out
 
 
 # Endings of capitalised adjectives: Austrian, Benedictine.
@@ -251,10 +236,7 @@ def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
     complement = _complement(tail, plain=True)
     if complement is None:
         return Kin(word=head[-1].key, side=side, of="", words=tuple(words))
-    ordinal = (
-        head[-2].key
-        if len(head) > 1 and head[-2].key in {*listed("ordinals"), "eldest", "oldest", "youngest", "only"}
-        else ""
-    )
+    before = head[-2].key if len(head) > 1 else ""
+    ordinal = before if before in {*listed("ordinals"), "eldest", "oldest", "youngest", "only"} else ""
     name = f"{ordinal} {head[-1].key}".strip()
     return Kin(word=name, side=side, of=text_of(complement[1:]), words=(*head[-2 if ordinal else -1 :], *complement))

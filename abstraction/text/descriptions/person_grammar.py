@@ -77,13 +77,216 @@ class Occupation:
     lift: str | None = None
 
 
-class OccupationReader:
-    """Parses noun phrases as occupations, with the words of a vocabulary."""
+MOST_OCCUPATIONS = 5  # occupations kept of a description
+_CLAUSE_ENDS = frozenset(";|:")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonDescription:
+    """The parsed description of a person, each part in the order of the text."""
+
+    nationality: Nationality | None
+    occupations: tuple[Occupation, ...]
+    offices: tuple[Office, ...]
+    kin: tuple[Kin, ...]
+
+
+@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
+def parse_person(description: str, vocabulary: Vocabulary) -> PersonDescription:
+    """Parse a person's description. Parts outside the grammar are left out, never guessed."""
+    return _DescriptionReader(vocabulary).read(description)
+
+
+class _DescriptionReader:
+    """Parses one description; its conjuncts are noun phrases, read as occupations by the words of a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
+        self.nationality: Nationality | None = None
+        self.pending = False  # whether the last conjunct was a nationality alone: "Austrian and British economist"
+        self.occupations: list[Occupation] = []
+        self.offices: list[Office] = []
+        self.kin: list[Kin] = []
 
-    def read(
+    def read(self, description: str) -> PersonDescription:
+        for clause in split(words(description), _CLAUSE_ENDS):
+            self.read_clause(clause)
+        if self.nationality is None:
+            self.nationality = self._origin(words(description))
+        return PersonDescription(
+            nationality=self.nationality,
+            occupations=tuple(self.occupations[:MOST_OCCUPATIONS]),
+            offices=tuple(self.offices),
+            kin=tuple(self.kin),
+        )
+
+    def _origin(self, sequence: Sequence[DescriptionWord]) -> Nationality | None:
+        """The nationality after the occupations: "from the United States"."""
+        for index, word in enumerate(sequence[:-1]):
+            if word.text == "from" and index and self.occupations:
+                behind = sequence[index + 1 :]
+                behind = behind[1:] if behind[0].text == "the" else behind
+                origin = read_nationality(behind, self.vocabulary)
+                last = len(behind) == len(origin.words) if origin else False
+                if origin is not None and len(origin.parts) == 1 and (last or behind[len(origin.words)].separator):
+                    return origin
+        return None
+
+    def read_clause(self, clause: list[DescriptionWord]) -> None:
+        # A subordinate statement ends the clause: "known for", "who", "best remembered as".
+        breaks = listed("breaks")
+        for index, word in enumerate(clause):
+            leads = word.text in {"best", "well", "most", "also"} and index + 1 < len(clause)
+            if word.text in breaks or (leads and clause[index + 1].text in breaks):
+                clause = clause[:index]
+                break
+        fragments: list[list[DescriptionWord]] = []
+        tailed = False
+        at = 0
+        while at < len(clause):
+            end = _next_joint(clause, at)
+            taken = self.read_title(clause[at:]) if end > at else 0
+            if taken:
+                at = _after_joints(clause, at + taken)
+                fragments, tailed = [], True
+                continue
+            conjunct = clause[at:end]
+            nominal = _noun_phrase_size(conjunct)
+            if nominal:
+                headless = self.read_conjunct(
+                    conjunct[:nominal], fragments, loose=not tailed, tail=nominal < len(conjunct)
+                )
+                fragments = [] if headless is None else [*fragments, headless]
+                tailed = (tailed and headless is not None) or nominal < len(conjunct)
+            at = max(_after_joints(clause, end), at + 1)
+
+    def read_title(self, sequence: Sequence[DescriptionWord]) -> int:
+        """Read an office or kinship at the start of the words; returns the number of words read."""
+        is_end = (word.separator or word.text in listed("prepositions") for word in sequence)
+        nominal = next((index for index, ends in enumerate(is_end) if ends), len(sequence))
+        head = sequence[:nominal]
+        if not head or any(_separates_titles(head, index) for index in range(nominal)):
+            return 0
+        nationality = read_nationality(head, self.vocabulary)
+        start = len(nationality.words) if nationality is not None else 0
+        if start == nominal or head[start].text == "and":
+            start = 0
+        kin = read_kin(sequence[start:], nominal - start)
+        if kin is not None:
+            if kin.of:
+                self.kin.append(kin)
+            return max(nominal, sequence.index(kin.words[-1]) + 1)
+        office = read_office(sequence[start:], nominal - start)
+        if office is None:
+            return 0
+        self.nationality = self.nationality or nationality
+        self.offices.append(office)
+        return _next_joint(sequence, sequence.index(office.complement_words[-1]) + 1)
+
+    def read_conjunct(
+        self, nominal: list[DescriptionWord], fragments: list[list[DescriptionWord]], *, loose: bool, tail: bool
+    ) -> list[DescriptionWord] | None:
+        """Read one conjunct; returns its words where it has no head of its own, else None."""
+        former, lead, national, size = self._read_opening(nominal)
+        phrase = nominal[size:]
+        if national is not None and self.nationality is None:
+            self.nationality = national
+        elif national and self.nationality and self.pending and national.text != self.nationality.text:
+            self.nationality = national = _both_nationalities(self.nationality, national)
+        self.pending = national is not None and not phrase
+        if not phrase or (
+            phrase[0].text.islower() and len(phrase[0].text) > 5 and self.vocabulary.nations(phrase[0].text)
+        ):
+            return None
+        occupations = self.read_occupations(
+            phrase,
+            nationality=national or self.nationality,
+            lead=lead,
+            former=former,
+            tail=tail,
+            names_nation=national is not None,
+        )
+        if not occupations:
+            plain = not tail and not former and len(phrase) <= 3 and all(self.common(w) for w in phrase)
+            return phrase if plain else []
+        for fragment in fragments:
+            self._add_new(self.borrow(fragment, phrase, occupations[0], loose=loose))
+        self._add_new(occupations)
+        return None
+
+    def _add_new(self, occupations: Sequence[Occupation]) -> None:
+        known = {o.texts[0].casefold() for o in self.occupations}
+        self.occupations.extend(o for o in occupations if o.texts[0].casefold() not in known)
+
+    def _read_opening(
+        self, nominal: Sequence[DescriptionWord]
+    ) -> tuple[bool, tuple[DescriptionWord, ...], Nationality | None, int]:
+        """Read the words before an occupation: whether it is a former one, the period or birthplace that its phrases
+        use ("19th-century"), the nationality, and the number of all these words.
+        """
+        former, at = False, 0
+        lead: Sequence[DescriptionWord] = ()
+        nationality: Nationality | None = None
+        while at < len(nominal):
+            key = nominal[at].key
+            is_former = key in listed("former")
+            is_dropped = key in listed("skipped") or key in listed("ordinals")
+            if is_former or is_dropped or (key in listed("dropped_modifiers") and not nationality):
+                former, at = former or is_former, at + 1
+                continue
+            size, leading = _read_period_or_birthplace(nominal, at, self.vocabulary)
+            if size:
+                lead, at = leading or lead, at + size
+                continue
+            national = self._read_national(nominal[at:])
+            if national is None:
+                break
+            # A language after a nationality belongs to the occupation.
+            second = national[0].parts[-1:]
+            if nationality and not (second and second[0] in listed("second_nationalities")):
+                break
+            nationality = _both_nationalities(nationality, national[0]) if nationality else national[0]
+            at += national[1]
+        return former, tuple(lead), nationality, at
+
+    def _read_national(self, sequence: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
+        """A nationality at the start, or after at most two plain words ("award-winning American actor"), and its end.
+        """
+        if self.nationality is not None and not self.pending:
+            again = read_nationality(sequence, self.vocabulary)
+            return (again, len(again.words)) if again and again.text == self.nationality.text else None
+        language = read_language(sequence)
+        if language is not None and len(language.words) < len(sequence):
+            return language, len(language.words)
+        for skip, word in enumerate(sequence[:3]):
+            nationality = read_nationality(sequence[skip:], self.vocabulary)
+            if nationality is not None:
+                end = skip + len(nationality.words)
+                return (nationality, end) if self._is_of_person(nationality, sequence[:skip], sequence[end:]) else None
+            if is_title([word]):
+                return None
+        return None
+
+    def _is_of_person(
+        self, nationality: Nationality, before: Sequence[DescriptionWord], behind: Sequence[DescriptionWord]
+    ) -> bool:
+        """Whether a nationality is that of the person (not of a language or church) and is preceded by plain words
+        only.
+        """
+        after = behind[0].key if behind else ""
+        if after in {"language", "orthodox", "empire"} or after.endswith("-born"):
+            return False
+        if after == "catholic" and nationality.words[-1].key == "roman":
+            return False
+        if not before:
+            return True
+        if is_title(before) or before[-1].key in REGIONAL or self.vocabulary.is_occupation(before[-1].text):
+            return False
+        return all((self.common(w) or w.key in DESCENT) and not w.key.endswith(("'s", "’s")) for w in before)
+
+    # Noun phrases as occupations.
+
+    def read_occupations(
         self,
         phrase: list[DescriptionWord],
         *,
@@ -142,7 +345,7 @@ class OccupationReader:
             parallel = loose and len(phrase) > 1 and len(fragment) <= 2
             if not parallel or agent or is_opaque(text, self.spell(head)):
                 return []
-        return self.read(whole, nationality=lender.nationality)
+        return self.read_occupations(whole, nationality=lender.nationality)
 
     def common(self, word: DescriptionWord) -> bool:
         """Whether the word is a common noun or adjective."""
@@ -204,227 +407,6 @@ class OccupationReader:
     def _is_attested(self, phrase: Sequence[DescriptionWord]) -> bool:
         text = " ".join(w.text for w in phrase)
         return may_stand(text) and self.vocabulary.is_occupation(text)
-
-
-# Whole descriptions: nationality, occupations, offices, kinship.
-
-
-MOST_OCCUPATIONS = 5  # occupations kept of a description
-_CLAUSE_ENDS = frozenset(";|:")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PersonDescription:
-    """The parsed description of a person, each part in the order of the text."""
-
-    nationality: Nationality | None
-    occupations: tuple[Occupation, ...]
-    offices: tuple[Office, ...]
-    kin: tuple[Kin, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Opening:
-    """The words before an occupation, `size` of them; `lead` is used in its phrases ("19th-century")."""
-
-    former: bool
-    lead: tuple[DescriptionWord, ...]
-    nationality: Nationality | None
-    size: int
-
-
-@bounded_cache(entries=1 << 12, longest=250)  # 60 MB at most
-def parse_person(description: str, vocabulary: Vocabulary) -> PersonDescription:
-    """Parse a person's description. Parts outside the grammar are left out, never guessed."""
-    return _DescriptionReader(vocabulary).read(description)
-
-
-class _DescriptionReader:
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary = vocabulary
-        self.phrases = OccupationReader(vocabulary)
-        self.nationality: Nationality | None = None
-        self.pending = False  # whether the last conjunct was a nationality alone: "Austrian and British economist"
-        self.occupations: list[Occupation] = []
-        self.offices: list[Office] = []
-        self.kin: list[Kin] = []
-
-    def read(self, description: str) -> PersonDescription:
-        for clause in split(words(description), _CLAUSE_ENDS):
-            self.read_clause(clause)
-        if self.nationality is None:
-            self.nationality = self._origin(words(description))
-        return PersonDescription(
-            nationality=self.nationality,
-            occupations=tuple(self.occupations[:MOST_OCCUPATIONS]),
-            offices=tuple(self.offices),
-            kin=tuple(self.kin),
-        )
-
-    def _origin(self, sequence: Sequence[DescriptionWord]) -> Nationality | None:
-        """The nationality after the occupations: "from the United States"."""
-        for index, word in enumerate(sequence[:-1]):
-            if word.text == "from" and index and self.occupations:
-                behind = sequence[index + 1 :]
-                behind = behind[1:] if behind[0].text == "the" else behind
-                origin = read_nationality(behind, self.vocabulary)
-                last = len(behind) == len(origin.words) if origin else False
-                if origin is not None and len(origin.parts) == 1 and (last or behind[len(origin.words)].separator):
-                    return origin
-        return None
-
-    def read_clause(self, clause: list[DescriptionWord]) -> None:
-        clause = _before_break(clause)
-        fragments: list[list[DescriptionWord]] = []
-        tailed = False
-        at = 0
-        while at < len(clause):
-            end = _next_joint(clause, at)
-            taken = self.read_title(clause[at:]) if end > at else 0
-            if taken:
-                at = _after_joints(clause, at + taken)
-                fragments, tailed = [], True
-                continue
-            conjunct = clause[at:end]
-            nominal = _noun_phrase_size(conjunct)
-            if nominal:
-                headless = self.read_conjunct(
-                    conjunct[:nominal], fragments, loose=not tailed, tail=nominal < len(conjunct)
-                )
-                fragments = [] if headless is None else [*fragments, headless]
-                tailed = (tailed and headless is not None) or nominal < len(conjunct)
-            at = max(_after_joints(clause, end), at + 1)
-
-    def read_title(self, sequence: Sequence[DescriptionWord]) -> int:
-        """Read an office or kinship at the start of the words; returns the number of words read."""
-        is_end = (word.separator or word.text in listed("prepositions") for word in sequence)
-        nominal = next((index for index, ends in enumerate(is_end) if ends), len(sequence))
-        head = sequence[:nominal]
-        if not head or any(_separates_titles(head, index) for index in range(nominal)):
-            return 0
-        nationality = read_nationality(head, self.vocabulary)
-        start = len(nationality.words) if nationality is not None else 0
-        if start == nominal or head[start].text == "and":
-            start = 0
-        kin = read_kin(sequence[start:], nominal - start)
-        if kin is not None:
-            if kin.of:
-                self.kin.append(kin)
-            return max(nominal, sequence.index(kin.words[-1]) + 1)
-        office = read_office(sequence[start:], nominal - start)
-        if office is None:
-            return 0
-        self.nationality = self.nationality or nationality
-        self.offices.append(office)
-        return _next_joint(sequence, sequence.index(office.complement_words[-1]) + 1)
-
-    def read_conjunct(
-        self, nominal: list[DescriptionWord], fragments: list[list[DescriptionWord]], *, loose: bool, tail: bool
-    ) -> list[DescriptionWord] | None:
-        """Read one conjunct; returns its words where it has no head of its own, else None."""
-        opening = self._read_opening(nominal)
-        national, phrase = opening.nationality, nominal[opening.size :]
-        if national is not None and self.nationality is None:
-            self.nationality = national
-        elif national and self.nationality and self.pending and national.text != self.nationality.text:
-            self.nationality = national = _both_nationalities(self.nationality, national)
-        self.pending = national is not None and not phrase
-        if not phrase or (
-            phrase[0].text.islower() and len(phrase[0].text) > 5 and self.vocabulary.nations(phrase[0].text)
-        ):
-            return None
-        occupations = self.phrases.read(
-            phrase,
-            nationality=national or self.nationality,
-            lead=opening.lead,
-            former=opening.former,
-            tail=tail,
-            names_nation=national is not None,
-        )
-        if not occupations:
-            plain = not tail and not opening.former and len(phrase) <= 3 and all(self.phrases.common(w) for w in phrase)
-            return phrase if plain else []
-        for fragment in fragments:
-            self._add_new(self.phrases.borrow(fragment, phrase, occupations[0], loose=loose))
-        self._add_new(occupations)
-        return None
-
-    def _add_new(self, occupations: Sequence[Occupation]) -> None:
-        known = {o.texts[0].casefold() for o in self.occupations}
-        self.occupations.extend(o for o in occupations if o.texts[0].casefold() not in known)
-
-    def _read_opening(self, nominal: Sequence[DescriptionWord]) -> _Opening:
-        """Read the words before an occupation: former, period, birthplace, nationality."""
-        former, at = False, 0
-        lead: Sequence[DescriptionWord] = ()
-        nationality: Nationality | None = None
-        while at < len(nominal):
-            key = nominal[at].key
-            is_former = key in listed("former")
-            is_dropped = key in listed("skipped") or key in listed("ordinals")
-            if is_former or is_dropped or (key in listed("dropped_modifiers") and not nationality):
-                former, at = former or is_former, at + 1
-                continue
-            size, leading = _read_period_or_birthplace(nominal, at, self.vocabulary)
-            if size:
-                lead, at = leading or lead, at + size
-                continue
-            national = self._read_national(nominal[at:])
-            if national is None or (nationality and not _may_follow(national[0])):
-                break
-            nationality = _both_nationalities(nationality, national[0]) if nationality else national[0]
-            at += national[1]
-        return _Opening(former, tuple(lead), nationality, at)
-
-    def _read_national(self, sequence: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
-        """A nationality at the start, or after at most two plain words ("award-winning American actor"), and its end.
-        """
-        if self.nationality is not None and not self.pending:
-            again = read_nationality(sequence, self.vocabulary)
-            return (again, len(again.words)) if again and again.text == self.nationality.text else None
-        language = read_language(sequence)
-        if language is not None and len(language.words) < len(sequence):
-            return language, len(language.words)
-        for skip, word in enumerate(sequence[:3]):
-            nationality = read_nationality(sequence[skip:], self.vocabulary)
-            if nationality is not None:
-                end = skip + len(nationality.words)
-                return (nationality, end) if self._is_of_person(nationality, sequence[:skip], sequence[end:]) else None
-            if is_title([word]):
-                return None
-        return None
-
-    def _is_of_person(
-        self, nationality: Nationality, before: Sequence[DescriptionWord], behind: Sequence[DescriptionWord]
-    ) -> bool:
-        """Whether a nationality is that of the person (not of a language or church) and is preceded by plain words
-        only.
-        """
-        after = behind[0].key if behind else ""
-        if after in {"language", "orthodox", "empire"} or after.endswith("-born"):
-            return False
-        if after == "catholic" and nationality.words[-1].key == "roman":
-            return False
-        if not before:
-            return True
-        if is_title(before) or before[-1].key in REGIONAL or self.vocabulary.is_occupation(before[-1].text):
-            return False
-        return all((self.phrases.common(w) or w.key in DESCENT) and not w.key.endswith(("'s", "’s")) for w in before)
-
-
-def _may_follow(second: Nationality) -> bool:
-    """Whether a second nationality may follow the first; a language there belongs to the occupation."""
-    return not second.of_language and second.parts[-1] in listed("second_nationalities")
-
-
-def _before_break(clause: list[DescriptionWord]) -> list[DescriptionWord]:
-    """The words before a subordinate statement: "known for", "who", "best remembered as"."""
-    for index, word in enumerate(clause):
-        behind = clause[index + 1].text if index + 1 < len(clause) else ""
-        leads = word.text in {"best", "well", "most", "also"} and behind in listed("breaks")
-        if leads or word.text in listed("breaks"):
-            return clause[:index]
-    return clause
 
 
 def _next_joint(words: Sequence[DescriptionWord], at: int) -> int:

@@ -146,7 +146,11 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
             piece = also[1]
         if re.search(r"\bor\b", piece):
             break  # two alternative names
-        cut = _before_other_places(piece).strip(" .")
+        outside = _OUTSIDE.search(piece)  # words about other places
+        end = outside.start() if outside else len(piece)
+        if (seat := _SEAT.search(piece)) and (joint := _AND.search(piece, 0, seat.start())):
+            end = min(end, joint.start())
+        cut = piece[:end].strip(" .")
         ended = cut != piece.strip(" .") or also is not None
         cut = _SIDE_OF.sub("", _THE.sub("", _name_part(cut)))
         if not cut or cut.casefold() in _STOP_UNITS or not _is_named(cut):
@@ -157,15 +161,6 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
         if ended:
             break
     return tuple(units)
-
-
-def _before_other_places(piece: str) -> str:
-    """The piece (text between commas) up to words about other places."""
-    outside = _OUTSIDE.search(piece)
-    end = outside.start() if outside else len(piece)
-    if (seat := _SEAT.search(piece)) and (joint := _AND.search(piece, 0, seat.start())):
-        end = min(end, joint.start())
-    return piece[:end]
 
 
 def _name_part(piece: str) -> str:

@@ -50,6 +50,9 @@ class NumberWords:
         of_hundreds = any_of(word for word, n in self._small.items() if n >= _LEAST_HUNDRED)
         self._needed = re.compile(rf"{hundred}|{large}|{of_hundreds}|{any_of(self._dozens)}|{part}")
         self._run = re.compile(rf"(?<!\d[\s-])\b(?:(?:{one})\s+(?=(?:{hundred}|{large})\b))?{word}(?:{gap}{word})+\b")
+        # The word for 1 before "or", where it is a number and not an article: "one or two".
+        ones = any_of(word for word, number in words.number_words.items() if number == 1)
+        self.one_before_or = re.compile(rf"\b(?:{ones})(?= or )")
         of, apart = words.magnitude_of.strip() or "(?!)", r"[\s-]*" if glued else r"[\s-]+"
         whole = rf"\d{{1,15}}|{names}|(?:{one})"
         self._part = re.compile(
@@ -171,7 +174,8 @@ def _amount_pattern(words: Language) -> re.Pattern[str]:
     spelled = any_of(word for word, number in words.number_words.items() if number > 1)
     joint = any_of(joint.strip() for joint in (words.joint_and, words.joint_to))
     scale = rf"(?:[\s-]*+(?P<{{}}>{any_of(words.powers)})\b\.?)?"
-    more, less = (_pattern_or_never(words, key) for key in ("or_more", "or_less"))
+    read = words.matching
+    more, less = (read[key].pattern if key in read else "(?!)" for key in ("or_more", "or_less"))
     return re.compile(
         rf"(?:(?:(?P<below>(?:{any_of(map(str.lower, words.fewer))})(?=[\s\d])|<=?|≤)"
         rf"|(?P<above>(?:{any_of(map(str.lower, words.more))})(?=[\s\d])|>=?|≥))\s*+)?"
@@ -180,11 +184,6 @@ def _amount_pattern(words: Language) -> re.Pattern[str]:
         rf"(?:\s*+(?:-|(?<!\w)(?:{joint})(?!\w))\s*+(?P<b>{_DIGITS}){scale.format('t')})?(?!\w*\d|[.,]\d)"
         r"(?:(?=[\s-]*+(?:d[ei]\s+|d')?(?P<unit>%|°\s?[cf]\b|[^\W\d_]+[²³23]?(?:/[^\W\d_]+)?(?:\s[^\W\d_]+){0,2})))?"
     )
-
-
-def _pattern_or_never(words: Language, key: str) -> str:
-    pattern = words.matching.get(key)
-    return pattern.pattern if pattern else "(?!)"
 
 
 @bounded_cache(entries=_KEPT, longest=_LONGEST)
@@ -198,15 +197,9 @@ def amounts(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     text, lower = lowered(words.with_plain_amounts(text))
     lower = number_words(words).in_digits(lower.translate(_PRIMES))
     if " or " in lower:
-        lower = _one_before_or(words).sub(lambda one: "1".rjust(len(one[0])), lower)
+        lower = number_words(words).one_before_or.sub(lambda one: "1".rjust(len(one[0])), lower)
     claims = tuple(_find_amounts(text, lower, words))
     return _merge_compounds(claims, text, lower, words) if len(claims) > 1 else claims
-
-
-@cache
-def _one_before_or(words: Language) -> re.Pattern[str]:
-    """The word for 1 before "or", where it is a number and not an article: "one or two"."""
-    return re.compile(rf"\b(?:{any_of(word for word, number in words.number_words.items() if number == 1)})(?= or )")
 
 
 def _find_amounts(text: str, lower: str, words: Language) -> Iterator[IntervalClaim]:
@@ -254,7 +247,9 @@ def _interval_of_match(match: re.Match[str], words: Language) -> tuple[float, fl
     if match["below"] or match["less"]:
         return min(0.0, value - 1.0), math.nextafter(value, -math.inf), None
     if match["above"] or match["more"]:
-        return math.nextafter(value, math.inf), _next_power(value), None
+        # The next power of ten is the upper bound: "more than 300" is not used for 5,000.
+        most = 10.0 ** (math.floor(math.log10(value)) + 1) if value > 0 else math.inf
+        return math.nextafter(value, math.inf), most, None
     half = half_step(digits.lstrip("-")) * scale
     return value - half, value + half, None if match["s"] or power else value
 
@@ -273,11 +268,6 @@ def _plain_decimal(written: str, words: Language) -> str | None:
     return None
 
 
-def _next_power(value: float) -> float:
-    """The next power of ten, the upper bound of "more than": "more than 300" is not used for 5,000."""
-    return 10.0 ** (math.floor(math.log10(value)) + 1) if value > 0 else math.inf
-
-
 @bounded_cache(entries=_KEPT, longest=_LONGEST_UNIT_CACHED)
 def unit_label(written: str, code: str) -> str:
     """The label of the unit at the beginning of a text: its QID, two QIDs joined by "/" for a rate, or ""."""
@@ -286,19 +276,15 @@ def unit_label(written: str, code: str) -> str:
     for size in range(len(parts), 0, -1):
         name = normalise(blank.join(parts[:size])).rstrip(".")
         unit = spelled.get(name)
-        if unit is not None and name not in words.no_nouns and not _is_little_word(name, words):
+        is_little = 1 < len(name) <= _LITTLE and name in words.function_words  # "in" (inches), "au"
+        if unit is not None and name not in words.no_nouns and not is_little:
             per = parts[size] if size + 1 < len(parts) else ""
             time = spelled.get(parts[size + 1]) if unit.dimension == "length" and per in words.per else None
             return f"{unit.qid}/{time.qid}" if time is not None and time.dimension == "time" else unit.qid
     return ""
 
 
-def _is_little_word(name: str, words: Language) -> bool:
-    """Whether the name of a unit is also a common function word: "in" (inches), "au" (astronomical units)."""
-    return 1 < len(name) <= _LITTLE and name in words.function_words
-
-
-_LITTLE = 3  # letters of the longest such name
+_LITTLE = 3  # letters of the longest name of a unit that is also a common function word
 _LONGEST_UNIT = 12  # characters of the longest unit name, in scripts without spaces
 
 

@@ -52,19 +52,14 @@ class ParsedQuantity:
 
 
 @cache
-def _amount_pattern(words: Language) -> re.Pattern[str]:
-    number = rf"[+-]?{words.number_pattern}"
-    return re.compile(
+def _amount_patterns(words: Language) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The patterns of an amount in one unit and in two."""
+    number, joint = rf"[+-]?{words.number_pattern}", re.escape(words.joint_and.strip())
+    in_one = re.compile(
         rf"(?P<sign>[^\w\s+.,-]|[a-z]{{1,3}}[^\w\s+.,-]|[a-z]{{3}} )?(?:(?<!\s)\s++)?(?P<number>{number})"
         rf"(?:[\s-]*(?P<scale>{any_of(words.powers)})\b\.?(?:\s+(?:d[ei]\s+|d'))?)?\s*(?P<rest>.*)"
     )
-
-
-@cache
-def _two_amounts_pattern(words: Language) -> re.Pattern[str]:
-    number = rf"[+-]?{words.number_pattern}"
-    joint = re.escape(words.joint_and.strip())
-    return re.compile(rf"\A({number})\s*([a-zß-ÿ]+|')\s*(?:{joint}\s+)?({number})\s*([a-zß-ÿ]+|\"|'')")
+    return in_one, re.compile(rf"\A({number})\s*([a-zß-ÿ]+|')\s*(?:{joint}\s+)?({number})\s*([a-zß-ÿ]+|\"|'')")
 
 
 def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) -> ParsedQuantity | None:
@@ -97,7 +92,7 @@ _SIGNS = {ord(c): "-" for c in "‐‑‒–—−"} | {ord(c): "'" for c in "�
 
 def _parse_single(text: str, cased: str, words: Language) -> ParsedQuantity | None:
     """Parse an amount with one number; `cased` is the text with its capitals."""
-    match = _amount_pattern(words).fullmatch(text)
+    match = _amount_patterns(words)[0].fullmatch(text)
     if match is None:
         return None
     sign = match["sign"] or ""
@@ -142,12 +137,6 @@ def _with_power_words(text: str, words: Language, *, is_temperature: bool) -> st
     return _LETTER.sub(with_power_word, text)
 
 
-def _capitalised_as_in(text: str, word: str) -> str:
-    """The word, capitalised as in the text."""
-    start = text.lower().find(word)
-    return text[start : start + len(word)] if start >= 0 else word
-
-
 def significant_digits(number: str) -> int:
     """The number of significant digits of a decimal text: "8848.86" 6, "1.40" 3, "8800" 2, "0.05" 1, "0" 1."""
     whole, _, fraction = number.lstrip("+-").partition(".")
@@ -160,7 +149,7 @@ def _parse_compound(text: str, cased: str, words: Language) -> ParsedQuantity | 
     """Parse an amount in two units (feet and inches, hours and minutes): the total in the larger unit, with the
     precision of the smaller.
     """
-    match = _two_amounts_pattern(words).fullmatch(text)
+    match = _amount_patterns(words)[1].fullmatch(text)
     if match is None:
         return None
     first, second = (
@@ -174,7 +163,8 @@ def _parse_compound(text: str, cased: str, words: Language) -> ParsedQuantity | 
     amount = Decimal(words.plain_number(match[1])) + second.convert(lesser, first)
     places = max(1, -(second.factor / first.factor).adjusted())
     rounded = amount.quantize(Decimal(1).scaleb(-places))
-    unit_text = "ft" if match[2] in ("'", "ft") else _capitalised_as_in(cased, match[2])
+    at = cased.lower().find(match[2])
+    unit_text = "ft" if match[2] in ("'", "ft") else cased[at : at + len(match[2])] if at >= 0 else match[2]
     digits = len(rounded.as_tuple().digits)
     return ParsedQuantity(text=text, amount=amount, digits=digits, unit=first, unit_text=unit_text)
 

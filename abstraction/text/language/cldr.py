@@ -226,22 +226,18 @@ def _writing_templates(locale: _Locale) -> dict[str, list[str]]:
     alone = year if "{mark}" in year else locale.parts("y")
     alone, inside, before = (template.replace("{y}", "{n}") for template in (alone, year, marked))
     since = before.replace("{mark}", after)
+    plain = _MARK.sub("", locale.date("short")).replace("{dd}", "{d}").replace("{mm}", "{m}")
+    numeric = [plain.replace("{d}", "{dd}").replace("{m}", "{mm}"), plain.replace("{d}", "{n}")]
     return {
         "year": list(dict.fromkeys([alone.replace("{mark}", after), "{n}"])),
         "year_in_date": [inside.replace("{mark}", after)], "year_before": [before],
         "year_after_BC": [since], "year_after_BCE": [since], "day": [day], "day_month_first": [day],
         "day_short": [short] if "{short}" in short else [],
-        "day_numeric": _numeric_date_templates(locale.date("short")),
+        "day_numeric": numeric if "{m}" in plain else [],
         "month": [month], "range": ["{first}–{last}"], "age": ["{first}–{last}"],
         "circa": [locale.about() + (" {date}" if " " in day else "{date}")],
         "percent": [re.sub(r"[#,.0]+", "{n}", _plain(locale.at("percent_formats", None).pattern))],
     }  # fmt: skip
-
-
-def _numeric_date_templates(short: str) -> list[str]:
-    plain = _MARK.sub("", short).replace("{dd}", "{d}").replace("{mm}", "{m}")
-    templates = [plain.replace("{d}", "{dd}").replace("{m}", "{mm}"), plain.replace("{d}", "{n}")]
-    return templates if "{m}" in plain else []
 
 
 def _reading_patterns(locale: _Locale) -> dict[str, str]:

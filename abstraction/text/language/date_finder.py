@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from operator import attrgetter
 
 from abstraction.text.language.calendar_units import MOST_DAYS, CalendarUnit, Kind, day_number, unit_of
 from abstraction.text.language.date_reader import CENTURY_OF_YEARS, ParsedDate, parse_date, year_of_two_digits
@@ -97,7 +96,8 @@ def _candidate_pattern(words: Language) -> re.Pattern[str]:
     read = {key: _without_group_names(words.patterns[key].pattern) for key in _PARTS}
     era = read["era_after"].replace(r"\Z", r"\.?(?!\w)")
     joint = rf"(?!\s*+or\b)(?:{read['range_joint']})"  # "1961 or 1962" are two dates
-    points = [_with_blanks(pattern.pattern) for pattern, _ in words.points if "(?P<m>" in pattern.pattern]
+    loose = (pattern.pattern.replace(" ?", " *") for pattern, _ in words.points if "(?P<m>" in pattern.pattern)
+    points = [re.sub(r" (?![?*+]|[^\[]*\])|\[ -\]", r"\g<0>+", point) for point in loose]  # any number of blanks
     if not words.templates["day"][0].startswith("{y"):
         points = [point for point in points if "(?P<d>" in point or not point.startswith("(?P<y>")]  # 1961, may it be
     day = words.day_year.pattern.partition(",?")[0]
@@ -122,11 +122,6 @@ _COUNTED = ("century", "millennium")
 _PARTS = (*_COUNTED, "era_after", "era_before", "range_joint", "part", "decade", "short_decade")
 # A footnote mark may follow a word, and a word may follow a year, without a space.
 _NO_LONGER = r"(?:(?<=\d)(?!\d)|(?<!\d)(?![^\W\d_]))"
-
-
-def _with_blanks(pattern: str) -> str:
-    """The pattern with any number of blanks for each blank."""
-    return re.sub(r" (?![?*+]|[^\[]*\])|\[ -\]", r"\g<0>+", pattern.replace(" ?", " *"))
 
 
 def _without_group_names(pattern: str) -> str:
@@ -200,21 +195,14 @@ def dates(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     for claim in _find_dates(text, language(BESIDE)) if words.code != BESIDE else ():
         if not any(map(str.isalpha, claim.text)):
             continue  # numeric dates are read by the rules of the language, not of English
-        last = bisect_left(found, claim.end, key=_start)
+        last = bisect_left(found, claim.end, key=lambda own: own.start)
         first = last
         while first and found[first - 1].end > claim.start:
             first -= 1
-        if all(_is_less_precise(own, claim) for own in found[first:last]):
+        # Overlapping dates give way where they are less precise, or as precise with a shorter text.
+        if all((own.width, -len(own.text)) > (claim.width, -len(claim.text)) for own in found[first:last]):
             found[first:last] = [claim]
     return tuple(found)
-
-
-_start = attrgetter("start")
-
-
-def _is_less_precise(own: IntervalClaim, claim: IntervalClaim) -> bool:
-    """Whether a date is less precise than an overlapping English one, or as precise with a shorter text."""
-    return own.width > claim.width or (own.width == claim.width and len(own.text) < len(claim.text))
 
 
 def _find_dates(text: str, words: Language) -> Iterator[IntervalClaim]:
@@ -227,14 +215,11 @@ def _find_dates(text: str, words: Language) -> Iterator[IntervalClaim]:
         if days is None and (year := _YEAR.match(lower, start)):
             days, end = _days_of_text(year[0], words.code), year.end()
         at = end if days else start + 1
-        if days and not (_is_bare_year(lower[start:end], *days[:2]) and _is_amount(lower, start, end, words)):
+        # One or two bare years, without any word, may be amounts.
+        bare = days and lower[start].isdigit() and lower[end - 1].isdigit() and days[1] - days[0] >= _LEAST_OF_YEAR
+        if days and not (bare and _is_amount(lower, start, end, words)):
             claim = IntervalClaim(days[0], days[1], text[start:end].strip(), start, end, wider=days[2])
             yield claim if words.has_file else _extend_by_inflected_month(claim, text, lower, words)
-
-
-def _is_bare_year(found: str, first: int, last: int) -> bool:
-    """Whether a match is one or two bare years, without any word."""
-    return found[0].isdigit() and found[-1].isdigit() and last - first >= _LEAST_OF_YEAR
 
 
 _LEAST_OF_YEAR = 12 * 31 - 1  # the width of a year in day numbers
@@ -320,21 +305,17 @@ def _extend_by_inflected_month(claim: IntervalClaim, text: str, lower: str, word
     """Extend a year claim by an inflected month near it: `v lednu 1961`, `1961 augusztusában`, `15 juni, 1848`."""
     if not claim.text.isdigit() or len(claim.text) != 4:
         return claim
+    stems = _month_stems(words)
     before = list(_WORD_BEFORE.finditer(lower, max(0, claim.start - _NEAR), claim.start))[::-1][:4]
     for found in (*before, _BEHIND_YEAR.match(lower, claim.end)):
-        if found and (month := _month_of(found["word"], words)):
+        word = found["word"] if found else ""
+        if found and (month := stems.get(words.stem(word)) or words.month_numbers.get(word)):
             day = int(found["day"] or found.groupdict().get("behind") or 0)
             low, high = CalendarUnit("day" if day else "month", int(claim.text), month, day).days()
             start = found.start("day") if day and found in before else found.start("word")
             start, end = min(start, claim.start), max(found.end(), claim.end)
             return replace(claim, low=low, high=high, text=text[start:end].strip(), start=start, end=end)
     return claim
-
-
-@lru_cache(maxsize=1 << 12)
-def _month_of(word: str, words: Language) -> int | None:
-    """The number of the month that a lower-case word is a form of, by the language's endings; None for other words."""
-    return _month_stems(words).get(words.stem(word)) or words.month_numbers.get(word)
 
 
 @cache

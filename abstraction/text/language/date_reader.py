@@ -7,7 +7,7 @@ as for dates within a sentence.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from abstraction.text.language.calendar_units import MOST_DAYS, Era, Style
@@ -55,18 +55,15 @@ _NUMERIC_MONTH = re.compile(r"(0?[1-9]|1[0-2])[/-](\d{4})")  # 8/1961
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The language of a text, and whether ambiguous dates are read in their likelier sense."""
+    """The language of a text, and whether ambiguous dates are read in their likelier sense.
+
+    For one date: the sign of its years (-1 before the common era), and whether the text has an era mark.
+    """
 
     words: Language
     likelier: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Marks:
-    """The sign of the years (-1 before the common era), and whether the text has an era mark."""
-
-    sign: int
-    marked: bool
+    sign: int = 1
+    marked: bool = False
 
 
 def parse_date(text: str, *, code: str = "en", likelier: bool = False) -> ParsedDate | None:
@@ -175,25 +172,25 @@ def _parse_point(text: str, reading: _Reading, *, inherited: _DatePoint | None =
         common = mark.lastgroup in ("bce", "ce")
     elif inherited:
         marked, common = inherited.marked, inherited.common
-    marks = _Marks(-1 if marked == "before" else 1, marked=bool(marked))
+    reading = replace(reading, sign=-1 if marked == "before" else 1, marked=bool(marked))
     part = ""
     if match := words.patterns["part"].match(text):
         part, text = match.lastgroup or "", text[match.end() :]
     of_parts = (_parse_decade, _parse_century)
-    for parse in of_parts if part else (*of_parts, _parse_season, _parse_numeric):
-        if parsed := parse(text, reading, marks):
+    for parse in of_parts if part else (*of_parts, _parse_season_or_numeric):
+        if parsed := parse(text, reading):
             return _DatePoint(parsed.value, parsed.style, marked, common, part or parsed.part)
-    if (parsed := _parse_calendar_date(text, reading, marks)) is None or (part and parsed.value.precision > 10):
+    if (parsed := _parse_calendar_date(text, reading)) is None or (part and parsed.value.precision > 10):
         return None
     return _DatePoint(parsed.value, parsed.style, marked, common, part)
 
 
-def _parse_decade(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | None:
+def _parse_decade(text: str, reading: _Reading) -> _DatePoint | None:
     match = reading.words.patterns["decade"].fullmatch(text.lstrip("'") if reading.likelier else text)
     year = int(match["y"]) if match else reading.words.decade_words.get(text, 0)
-    if match is None or (len(match["y"]) < 3 and not marks.marked):
+    if match is None or (len(match["y"]) < 3 and not reading.marked):
         year = year_of_two_digits(year, CENTURY_OF_DECADES) if reading.likelier and year else 0
-    return _DatePoint(TimeValue(year=marks.sign * year, precision=8)) if year else None
+    return _DatePoint(TimeValue(year=reading.sign * year, precision=8)) if year else None
 
 
 def year_of_two_digits(number: int, turn: int) -> int:
@@ -205,23 +202,18 @@ CENTURY_OF_DECADES = 20  # "the '10s" are of this century, "the twenties" of the
 CENTURY_OF_YEARS = 30  # '05 is 2005, '61 is 1961
 
 
-def _parse_century(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | None:
+def _parse_century(text: str, reading: _Reading) -> _DatePoint | None:
     words = reading.words
     for key, size, precision in (("century", 100, 7), ("millennium", 1000, 6)):
         if match := words.patterns[key].fullmatch(text):
             number = words.count_of(match["n"])
-            return _DatePoint(TimeValue(year=marks.sign * (number * size), precision=precision)) if number else None
+            return _DatePoint(TimeValue(year=reading.sign * (number * size), precision=precision)) if number else None
     return None
 
 
-def _parse_season(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | None:
-    match = reading.words.patterns["season"].fullmatch(text)
-    if match is None:
-        return None
-    return _DatePoint(TimeValue(year=marks.sign * int(match["y"]), precision=9), part="season")
-
-
-def _parse_numeric(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | None:
+def _parse_season_or_numeric(text: str, reading: _Reading) -> _DatePoint | None:
+    if match := reading.words.patterns["season"].fullmatch(text):
+        return _DatePoint(TimeValue(year=reading.sign * int(match["y"]), precision=9), part="season")
     if reading.likelier and (match := _NUMERIC_MONTH.fullmatch(text)):
         return _valid_point(int(match[2]), int(match[1]), 0, "day-first")
     match = (_NUMERIC_OR_SHORT if reading.likelier else _NUMERIC).fullmatch(text)
@@ -230,7 +222,7 @@ def _parse_numeric(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | 
     a, b, year = int(match[1]), int(match[3]), int(match[4])
     if len(match[4]) == 2:
         year = year_of_two_digits(year, CENTURY_OF_YEARS)
-    year *= marks.sign
+    year *= reading.sign
     day_first, month_first = _valid_point(year, b, a, "day-first"), _valid_point(year, a, b, "month-first")
     if reading.words.numeric_day_first:
         return day_first or (month_first if reading.likelier else None)
@@ -239,14 +231,14 @@ def _parse_numeric(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | 
     return None if a != b and day_first and month_first else day_first or month_first
 
 
-def _parse_calendar_date(text: str, reading: _Reading, marks: _Marks) -> _DatePoint | None:
+def _parse_calendar_date(text: str, reading: _Reading) -> _DatePoint | None:
     words = reading.words
     for pattern, style in (*words.points, *_ISO):
         match = pattern.fullmatch(text)
         if not match:
             continue
         groups = match.groupdict()
-        year = _parse_year(groups["y"], reading, marks)
+        year = _parse_year(groups["y"], reading)
         if year is None:
             continue
         month = groups.get("m")
@@ -261,14 +253,14 @@ def _parse_calendar_date(text: str, reading: _Reading, marks: _Marks) -> _DatePo
     return None
 
 
-def _parse_year(written: str, reading: _Reading, marks: _Marks) -> int | None:
+def _parse_year(written: str, reading: _Reading) -> int | None:
     """The signed year, or None for a number of digits that is unusual for a year without an era mark."""
     digits = re.sub(r"\D", "", written)
     if reading.likelier and written.startswith("'"):
         return year_of_two_digits(int(digits), CENTURY_OF_YEARS)
-    if (len(digits) < 3 or len(digits) > 4 or digits != written) and not marks.marked:
+    if (len(digits) < 3 or len(digits) > 4 or digits != written) and not reading.marked:
         return None
-    return None if digits.startswith("0") and len(digits) < 4 else marks.sign * int(digits)
+    return None if digits.startswith("0") and len(digits) < 4 else reading.sign * int(digits)
 
 
 def _valid_point(year: int, month: int, day: int, style: Style) -> _DatePoint | None:

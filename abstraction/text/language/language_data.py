@@ -187,20 +187,17 @@ class Language:
             return text
 
         def whole(match: re.Match[str]) -> str:
-            parts = self._scaled_part.findall(match[0])
+            parts = self._scaled[0].findall(match[0])
             return f" {sum(round(float(n.replace(',', '')) * 10 ** self.powers.get(word, 0)) for n, word in parts)} "
 
-        text = self._scaled_parts.sub(whole, _NUMERALS.sub(lambda m: f" {_value_of_numerals(m[0])} ", text))
+        text = self._scaled[1].sub(whole, _NUMERALS.sub(lambda m: f" {_value_of_numerals(m[0])} ", text))
         return _BEHIND_LETTERS.sub(" ", text)
 
     @cached_property
-    def _scaled_part(self) -> re.Pattern[str]:
-        return re.compile(rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)({any_of(self.powers)})?")
-
-    @cached_property
-    def _scaled_parts(self) -> re.Pattern[str]:
-        number = r"\d+(?:,\d{3})*(?:\.\d+)?"
-        return re.compile(rf"(?:{number}(?:{any_of(self.powers)}))+(?:{number})?")
+    def _scaled(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """The patterns of a number with a power word, and of a whole amount of such parts."""
+        number, power = r"\d+(?:,\d{3})*(?:\.\d+)?", any_of(self.powers)
+        return re.compile(rf"({number})({power})?"), re.compile(rf"(?:{number}(?:{power}))+(?:{number})?")
 
     @cached_property
     def _reigns(self) -> re.Pattern[str]:
@@ -303,20 +300,14 @@ class Language:
         """A decimal text ("-1234.5") with the language's separators and digits."""
         sign, digits = ("-", plain[1:]) if plain.startswith("-") else ("", plain)
         whole, _, fraction = digits.partition(".")
-        if len(whole) >= self.grouped_from:
-            whole = self._with_group_separators(whole)
+        if len(whole) >= self.grouped_from:  # 1,234,567 or 12,34,567
+            parts, whole = [whole[-3:]], whole[:-3]
+            while whole:
+                parts.append(whole[-self.later_group :])
+                whole = whole[: -self.later_group]
+            whole = self.group.join(reversed(parts))
         text = sign + whole + (self.decimal + fraction if fraction else "")
         return text.translate(self.digits) if self.digits else text
-
-    def _with_group_separators(self, whole: str) -> str:
-        """The whole number with group separators: 1,234,567 or 12,34,567."""
-        if self.later_group == 3:
-            return f"{int(whole):,}".replace(",", self.group)
-        parts, whole = [whole[-3:]], whole[:-3]
-        while whole:
-            parts.append(whole[-self.later_group :])
-            whole = whole[: -self.later_group]
-        return self.group.join(reversed(parts))
 
     def with_scale_word(self, plain: str, scale: Scale) -> str:
         """A decimal text followed by a word for a power of ten: "1.4 billion", "1,4 Milliarden", "1,4 milliard"."""

@@ -85,7 +85,11 @@ class _LanguageData:
         data = self.data
         numbers, counts, quantities = data["numbers"], data["counts"], data["quantities"]
         months, zero = self.months(), numbers["zero"]
-        unaccented = {k: _unaccented_pattern(v) if k.startswith("asks_") else v for k, v in data["matching"].items()}
+        # Questions are searched in lower case without accents.
+        unaccented = {
+            key: re.sub(r"[^\x00-\x7f]+", lambda m: without_accents(m[0]), told) if key.startswith("asks_") else told
+            for key, told in data["matching"].items()
+        }
         return {
             **{key: value for key, value in (quantities | numbers | data).items() if key in _FIELDS},
             **{key: self.replacements(key) for key in _REPLACEMENTS},
@@ -113,7 +117,10 @@ class _LanguageData:
             "no_nouns": {*quantities["no_noun"], *(folded(month["name"]) for month in months)},
             "singular_of": self.pattern(data["singular_of"]),
             "matching": {key: self.pattern(told) for key, told in unaccented.items()},
-            "demonyms": {place: _nationals(told) for place, told in data["demonyms"].items()},
+            "demonyms": {
+                place: Nationals(adjectives=tuple(words.split("|")), names=tuple(filter(None, names.split("|"))))
+                for place, (words, _, names) in ((key, told.partition(";")) for key, told in data["demonyms"].items())
+            },
             "own_function_words": data["function_words"],
         }
 
@@ -148,11 +155,6 @@ _FIELDS = frozenset(field.name for field in dataclasses.fields(Language))
 _REPLACEMENTS = ("elided", "singular", "bare_names", "around_names", "endings", "derived")
 
 
-def _nationals(told: str) -> Nationals:
-    adjectives, _, names = told.partition(";")
-    return Nationals(adjectives=tuple(adjectives.split("|")), names=tuple(filter(None, names.split("|"))))
-
-
 def _number_words(data: Mapping[str, Any]) -> dict[str, int]:
     """Numbers by their words: those listed, and those generated from `counting` to 99 and for whole hundreds.
 
@@ -174,11 +176,6 @@ def _number_words(data: Mapping[str, Any]) -> dict[str, int]:
     words |= {form: n for n, forms in enumerate(ones) for form in forms}
     listed: dict[str, int] = data["words"]
     return words | listed
-
-
-def _unaccented_pattern(pattern: str) -> str:
-    """The regular expression without accents, for matching against text in lower case without accents."""
-    return re.sub(r"[^\x00-\x7f]+", lambda letters: without_accents(letters[0]), pattern)
 
 
 # Choice of languages.
@@ -207,8 +204,14 @@ def languages() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)  # codes may come from outside
 def language(code: str) -> Language:
-    """The language of a code, or its first fallback with a file or in CLDR; English as a last resort."""
-    return _load(next((fallback for fallback in fallback_chain(code.lower()) if _has_data(fallback)), "en"))
+    """The language of a code, or its first fallback with a file or in CLDR; English as a last resort.
+
+    For a language with a file, other scripts in CLDR do not count.
+    """
+    for known in fallback_chain(code.lower()):
+        if known in languages() or (known.split("-")[0] not in languages() and cldr_name(known) is not None):
+            return _load(known)
+    return _load("en")
 
 
 @cache
@@ -218,11 +221,6 @@ def _load(code: str) -> Language:
         return _build_language(json.loads((_folder() / f"{code}.json").read_text(encoding="utf-8")), has_file=True)
     few = package_data("other_languages.json").get(code.split("-")[0], {})
     return _build_language({"code": code, "months": [[]] * 12, **few}, has_file=False)
-
-
-def _has_data(code: str) -> bool:
-    """Whether this very code has data. For a language with a file, other scripts in CLDR do not count."""
-    return code in languages() or (code.split("-")[0] not in languages() and cldr_name(code) is not None)
 
 
 def is_known(code: str) -> bool:

@@ -33,21 +33,13 @@ _SIGN, _WORD = re.compile(f"[{SIGNS}]"), re.compile(r"[^\W\d_]+")
 _LONGEST_TEXT = 300  # characters; longer texts are read but not cached
 
 
-@dataclass(frozen=True, slots=True)
-class _Spellings:
-    """Currency spellings of a language: `named` matches signs and codes before or after a number and nouns after one.
-
-    `words` are the last words of all spellings, in lower case: a text without them and without a sign names no
-    currency.
-    """
-
-    named: re.Pattern[str]
-    words: frozenset[str]
-    codes: Mapping[str, frozenset[str]]
-
-
 @cache
-def _spellings(code: str) -> _Spellings:
+def _spellings(code: str) -> tuple[re.Pattern[str], frozenset[str], Mapping[str, frozenset[str]]]:
+    """Currency spellings of a language: a pattern of signs and codes before or after a number and of nouns after one,
+    the last words of all spellings in lower case, and the ISO codes of each spelling.
+
+    A text without any of the words and without a sign names no currency.
+    """
     codes: dict[str, set[str]] = {sign: set(known.split()) for sign, known in _FURTHER.items()}
     nouns: set[str] = set()
     for one in dict.fromkeys(("en", language(code).code)):
@@ -66,17 +58,17 @@ def _spellings(code: str) -> _Spellings:
         rf"|(?<=\d)\s?(?P<behind>{any_of(signs - alone)})(?!\w)|(?i:{number}\.?\s(?P<noun>{any_of(nouns)})(?!\w))"
     )
     last_words = frozenset(spelling.lower().rpartition(" ")[2] for spelling in codes)
-    return _Spellings(named, last_words, {spelling: frozenset(known) for spelling, known in codes.items()})
+    return named, last_words, {spelling: frozenset(known) for spelling, known in codes.items()}
 
 
 @bounded_cache(entries=1 << 12, longest=_LONGEST_TEXT)
 def currencies(text: str, code: str = "en") -> tuple[frozenset[str], ...]:
     """For each currency named in a text of the language, left to right, the ISO codes that it may mean."""
-    spellings = _spellings(code)
-    if not _SIGN.search(text) and spellings.words.isdisjoint(_WORD.findall(text.lower())):
+    named, last_words, codes = _spellings(code)
+    if not _SIGN.search(text) and last_words.isdisjoint(_WORD.findall(text.lower())):
         return ()
-    found = (match[match.lastgroup or 0] for match in spellings.named.finditer(text))
-    return tuple(spellings.codes.get(name) or spellings.codes[name.lower()] for name in found)
+    found = (match[match.lastgroup or 0] for match in named.finditer(text))
+    return tuple(codes.get(name) or codes[name.lower()] for name in found)
 
 
 def are_other_currencies(text: str, other: str, code: str = "en") -> bool:

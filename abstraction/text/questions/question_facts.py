@@ -77,34 +77,29 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
     """The facts of a question in a language; English words are recognised in every language."""
     text = f" {' '.join(_WORD.findall(question[:LONGEST_QUESTION].lower().replace('’', chr(39))))} "
     base = language.partition("-")[0]
-    kinds = set(_kinds_of_words(text, base))
+    kinds: set[str] = set()
+    for code in dict.fromkeys((GRAMMAR, base)):
+        pattern, kinds_of_words = _asking_pattern(code)
+        kinds.update(kind for word in pattern.findall(_with_stems(text, code)) for kind in kinds_of_words[word])
     asked = asked_kind(question, language)
     if asked.detail:
         kinds |= {asked.detail, singular(asked.detail)}
     told_sports = [row for row in _data()["sports"].values() if any(f" {word} " in text for word in row["words"])]
     league = any(f" {word} " in text for row in told_sports for word in row["land"])
-    names = _names_in(question)
-    years = frozenset(key for year in _units_of_years(question) for key in year)
+    names, behind_of, longer, spelled = _names_in(question)
+    years = _units_of_years(question)
     if any(f" {word} " in text for word in _data()["recent"]) and asked.kind == "date":
         years |= {CalendarUnit("century", 21).key(), CalendarUnit("millennium", 3).key()}
     return QuestionFacts(
         kinds=frozenset(phrase for kind in kinds for phrase in entailed_by_kind(kind)),
         sports=frozenset(name for row in told_sports for name in row["names"]),
-        names=names.names,
-        behind_of=names.behind_of,
-        words=names.words,
-        spelled=names.spelled,
+        names=names,
+        behind_of=behind_of,
+        words=longer,
+        spelled=spelled,
         years=years,
         has_league=league,
     )
-
-
-def _kinds_of_words(text: str, base: str) -> Iterator[str]:
-    """The kinds that words of the text ask for; the text has a space at both ends."""
-    for code in dict.fromkeys((GRAMMAR, base)):
-        pattern, kinds = _asking_pattern(code)
-        for word in pattern.findall(_with_stems(text, code)):
-            yield from kinds[word]
 
 
 def _with_stems(text: str, code: str) -> str:
@@ -136,12 +131,14 @@ def entailed_by_kind(kind: str) -> frozenset[str]:
     return frozenset(phrase for end in ends for phrase in (end, *_data()["says"].get(end, ())))
 
 
-def _units_of_years(question: str) -> Iterator[frozenset[str]]:
-    """For each year or decade in the question, the keys of the calendar units that contain it."""
+def _units_of_years(question: str) -> frozenset[str]:
+    """The keys of the calendar units that contain a year or decade of the question."""
+    keys: set[str] = set()
     for match in _YEAR.finditer(question[:LONGEST_QUESTION]):
         value = TimeValue(year=int(match[1]), precision=8 if match["decade"] else 9)
         units = (unit_of(value, kind) for kind in (_UNITS[1:] if match["decade"] else _UNITS))
-        yield frozenset(unit.key() for unit in units if unit)
+        keys.update(unit.key() for unit in units if unit)
+    return frozenset(keys)
 
 
 _UNITS: tuple[Kind, ...] = ("year", "decade", "century", "millennium")
@@ -197,7 +194,7 @@ def names_nation(adjective: str, facts: QuestionFacts) -> bool:
     if adjective in facts.names:
         return True
     lands = bundled_demonyms().countries.get(adjective, ())
-    named = (land for name in facts.names for land in _countries_of_name(name))
+    named = (land for name in facts.names for land in _countries_by_name().get(name, ()))
     return not set(lands).isdisjoint(named)
 
 
@@ -208,10 +205,6 @@ def _countries_by_name() -> Mapping[str, tuple[str, ...]]:
     for word, ids in table.countries.items():
         out[folded(word)] = (*out.get(folded(word), ()), *ids)
     return out
-
-
-def _countries_of_name(name: str) -> tuple[str, ...]:
-    return _countries_by_name().get(name, ())
 
 
 # Names in a question, folded for comparison.
@@ -230,17 +223,11 @@ def _fold(word: str) -> str:
     return text.removesuffix("'s")
 
 
-@dataclass(frozen=True, slots=True)
-class _QuestionNames:
-    names: frozenset[str]
-    behind_of: frozenset[str]
-    words: tuple[str, ...]
-    spelled: tuple[str, ...]
+def _names_in(question: str) -> tuple[frozenset[str], frozenset[str], tuple[str, ...], tuple[str, ...]]:
+    """The possible names of a question: sequences that begin and end with a capital; without capitals any sequences.
 
-
-@bounded_cache(entries=1 << 12, longest=LONGEST_QUESTION)  # 20 MB at most
-def _names_in(question: str) -> _QuestionNames:
-    """The possible names of a question: sequences that begin and end with a capital; without capitals any sequences."""
+    See the fields `names`, `behind_of`, `words` and `spelled` of QuestionFacts.
+    """
     words = _WORD.findall(_ELIDED.sub(" ", question))[:MOST_WORDS]
     cased = any(word[0].isupper() for word in words[1:])
     folded_words = [_fold(word) for word in words]
@@ -265,4 +252,4 @@ def _names_in(question: str) -> _QuestionNames:
                 behind.update(forms)
     longer = tuple(folded_words[at] for at in starts if cased and len(folded_words[at]) > INSIDE)
     ordered = sorted(spelled, key=lambda name: -name.count(" "))
-    return _QuestionNames(frozenset(names), frozenset(behind), longer, tuple(ordered))
+    return frozenset(names), frozenset(behind), longer, tuple(ordered)

@@ -204,9 +204,8 @@ def _kind_after_how(behind: Sequence[str]) -> AskedKind:
     if degree == "age":
         return AskedKind(QuestionKind.AGE)
     if degree == "amount":
-        return AskedKind(
-            QuestionKind.MEASURE, "money" if {"money", "cost", "worth", "paid", "make", "pay"} & {*behind} else ""
-        )
+        asks_money = not {"money", "cost", "worth", "paid", "make", "pay"}.isdisjoint(behind)
+        return AskedKind(QuestionKind.MEASURE, "money" if asks_money else "")
     return AskedKind(QuestionKind.MEASURE, degree) if degree else AskedKind(QuestionKind.TEXT)
 
 
@@ -219,17 +218,13 @@ def _kind_after_who(word: str, behind: Sequence[str]) -> AskedKind:
         return AskedKind(QuestionKind.CHARACTER if "for" not in behind else QuestionKind.GROUP_OR_PERSON)
     if not _words_of("group_verbs").isdisjoint(behind[:3]) or following in ("do", "does", "did"):
         return AskedKind(QuestionKind.GROUP_OR_PERSON, many=many)
-    return AskedKind(QuestionKind.PERSON, _occupation_of_verb(behind), many=many)
-
-
-def _occupation_of_verb(behind: Sequence[str]) -> str:
-    """The occupation that the verb implies ("actor" for "stars"), or ""."""
-    trade = next((trade for verb in behind[:1] for trade, verbs in _data()["doers"].items() if verb in verbs), "")
-    if behind[:1] in (["plays"], ["played"]) and (
+    # The occupation that the verb implies: "actor" for "stars".
+    trade = next((trade for trade, verbs in _data()["doers"].items() if following in verbs), "")
+    if following in ("plays", "played") and (
         not {"in", "on"} & {*behind} or not _words_of("played_otherwise").isdisjoint(behind)
     ):
-        return ""
-    return trade
+        trade = ""
+    return AskedKind(QuestionKind.PERSON, trade, many=many)
 
 
 def _kind_after_what_is(behind: Sequence[str], *, plural: bool) -> AskedKind:
@@ -249,17 +244,14 @@ def _kind_after_what_is(behind: Sequence[str], *, plural: bool) -> AskedKind:
 
 def _kind_after_what_did(behind: Sequence[str]) -> AskedKind:
     """"What did NAME sing?": the kind of work for verbs that determine it."""
-    verbs = {*behind[1:]}
+    verbs = frozenset(behind[1:])
     for key, kind in (("sung", QuestionKind.SONG), ("written", QuestionKind.BOOK), ("shown", QuestionKind.FILM)):
         if not verbs.isdisjoint(_words_of(key)):
             return AskedKind(kind, kind)
     if {"speak", "speaks", "spoke", "spoken"} & verbs:
         return AskedKind(QuestionKind.LANGUAGE, "language")
-    if {"symbolize", "symbolise", "represent", "mean", "stand", "happen", "happened", "say", "means"} & verbs or behind[
-        -1:
-    ] == ["do"]:
-        return AskedKind(QuestionKind.TEXT)
-    return AskedKind(QuestionKind.UNKNOWN)
+    telling = {"symbolize", "symbolise", "represent", "mean", "stand", "happen", "happened", "say", "means"} & verbs
+    return AskedKind(QuestionKind.TEXT if telling or behind[-1] == "do" else QuestionKind.UNKNOWN)
 
 
 def _kind_of_noun_phrase(words: Sequence[str]) -> AskedKind:
@@ -314,10 +306,11 @@ def _kind_of_nouns(phrase: Sequence[str]) -> AskedKind:
 
 def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
     """The longest known noun of up to three words at an index, and the index after it; None for none."""
+    kinds = _kinds_by_noun()
     for end in range(min(len(phrase), start + 3), start, -1):
         text = " ".join(phrase[start:end])
         for noun in dict.fromkeys((text, singular(text))):
-            kind = _kinds_by_noun().get(noun) or (QuestionKind.PERSON if noun in common_occupations() else None)
+            kind = kinds.get(noun) or (QuestionKind.PERSON if noun in common_occupations() else None)
             if kind is not None:
                 many = noun != text or any(w in _NUMBERS or w.isdigit() for w in phrase[:start])
                 return AskedKind(kind, noun, many), end

@@ -33,7 +33,11 @@ class QuestionPatterns:
     def __init__(self, patterns: Mapping[str, Sequence[str]]) -> None:
         self._by_relation: dict[str, list[_Pattern]] = {}
         for relation, texts in patterns.items():
-            compiled = [_compile_pattern(relation, text) for text in texts]
+            compiled = []
+            for text in texts:
+                before, after = _clean(text).split(SLOT)
+                regex = re.compile(rf"\A{re.escape(before)}(\S.*?){re.escape(after)}\Z", re.IGNORECASE)
+                compiled.append(_Pattern(relation, regex, len(before.strip()) + len(after.strip())))
             self._by_relation[relation] = sorted(compiled, key=lambda p: -p.weight)
         self._all = sorted((p for compiled in self._by_relation.values() for p in compiled), key=lambda p: -p.weight)
 
@@ -86,12 +90,6 @@ def _plain(text: str) -> str:
     return text.replace("’", "'")
 
 
-def _compile_pattern(relation: str, text: str) -> _Pattern:
-    before, after = _clean(text).split(SLOT)
-    regex = re.compile(rf"\A{re.escape(before)}(\S.*?){re.escape(after)}\Z", re.IGNORECASE)
-    return _Pattern(relation, regex, len(before.strip()) + len(after.strip()))
-
-
 LONGEST = 400  # characters of a question that are read
 _MACRO = re.compile(r"<(\w+)>")
 _LEAD = re.compile(r"\A(?:so|and|but|please|also|hey|ok|okay|well)[, ]+", re.I)
@@ -139,21 +137,14 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
         # Relations that have exact wordings only.
         exact = question_patterns().relation(question)
         if exact is None or exact in {name for name, _ in _patterns()}:
-            return _read_exact_wording(question, language, kind)
-        candidates = [(exact, question_patterns().subject(question, exact) or "")]
+            patterns = patterns_of_language(language)
+            exact = patterns.relation(question)
+            candidates = [(exact, patterns.subject(question, exact) or "")] if exact is not None else []
+        else:
+            candidates = [(exact, question_patterns().subject(question, exact) or "")]
     if len(candidates) != 1 or not _is_name(candidates[0][1]):
         return RelationWording(kind=kind)
     return RelationWording(relation=candidates[0][0], subject=candidates[0][1], kind=kind)
-
-
-def _read_exact_wording(question: str, language: str, kind: Relation | None) -> RelationWording:
-    """The relation by the exact wordings of the language's file, else the kind of answer only."""
-    patterns = patterns_of_language(language)
-    relation = patterns.relation(question)
-    subject = patterns.subject(question, relation) if relation is not None else None
-    if relation is None or subject is None or not _is_name(subject):
-        return RelationWording(kind=kind)
-    return RelationWording(relation=relation, subject=subject, kind=kind)
 
 
 def subject_of(question: str, relation: str, language: str = "en") -> str | None:
