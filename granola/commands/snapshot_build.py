@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from granola.base.settings import Setting, command_line
 from granola.base.terminal_lines import visible
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from abstraction.files.row_shapes import RowShape
     from kg.base.scope import Scope
-    from kg.building.snapshot import Progress, Report
+    from kg.building.snapshot import BuildSettings, Progress, Report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,20 +151,13 @@ class SourceKind(StrEnum):
 
 
 def build_from(
-    kind: SourceKind,
-    sources: Sequence[str],
-    out: Path,
-    *,
-    scope: Scope,
-    cache: Path | None,
-    keep_partial: bool,
-    progress: Callable[[Progress], None] | None,
-    **options: Any,
+    kind: SourceKind, sources: Sequence[str], out: Path, *, cache: Path | None, settings: BuildSettings
 ) -> Report:
-    """Build from sources of one kind; `options` are those that every builder has.
+    """Build from sources of one kind.
 
-    Raises UsageError for options, and for numbers of sources, that the kind does not support.
+    Raises UsageError for settings, and for numbers of sources, that the kind does not support.
     """
+    keep_partial = settings.get("keep_partial", False)
     if kind is not SourceKind.API and cache is not None:
         raise UsageError(f"--cache is for --from api; --from {kind} keeps no answers")
     if keep_partial and kind in (SourceKind.API, SourceKind.SPARQL):
@@ -178,13 +171,13 @@ def build_from(
         # Ids are easily given as sources.
         if url is not None and "://" not in url:
             raise UsageError(f"--from api takes another API's URL, not {url}; entities are named by --ids")
-        return build_from_api(out, scope=scope, url=url, cache=cache, progress=progress, **options)
+        return build_from_api(out, url=url, cache=cache, **settings)
     if kind is SourceKind.SPARQL:
         from kg.building.other_sources import build_from_sparql
 
         if len(sources) != 1:
             raise UsageError(f"--from sparql takes one endpoint, a URL or a profile's name, not {len(sources)}")
-        return build_from_sparql(sources[0], out, scope=scope, progress=progress, **options)
+        return build_from_sparql(sources[0], out, **settings)
     if not sources:
         raise UsageError(f"--from {kind} needs a file, or - for standard input")
     if kind is SourceKind.PARQUET:
@@ -193,16 +186,20 @@ def build_from(
         if len(sources) != 1:
             raise UsageError(f"--from parquet takes one folder of tables, not {len(sources)}")
         # The tables of an export are taken as a whole.
-        if not scope.everything or options["languages"] or options["limit"] or keep_partial:
+        scope = settings.get("scope")
+        narrowed = scope is not None and not scope.everything
+        if narrowed or settings.get("languages") or settings.get("limit") or keep_partial:
             raise UsageError("--from parquet takes all that was exported; leave selections and limits out")
-        return build_from_parquet(sources[0], out, force=options["force"], progress=progress)
+        return build_from_parquet(
+            sources[0], out, force=settings.get("force", False), progress=settings.get("progress")
+        )
     if kind is SourceKind.RDF:
         from kg.building.other_sources import build_from_rdf
 
-        return build_from_rdf(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
+        return build_from_rdf(sources, out, **settings)
     from kg.building.snapshot import build
 
-    return build(sources, out, scope=scope, keep_partial=keep_partial, progress=progress, **options)
+    return build(sources, out, **settings)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -310,28 +307,25 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
     ) -> Report:
         from granola import __version__
 
-        is_dump = self.source_kind is SourceKind.DUMP
         cache = self.cache
         if self.source_kind is SourceKind.API and cache is None:
             from kg.building.other_sources import CACHE_SUFFIX
 
             cache = self.out.with_name(self.out.name + CACHE_SUFFIX)
-        return build_from(
-            self.source_kind,
-            self.sources,
-            out or self.out,
-            scope=scope,
-            cache=cache,
-            languages=languages,
-            limit=self.limit,
-            keep_partial=self.keep_partial,
-            force=self.force or out is not None,
-            **({"workers": self.workers, "restart": self.restart} if is_dump else {}),
-            command=command_line(self.verb, self, folders=True),
-            software=f"granola {__version__}",
-            progress=progress,
-            frequent_of=tuple(frequent_of),
-        )
+        settings: BuildSettings = {
+            "scope": scope,
+            "languages": languages,
+            "limit": self.limit,
+            "keep_partial": self.keep_partial,
+            "force": self.force or out is not None,
+            "restart": self.restart,
+            "workers": self.workers,
+            "frequent_of": tuple(frequent_of),
+            "progress": progress,
+            "command": command_line(self.verb, self, folders=True),
+            "software": f"granola {__version__}",
+        }
+        return build_from(self.source_kind, self.sources, out or self.out, cache=cache, settings=settings)
 
     def _build_completed(
         self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None] | None

@@ -54,7 +54,7 @@ def _distribute(
         yield work(matcher, case)
     further = list(islice(left, 1))
     if further:
-        from kg.building.worker_pool import cores
+        from kg.building.source_pass import cores
 
         yield from _distribute_to_processes(work, matcher, chain(further, left), workers or cores())
 

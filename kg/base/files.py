@@ -72,7 +72,6 @@ def folder_of(out: Path, suffix: str = SUFFIX) -> Path:
     return out.with_name(f".{out.name}{suffix}")
 
 
-LOOP = "{} is a loop of symbolic links, which lead to no file; name the file or folder that is meant"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk full, quota exceeded, file too large
 _NAME_KEPT = 40  # characters of a long name that its temporary name keeps
 _BESIDE = ("-journal", "-wal", "-shm")  # files that SQLite writes next to a database
@@ -81,13 +80,9 @@ _BESIDE = ("-journal", "-wal", "-shm")  # files that SQLite writes next to a dat
 def writable(path: Path | str) -> Path:
     """The path that a file named `path` is written to: the target of a symlink, else `path` itself.
 
-    Raises OutputError for a folder, a device or a pipe, which a renamed file would destroy, and for a loop of links.
+    Raises OutputError for a folder, a device or a pipe, which a renamed file would destroy.
     """
-    final = Path(path)
-    if is_loop(final):
-        raise OutputError(LOOP.format(path))
-    if final.is_symlink():
-        final = Path(os.path.realpath(final))
+    final = resolved(Path(path)) if Path(path).is_symlink() else Path(path)
     if final.is_dir():
         raise OutputError(f"{path} is a folder; name a file to write")
     parent = next((folder for folder in final.parents if folder.exists()), None)
@@ -147,22 +142,9 @@ def is_full(error: OSError) -> bool:
     return error.errno in _FULL
 
 
-def is_loop(path: Path | str) -> bool:
-    """Whether a path leads into symbolic links that lead to each other."""
-    try:
-        os.stat(path)
-    except OSError as error:
-        return error.errno == errno.ELOOP
-    except ValueError:  # no path at all
-        pass
-    return False
-
-
 def resolved(path: Path) -> Path:
-    """The absolute path with all symbolic links resolved. Raises OutputError for a loop of them."""
-    if is_loop(path):
-        raise OutputError(LOOP.format(path))
-    return path.resolve()
+    """The absolute path with all symbolic links resolved."""
+    return Path(os.path.realpath(path))
 
 
 def sha256_of(path: Path | str) -> str:

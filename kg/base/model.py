@@ -140,10 +140,8 @@ class Entity:
 
 
 def entity_number(entity_id: str) -> int:
-    """Sort key of an id within its kind: Q42 -> 42. Raises ValueError for anything but Q/P ids."""
-    if not ENTITY_ID.match(entity_id):
-        raise ValueError(f"{entity_id!r} is no item or property id; expected Q or P and a number, as in Q42")
-    return int(entity_id[1:])
+    """Sort key of an id within its kind: Q42 -> 42. Raises SnapshotError, a ValueError, for anything but Q/P ids."""
+    return abs(required_number(entity_id))
 
 
 @bounded_cache(entries=1 << 16, longest=20)
@@ -159,14 +157,11 @@ def number_afresh(entity_id: str) -> int | None:
     return int(entity_id[1:]) if entity_id[0] == "Q" else -int(entity_id[1:])
 
 
-def number_after(entity_id: str | None) -> int:
-    """The position from which iteration over ids continues: after `entity_id`, from 0 where it is None.
-
-    Raises SnapshotError for a malformed id.
-    """
-    number = 0 if entity_id is None else number_of(entity_id)
+def required_number(entity_id: str) -> int:
+    """`number_of`. Raises SnapshotError for anything but the id of an item or a property."""
+    number = number_of(entity_id)
     if number is None:
-        raise SnapshotError(f"cannot go on after {entity_id!r}: it is no item or property id")
+        raise SnapshotError(f"{entity_id!r} is no item or property id; a snapshot has items and properties alone")
     return number
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,8 +76,10 @@ class Scope:
         """The selection for a manifest; long lists as their length and the SHA-256 of their sorted lines."""
         out: dict[str, Any] = {"everything": self.everything}
         for key, values in (("ids", self.ids), ("also", self.also), ("names", self.names)):
-            if values:
-                out[key] = _summarise_values(values)
+            if ordered := sorted(values):
+                digest = hashlib.sha256("\n".join(ordered).encode()).hexdigest()
+                listed = {"values": ordered} if len(ordered) <= 50 else {}
+                out[key] = {"count": len(ordered), "sha256": digest, **listed}
         if self.classes:
             out["classes"] = sorted(self.classes)
         if self.hops:
@@ -96,17 +98,6 @@ def _check(ids: Iterable[str], form: re.Pattern[str], expected: str) -> None:
     for entity_id in sorted(ids):
         if not form.match(entity_id):
             raise SelectionError(f"{entity_id!r} cannot be selected: {expected}")
-
-
-def _summarise_values(values: Collection[str]) -> dict[str, Any]:
-    ordered = sorted(values)
-    listed: dict[str, Any] = {
-        "count": len(ordered),
-        "sha256": hashlib.sha256("\n".join(ordered).encode()).hexdigest(),
-    }
-    if len(ordered) <= 50:
-        listed["values"] = ordered
-    return listed
 
 
 def ids_in(path: Path) -> Iterator[str]:

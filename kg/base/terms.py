@@ -8,9 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kg.base.bounded_cache import bounded_cache
 
-KEPT = 1 << 18  # names whose normal forms are kept
-LONGEST_KEPT = 200  # characters of such a name
-
 _SPACE = re.compile(r"\s+")
 
 # Wikibase's own variants and explicit fallbacks for the languages most asked for; `mul` and `en`
@@ -29,27 +26,13 @@ FALLBACKS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@bounded_cache(entries=1 << 18, longest=200)
 def normalise(name: str) -> str:
     """The form under which names are equal: NFKC, quotes and dashes folded, casefold, single spaces.
 
     Invisible and control characters do not count. Normalising twice is the same as once.
     """
-    return _kept[name]
-
-
-class _Kept(dict[str, str]):
-    """Normal forms by name. Nothing is kept of a long text, so that texts of any size cannot fill the memory."""
-
-    def __missing__(self, name: str) -> str:
-        normalised = normalise_anew(name)
-        if len(name) <= LONGEST_KEPT:
-            if len(self) >= KEPT:
-                self.clear()
-            self[name] = normalised
-        return normalised
-
-
-_kept = _Kept()
+    return normalise_anew(name)
 
 
 def normalise_anew(name: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from kg.base.files import WorkFolder
 from kg.building.id_sets import IdSet
 from kg.errors import SnapshotError
 from kg.store import filling
-from kg.store.entity_rows import NameRow
 
 EVERY = 30.0  # seconds between checkpoints
 _SNAPSHOT, _NOTES = "snapshot.sqlite", "notes.sqlite"
@@ -104,15 +103,6 @@ class BuildFolder:
             return len(self.state) > 1
 
     @property
-    def sealed(self) -> bool:
-        """Whether the snapshot is finished: only its place is missing."""
-        return bool(self.state.get("sealed"))
-
-    def mark_sealed(self) -> None:
-        """Say with the next commit, which is the one that finishes the snapshot, that it is finished."""
-        self._note({"sealed": True})
-
-    @property
     def due(self) -> bool:
         """Whether it is time for a checkpoint."""
         return time.monotonic() - self._last >= EVERY
@@ -120,7 +110,7 @@ class BuildFolder:
     def checkpoint(self, state: Mapping[str, Any], ids: Mapping[str, IdSet]) -> None:
         """Keep everything up to now."""
         run = self.connection.execute
-        self._note(state)
+        self.note(state)
         for name, id_set in ids.items():
             self.connection.executemany(
                 "INSERT OR REPLACE INTO notes.ids VALUES (?, ?, ?)",
@@ -130,7 +120,8 @@ class BuildFolder:
         run("BEGIN")
         self._last = time.monotonic()
 
-    def _note(self, state: Mapping[str, Any]) -> None:
+    def note(self, state: Mapping[str, Any]) -> None:
+        """Keep a part of the state with the next commit."""
         self.state = {**self.state, **state}
         self.connection.executemany(
             "INSERT OR REPLACE INTO notes.state VALUES (?, ?)",
@@ -140,16 +131,6 @@ class BuildFolder:
     def ids(self, name: str) -> IdSet:
         """A set of ids as the last checkpoint had it."""
         return IdSet.from_pages(self.connection.execute("SELECT page, bits FROM notes.ids WHERE name = ?", (name,)))
-
-    def stage_names(self, names: Iterable[NameRow]) -> None:
-        """Keep the rows of `name`, which are sorted in at the end."""
-        self.connection.executemany("INSERT INTO notes.name VALUES (?, ?, ?, ?, ?)", names)
-
-    def discard_names(self, number: int) -> None:
-        """Discard the names staged so far for an entity that occurs again."""
-        self.connection.execute(
-            "INSERT OR REPLACE INTO notes.replaced SELECT ?, ifnull(max(rowid), 0) FROM notes.name", (number,)
-        )
 
     def close(self) -> None:
         """Leave the folder as the last checkpoint has it."""

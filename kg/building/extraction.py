@@ -1,31 +1,284 @@
-"""A block of a dump -> what a snapshot takes from it. Pure: it may be done anywhere, in any order."""
+"""A block of a dump -> the rows and counts that a snapshot takes from it. Pure: done anywhere, in any order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import md5
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import msgspec
+import orjson
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kg.base.model import number_of
+from kg.base.model import number_afresh, number_of
 from kg.base.terms import normalise
 from kg.building.id_sets import IdSet, key_of
-from kg.building.typed_rows import TypedRowMaker
 from kg.reading.dump import Block, lines_of, parse
 from kg.reading.entity_json import (
     HEAD,
+    EntityData,
+    OtherData,
     Pieces,
+    PlaceData,
+    QuantityData,
     Reject,
+    StringData,
+    TimeData,
+    TypedStatement,
+    WordsData,
     by_language,
     entity_decoder,
+    in_order,
     number_of_entity,
     sketch_decoder,
 )
-from kg.reading.snaks import Unreadable
+from kg.reading.snaks import (
+    LONGEST_NAME,
+    Unreadable,
+    is_language,
+    property_number,
+    read_coordinate,
+    read_quantity,
+    read_target,
+    read_time,
+)
+from kg.store import schema
+from kg.store.entity_rows import DATATYPE_CODES, UUID, NameRow, Record, TermRow, encode_value, name_row, stored_name
 from kg.store.filling import digest_bytes, digest_of
+
+_RANKS = {"preferred": schema.PREFERRED, "normal": schema.NORMAL, "deprecated": schema.DEPRECATED}
+_UNKNOWN = {"somevalue": schema.SOMEVALUE, "novalue": schema.NOVALUE}
+_first = itemgetter(0)
+_is_uuid, _from_hex = UUID.match, bytes.fromhex
+_REMEMBERED = 1 << 17  # entity references
+_LISTS = (schema.TIME, schema.QUANTITY, schema.MONOLINGUAL, schema.OTHER)  # kinds of value that are stored as JSON
+_OTHER_LANGUAGE = Unreadable("bad-term", "a term of another language inside")
+
+
+class TypedRowMaker:
+    """Makes rows; remembers the properties and the targets that come again and again."""
+
+    def __init__(self) -> None:
+        self._properties: dict[str, int] = {}
+        self._targets: dict[str, tuple[int, int | str]] = {}
+
+    def record(self, entity: Any, number: int, heard: set[str]) -> tuple[Record, list[NameRow]]:
+        """The record of an entity and its names; the languages of its labels are added to `heard`.
+
+        Raises `Unreadable` where `Pieces.readable` would remove a part.
+        """
+        terms: list[TermRow] = []
+        names: list[NameRow] = []
+        for code, term in by_language(entity.labels):
+            if term.language != code:
+                raise _OTHER_LANGUAGE
+            terms.append((number, code, schema.LABEL, 0, term.value))
+            names += name_row(term.value, code, schema.LABEL, number, 0)
+        for code, term in by_language(entity.descriptions):
+            if term.language != code:
+                raise _OTHER_LANGUAGE
+            terms.append((number, code, schema.DESCRIPTION, 0, term.value))
+        for code, group in by_language(entity.aliases):
+            for ordinal, term in enumerate(group):
+                if term.language != code:
+                    raise _OTHER_LANGUAGE
+                terms.append((number, code, schema.ALIAS, ordinal, term.value))
+                names += name_row(term.value, code, schema.ALIAS, number, ordinal)
+        heard.update(row[1] for row in terms if row[2] == schema.LABEL)
+        terms.sort()
+        statements = self._statements(entity.claims, number, entity.id) if entity.claims else []
+        sitelinks = entity.sitelinks
+        flat = list(chain.from_iterable(terms))
+        return (number, len(sitelinks) if sitelinks else 0, entity.datatype, flat, statements), names
+
+    def check(self, subject: str, prop: str, statement: TypedStatement) -> None:
+        """Raise `Unreadable` where a statement cannot be stored as one row."""
+        self._statements({prop: [statement]}, 0, subject)
+
+    def _statements(self, claims: Any, number: int, subject: str) -> list[Any]:
+        if type(claims) is not dict:
+            raise Unreadable("bad-statement", "statements in a list, not a map by property")
+        columns: list[Any] = []
+        add = columns.extend
+        value_of, targets, ranks, codes = self._value, self._targets, _RANKS, DATATYPE_CODES
+        unnamed: Counter[str] = Counter()
+        prefix = subject + "$"
+        start = len(prefix)
+        length = start + 36
+        groups = [(self._property(prop), prop, group) for prop, group in claims.items()]
+        groups.sort(key=_first)
+        for prop_number, prop, group in groups:
+            for ordinal, statement in enumerate(group):
+                snak = statement.mainsnak
+                rank = ranks.get(statement.rank)
+                if rank is None:
+                    raise Unreadable("bad-rank", f"rank {statement.rank!r:.80} is none of {', '.join(ranks)}")
+                if snak.property != prop:
+                    raise Unreadable("bad-property", f"{snak.property:.40} stands under {prop:.40}")
+                if snak.snaktype == "value":
+                    data = snak.datavalue
+                    target = targets.get(data.value.id) if type(data) is EntityData else None
+                    kind, value = target or value_of(data)
+                    if type(value) is list:
+                        value = orjson.dumps(value).decode()
+                else:
+                    kind, value = _valueless_kind(snak.snaktype), None
+                name = statement.id or _name(f"{prefix}{prop}", snak.snaktype, kind, value, unnamed)
+                if len(name) == length and name.startswith(prefix) and _is_uuid(name, start):
+                    name = _from_hex(name[start:].replace("-", ""))  # as `stored_name`, which takes a while
+                elif len(name) <= LONGEST_NAME:
+                    name = stored_name(name, subject)
+                else:
+                    raise Unreadable("bad-id", f"a statement's id of {len(name)} characters")
+                datatype = snak.datatype
+                qualifiers = statement.qualifiers
+                add(
+                    (
+                        number,
+                        prop_number,
+                        ordinal,
+                        rank,
+                        kind,
+                        value,
+                        self._qualifiers(qualifiers, statement.order) if qualifiers else None,
+                        name,
+                        None if datatype is None else codes.get(datatype, datatype),
+                    )
+                )
+        return columns
+
+    def _property(self, prop: str) -> int:
+        number = self._properties.get(prop)
+        if number is None:
+            number = self._properties[prop] = property_number(prop)
+        return number
+
+    def _qualifiers(self, snaks_by_property: Any, order: list[str]) -> str | None:
+        if type(snaks_by_property) is not dict:
+            raise Unreadable("bad-statement", "qualifiers in a list, not a map by property")
+        qualifiers = []
+        for prop in in_order(snaks_by_property, order):
+            number = self._property(prop)
+            for snak in snaks_by_property[prop]:
+                if snak.property != prop:
+                    raise Unreadable("bad-property", f"qualifier {snak.property:.40} stands under {prop:.40}")
+                if snak.snaktype == "value":
+                    qualifiers.append([number, *self._value(snak.datavalue)])
+                else:
+                    qualifiers.append([number, _valueless_kind(snak.snaktype), None])
+        return orjson.dumps(qualifiers).decode() if qualifiers else None
+
+    def _value(self, data: Any) -> tuple[int, Any]:
+        kind = type(data)
+        if kind is EntityData:
+            given = data.value.id
+            target = self._targets.get(given)
+            if target is None:
+                target = self._target(given)
+            return target
+        if kind is StringData:
+            return schema.STRING, data.value
+        if kind is TimeData:
+            value = data.value
+            return schema.TIME, _time(value.time, value.precision, value.calendarmodel)
+        if kind is QuantityData:
+            value = data.value
+            return schema.QUANTITY, _quantity(value.amount, value.unit, value.lower, value.upper)
+        if kind is WordsData:
+            if not is_language(data.value.language):
+                raise Unreadable("bad-text", f"{data.value.language:.40} is no language code")
+            return schema.MONOLINGUAL, [data.value.text, data.value.language]
+        if kind is PlaceData:
+            try:
+                return encode_value(read_coordinate(orjson.loads(memoryview(data.value))))
+            except orjson.JSONDecodeError as error:
+                raise Unreadable("bad-coordinate", str(error)) from None
+        if kind is OtherData:
+            return schema.OTHER, [data.value.type, data.value.json]
+        raise Unreadable("no-datavalue", "a value snak needs a datavalue")
+
+    def _target(self, entity_id: str) -> tuple[int, int | str]:
+        number = number_afresh(entity_id)
+        if number is not None:
+            target: tuple[int, int | str] = (schema.ENTITY, number)
+        else:
+            target = encode_value(read_target(entity_id))
+        if len(self._targets) > _REMEMBERED:
+            self._targets.clear()
+        self._targets[entity_id] = target
+        return target
+
+    def edges(self, claims: Any) -> Iterator[tuple[int, int | None]]:
+        """(property, target or None) of every statement that counts: not deprecated, no stated absence.
+
+        The light reading for counts and walks over a whole source; `claims` as the sketch decoder gives them.
+        """
+        if not claims:
+            return
+        if type(claims) is not dict:
+            raise Unreadable("bad-statement", "statements in a list, not a map by property")
+        for group in claims.values():
+            for statement in group:
+                if statement.rank == "deprecated":
+                    continue
+                snak = statement.mainsnak
+                kind = snak.snaktype
+                if kind == "novalue":
+                    continue
+                prop = self._property(snak.property)
+                if kind == "somevalue":
+                    yield prop, None
+                else:
+                    data = snak.datavalue
+                    if kind != "value" or data is UNSET:
+                        raise Unreadable("no-datavalue", f"a snak of type {kind:.40} without a value")
+                    if data.type == "wikibase-entityid":
+                        entity_id = "" if type(data.value) is str else data.value.id or ""
+                        target = self._targets.get(entity_id)
+                        if target is None:
+                            target = self._target(entity_id)
+                        yield prop, target[1] if target[0] == schema.ENTITY else None  # type: ignore[misc]
+                    else:
+                        yield prop, None
+
+
+def _valueless_kind(snaktype: str) -> int:
+    kind = _UNKNOWN.get(snaktype)
+    if kind is None:
+        raise Unreadable("unknown-snaktype", f"snaktype {snaktype:.40} is none of value, {', '.join(_UNKNOWN)}")
+    return kind
+
+
+def _name(prefix: str, snaktype: str, kind: int, value: Any, unnamed: Counter[str]) -> str:
+    """The key that identifies a statement without an id: its value, so that it does not change with its neighbours.
+
+    Statements of equal values are numbered.
+    """
+    told = None if snaktype != "value" else [kind, orjson.loads(value) if kind in _LISTS else value]
+    digest = md5(orjson.dumps([snaktype, told]), usedforsecurity=False).hexdigest()[:16]
+    name = f"{prefix}-{digest}"
+    unnamed[name] += 1
+    return name if unnamed[name] == 1 else f"{name}-{unnamed[name]}"
+
+
+@lru_cache(maxsize=1 << 15)
+def _time(time: str, precision: int, model: str) -> list[Any]:
+    """The stored form of a time with the given parts."""
+    stored: list[Any] = encode_value(read_time(time, precision, model))[1]
+    return stored
+
+
+@lru_cache(maxsize=1 << 15)
+def _quantity(amount: str, unit: str, lower: str | None, upper: str | None) -> list[Any]:
+    """The stored form of a quantity with the given parts."""
+    stored: list[Any] = encode_value(read_quantity(amount, unit, lower, upper))[1]
+    return stored
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,12 +323,6 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
     digest: bytes = b""
     edges: list[Any] = []
     named: list[Any] = []
-
-
-def reader(recipe: ExtractionPlan) -> Callable[..., bytes]:
-    """The function that workers apply to a block; see `Extractor.read`."""
-    read, encode = Extractor(recipe).read, msgspec.msgpack.Encoder().encode
-    return lambda *given: encode(read(*given))
 
 
 _REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)  # these are then read in pieces

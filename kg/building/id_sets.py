@@ -73,6 +73,9 @@ class PairCounts:
             f"SELECT property, n FROM {self._table} WHERE value = 0 ORDER BY property"
         ).fetchall()
 
+
+# A set of entity numbers that stays small: one bit each, in pages made where they are needed.
+
 _BITS = 16  # ids a page: 2**16, 8 KiB
 
 

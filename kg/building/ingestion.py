@@ -18,9 +18,10 @@ from kg.building.extraction import BlockRows
 from kg.building.id_sets import IdSet, PairCounts
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
+from kg.store.entity_rows import NameRow
 from kg.store.filling import digest_bytes, digest_of, entities_digest
 
-_TOLD = 5  # ids in a warning
+_SHOWN = 5  # ids in a warning
 
 
 class Rejects:
@@ -82,8 +83,8 @@ class Ingester:
         missing = [id_of(number) for number in sorted(named) if number not in self.seen and number not in merged]
         if not missing:
             return []
-        more = f" and {len(missing) - _TOLD:,} more" if len(missing) > _TOLD else ""
-        shown = f"{', '.join(missing[:_TOLD])}{more}"
+        more = f" and {len(missing) - _SHOWN:,} more" if len(missing) > _SHOWN else ""
+        shown = f"{', '.join(missing[:_SHOWN])}{more}"
         return [f"{len(missing):,} of the {len(named):,} ids named are not in what was read: {shown}"]
 
     def keep(self, reading: dict[str, Any]) -> None:
@@ -110,7 +111,7 @@ class Ingester:
         new = [add(number) for number in batch.numbers]
         if all(new):
             filling.insert(self._connection, batch.records)
-            self._work.stage_names(chain.from_iterable(batch.names))
+            self._stage_names(chain.from_iterable(batch.names))
             self.tally.add(chain.from_iterable(batch.tallies))
             for number, kept in zip(batch.numbers, batch.kept, strict=True):
                 if kept:
@@ -132,14 +133,21 @@ class Ingester:
             if not self.kept.add(number):
                 self.drop([number])
             filling.insert(self._connection, [record])
-            self._work.stage_names(names)
+            self._stage_names(names)
             self._digest += digest_of(self._encode(record))
+
+    def _stage_names(self, names: Iterable[NameRow]) -> None:
+        """Keep the rows of `name`, which are sorted in at the end."""
+        self._connection.executemany("INSERT INTO notes.name VALUES (?, ?, ?, ?, ?)", names)
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Take entities out again."""
         for number in numbers:
             self._digest -= entities_digest(self._connection, number)
-            self._work.discard_names(number)
+            # Names of its earlier occurrence, which were kept until now, are passed over at the end.
+            self._connection.execute(
+                "INSERT OR REPLACE INTO notes.replaced SELECT ?, ifnull(max(rowid), 0) FROM notes.name", (number,)
+            )
             filling.remove(self._connection, [number])
 
     def redirect(self, merged: int, target: int) -> None:

@@ -6,21 +6,21 @@ Selection and counts work as for dumps; Parquet tables are taken whole, with the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import orjson
 
 from kg.base.files import WorkFolder, atomic_path
-from kg.base.model import Entity, number_of
+from kg.base.model import Entity, required_number
 from kg.base.scope import Scope
 from kg.base.terms import with_fallbacks
 from kg.building.closure import Fetch, crawl
-from kg.building.snapshot import Origin, Progress, Report, build, check_output, check_request, writing
-from kg.errors import SelectionError, SnapshotError, SourceError
+from kg.building.snapshot import BuildSettings, Origin, Progress, Report, build, check_output, check_request, writing
+from kg.errors import SelectionError, SnapshotError
 from kg.store.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
@@ -30,50 +30,34 @@ if TYPE_CHECKING:
 CACHE_SUFFIX = ".cache"
 GATHERED = ".gathered"  # the folder next to the output, while a build is at work
 _STEP = 200  # entities between two signs of progress
-_TOLD = 5  # names in a warning
+_SHOWN = 5  # names in a warning
 
 
-class BuildOptions(TypedDict, total=False):
-    """Options that every builder takes in addition to its source, as in `kg.building.snapshot.build`."""
-
-    languages: Collection[str] | None
-    limit: int | None
-    force: bool
-    command: str | None
-    software: str | None
-    progress: Callable[[Progress], None] | None
-    frequent_of: Collection[str]
-
-
-def build_from_rdf(
-    paths: Sequence[Path | str],
-    out: Path | str,
-    *,
-    scope: Scope | None = None,
-    keep_partial: bool = False,
-    **options: Unpack[BuildOptions],
-) -> Report:
-    """Write the snapshot `out` of the entities in RDF files; arguments and errors as of `kg.building.snapshot.build`.
+def build_from_rdf(paths: Sequence[Path | str], out: Path | str, **settings: Unpack[BuildSettings]) -> Report:
+    """Write the snapshot `out` of the entities in RDF files; settings and errors as of `kg.building.snapshot.build`.
 
     The manifest's `time_aware` is false where any statement came without rank and qualifiers (truthy data).
     """
     from kg.reading.rdf_files import RDFReading
 
     out = Path(out)
-    check_request(paths, out, limit=None, force=options.get("force", False))
-    languages = with_fallbacks(options.get("languages"))
-    reading = RDFReading(paths=[str(path) for path in paths], languages=languages, keep_partial=keep_partial)
+    check_request(paths, out, limit=None, force=settings.get("force", False))
+    reading = RDFReading(
+        paths=[str(path) for path in paths],
+        languages=with_fallbacks(settings.get("languages")),
+        keep_partial=settings.get("keep_partial", False),
+    )
 
     def origin() -> Origin:
         return Origin(
             sources=reading.sources,
-            scope=scope or Scope(),
+            scope=settings.get("scope") or Scope(),
             rejects=reading.rejects,
             facts={"source_kind": "rdf", "time_aware": not reading.truthy},
             redirects=reading.redirects,
         )
 
-    return _build_gathered(out, reading.entities, origin, "gathering", scope, options)
+    return _build_gathered(out, reading.entities, origin, "gathering", settings)
 
 
 def build_from_parquet(
@@ -97,7 +81,7 @@ def build_from_parquet(
     def entities() -> Iterator[Entity]:
         for count, entity in enumerate(source.entities(), 1):
             yield entity
-            _tell(progress, "reading", count)
+            _report(progress, "reading", count)
 
     with atomic_path(out) as temporary, closing(SQLiteStore.create(temporary)) as store:
         store.write(entities())
@@ -107,12 +91,12 @@ def build_from_parquet(
                 key: value for key, value in source.manifest.items() if key not in ("snapshot_id", "counts", "format")
             },
             other_values=(
-                (-_number(prop), _number(target), entities - here)
+                (-required_number(prop), required_number(target), entities - here)
                 for prop, target, entities, here in source.rows("value_counts")
                 if entities > here
             ),
             other_properties=(
-                (-_number(prop), entities - here)
+                (-required_number(prop), entities - here)
                 for prop, entities, here in source.rows("property_counts")
                 if entities > here
             ),
@@ -120,25 +104,17 @@ def build_from_parquet(
     return Report(path=out, manifest=manifest)
 
 
-def _number(entity_id: str) -> int:
-    number = number_of(entity_id)
-    if number is None:
-        raise SourceError(f"{entity_id!r} is no item or property id")
-    return number
-
-
 def build_from_api(
     out: Path | str,
     *,
-    scope: Scope,
     url: str | None = None,
     cache: Path | str | None = None,
     patience: RetryDelays | None = None,
-    **options: Unpack[BuildOptions],
+    **settings: Unpack[BuildSettings],
 ) -> Report:
     """Write the snapshot `out` of entities from WikiData's API and the entities within `scope.hops` steps of them.
 
-    `scope` names ids, or names, which are searched for (`WikiDataAPI.named`) in `languages` (None: in English); the
+    The scope names ids, or names, which are searched for (`WikiDataAPI.named`) in `languages` (None: in English); the
     API cannot search by class. Answers are stored in `cache` (`out` + ".cache"), so that an interrupted build
     continues. Values are counted over the entities fetched. A merged id is recorded as a redirect, a missing one as a
     reject. `url`: another API than WikiData's. Raises MissingContactError without GRANOLA_CONTACT, SelectionError and
@@ -149,11 +125,11 @@ def build_from_api(
     from kg.web.answer_cache import Cache
 
     out = Path(out)
-    check_output(out, force=options.get("force", False))
+    check_output(out, force=settings.get("force", False))
+    scope = _scope_for(settings, "the API")
     if scope.classes:
         raise SelectionError("the API cannot select by classes; name ids or names, or take a dump or --from sparql")
-    _check_scope(scope, "the API")
-    languages = options.get("languages")
+    languages = settings.get("languages")
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
         api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=with_fallbacks(languages), patience=patience)
         searched = sorted({*(languages or ())} - {"mul"}) or ["en"]
@@ -167,16 +143,11 @@ def build_from_api(
                 **({"more_namesakes": sorted(set(api.unfinished))} if api.unfinished else {}),
             }
 
-        return _build_online(api.url, api.entities, named, (), facts, out, scope, options)
+        return _build_online(api.url, api.entities, named, facts, out, settings)
 
 
 def build_from_sparql(
-    endpoint: str,
-    out: Path | str,
-    *,
-    scope: Scope,
-    patience: RetryDelays | None = None,
-    **options: Unpack[BuildOptions],
+    endpoint: str, out: Path | str, *, patience: RetryDelays | None = None, **settings: Unpack[BuildSettings]
 ) -> Report:
     """Write the snapshot `out` of entities at a SPARQL endpoint, given by a profile's name or a URL.
 
@@ -188,14 +159,15 @@ def build_from_sparql(
     from kg.reading.sparql import Endpoint, SPARQLEntities, profile_of
 
     out = Path(out)
-    check_output(out, force=options.get("force", False))
-    _check_scope(scope, "an endpoint")
-    asked = with_fallbacks(options.get("languages"))
-    endpoint_asked = Endpoint(profile_of(endpoint), patience=patience)
-    source = SPARQLEntities(endpoint_asked, languages=asked)
+    check_output(out, force=settings.get("force", False))
+    scope = _scope_for(settings, "an endpoint")
+    languages = with_fallbacks(settings.get("languages"))
+    asked = Endpoint(profile_of(endpoint), patience=patience)
+    source = SPARQLEntities(asked, languages=languages)
     began = datetime.now(UTC).timestamp()
-    named = source.named(scope.names, asked or ("en", "mul")) if scope.names else ()
-    instances = source.instances(scope.classes) if scope.classes else ()
+    found = {*source.named(scope.names, languages or ("en", "mul"))} if scope.names else set[str]()
+    if scope.classes:
+        found |= {*source.instances(scope.classes)}
 
     def facts() -> dict[str, Any]:
         return {
@@ -205,37 +177,38 @@ def build_from_sparql(
             **({"names_not_found": source.not_found} if source.not_found else {}),
         }
 
-    url, entities = endpoint_asked.url, source.entities
-    return _build_online(url, entities, named, instances, facts, out, scope, options, source.rejects)
+    return _build_online(asked.url, source.entities, found, facts, out, settings, source.rejects)
 
 
 def _build_online(
     url: str,
     fetch: Fetch,
-    named: Collection[str],
-    instances: Collection[str],
+    found: Collection[str],
     facts: Callable[[], Mapping[str, Any]],
     out: Path,
-    scope: Scope,
-    options: BuildOptions,
+    settings: BuildSettings,
     rejects: Sequence[Reject] = (),
 ) -> Report:
-    """Fetch the entities of a scope and those reached from them, and build a snapshot. `facts` is called at the end."""
-    seeds = sorted((scope.ids | scope.also).union(named, instances))
+    """Fetch the entities of a scope, those `found` for it and those reached, and build a snapshot.
+
+    `facts` is called at the end.
+    """
+    scope = settings.get("scope") or Scope()
+    seeds = sorted((scope.ids | scope.also).union(found))
     if not seeds:
         raise SelectionError(f"{url} has nothing of what is selected; widen the selection")
     redirects: dict[str, str] = {}
-    limit = options.get("limit")
+    limit = settings.get("limit")
 
     def entities(_: Path) -> Iterator[Mapping[str, Any]]:
-        found = crawl(fetch, seeds, scope, redirects)
-        there = (data for data in found if "missing" not in data or data.get("id") not in scope.also - scope.ids)
+        reached = crawl(fetch, seeds, scope, redirects)
+        there = (data for data in reached if "missing" not in data or data.get("id") not in scope.also - scope.ids)
         return islice(there, limit)
 
     def origin() -> Origin:
-        found = {**facts(), "limit": limit}
-        lacking = found.get("names_not_found", ())
-        shown = ", ".join(lacking[:_TOLD]) + (", ..." if len(lacking) > _TOLD else "")
+        known = {**facts(), "limit": limit}
+        lacking = known.get("names_not_found", ())
+        shown = ", ".join(lacking[:_SHOWN]) + (", ..." if len(lacking) > _SHOWN else "")
         warning = (
             f"{len(lacking):,} of the {len(scope.names):,} names asked for are no label or alias there, in the usual"
             f" spellings: {shown}; names_not_found in the manifest has all"
@@ -244,12 +217,12 @@ def _build_online(
             sources=[{"name": url, "size": None, "modified": None, "sha256": None}],
             scope=scope,
             rejects=[(url, reject) for reject in rejects],
-            facts=found,
+            facts=known,
             redirects=redirects,
             warnings=[warning] if lacking else (),
         )
 
-    return _build_gathered(out, entities, origin, "fetching", None, {**options, "limit": None})
+    return _build_gathered(out, entities, origin, "fetching", {**settings, "scope": None, "limit": None})
 
 
 def _build_gathered(
@@ -257,51 +230,42 @@ def _build_gathered(
     entities: Callable[[Path], Iterator[Mapping[str, Any]]],
     origin: Callable[[], Origin],
     phase: str,
-    scope: Scope | None,
-    options: BuildOptions,
+    settings: BuildSettings,
 ) -> Report:
-    """Copy entities into a file next to the output and build from it. `origin` is called when all are read, for only
-    then their origin is known.
+    """Copy entities into a file in a folder next to the output and build from it; the folder is then removed.
+
+    `origin` is called when all are read, for only then their origin is known. Raises SnapshotError where another
+    process gathers for the same output, and for a full disk.
     """
     import zstandard
 
-    with _work(out) as work:
-        copy = work / "entities.json.zst"
+    with writing(out), ExitStack() as stack:
+        work = WorkFolder(out, error=SnapshotError, suffix=GATHERED)
+        stack.callback(work.remove)
+        work.clear()  # the remains of a killed build
+        copy = work.path / "entities.json.zst"
         with copy.open("wb") as raw, zstandard.ZstdCompressor(level=1).stream_writer(raw) as packed:
-            for count, data in enumerate(entities(work), 1):
+            for count, data in enumerate(entities(work.path), 1):
                 packed.write(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE))
-                _tell(options.get("progress"), phase, count)
-        return build([copy], out, scope=scope, origin=origin(), **options)
+                _report(settings.get("progress"), phase, count)
+        copied: BuildSettings = {**settings, "keep_partial": False}
+        return build([copy], out, origin=origin(), **copied)
 
 
-def _check_scope(scope: Scope, what: str) -> None:
-    """Raises SelectionError for scopes that no online service supports."""
+def _scope_for(settings: BuildSettings, service: str) -> Scope:
+    """The scope of a build from an online service. Raises SelectionError for one that no service supports."""
+    scope = settings.get("scope") or Scope()
     if scope.everything:
-        raise SelectionError(f"{what} cannot be asked for everything; name ids or names")
+        raise SelectionError(f"{service} cannot be asked for everything; name ids or names")
     if scope.excluded:
-        raise SelectionError(f"{what} cannot leave classes out; take a dump, or name who is wanted")
+        raise SelectionError(f"{service} cannot leave classes out; take a dump, or name who is wanted")
+    return scope
 
 
 def _moment(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
-@contextmanager
-def _work(out: Path) -> Iterator[Path]:
-    """A folder next to the output for gathered entities, removed at the end.
-
-    The remains of a killed build are removed first. Raises SnapshotError where another process gathers for the same
-    output, and for a full disk.
-    """
-    with writing(out):
-        folder = WorkFolder(out, error=SnapshotError, suffix=GATHERED)
-        try:
-            folder.clear()
-            yield folder.path
-        finally:
-            folder.remove()
-
-
-def _tell(progress: Callable[[Progress], None] | None, phase: str, entities: int) -> None:
+def _report(progress: Callable[[Progress], None] | None, phase: str, entities: int) -> None:
     if progress is not None and entities % _STEP == 0:
         progress(Progress(phase=phase, bytes_read=0, bytes_total=None, entities=entities))

@@ -1,4 +1,4 @@
-"""Building a snapshot: sources and a scope in, one SQLite file, a manifest and the rejects out."""
+"""Building a snapshot: sources and settings in, one SQLite file, a manifest and the rejects out."""
 
 from __future__ import annotations
 
@@ -9,27 +9,51 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from kg.base.files import atomic_path, folder_of, put_in_place, why_unwritten
 from kg.base.scope import Scope
 from kg.base.terms import with_fallbacks
 from kg.building.checkpoint import NAMES, BuildFolder
 from kg.building.closure import EdgeTable, numbers_of, survey_properties
-from kg.building.extraction import BlockRows, ExtractionPlan, reader
+from kg.building.extraction import BlockRows, ExtractionPlan
 from kg.building.ingestion import Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
-from kg.building.worker_pool import WorkerPool
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.reading.dump import STDIN, opened, unclosed
 from kg.reading.entity_json import Reject
 from kg.store import filling
 
-__all__ = ["REJECTS_SUFFIX", "Origin", "Progress", "Report", "build", "check_output", "check_request"]
+__all__ = ["REJECTS_SUFFIX", "BuildSettings", "Origin", "Progress", "Report", "build", "check_output", "check_request"]
 
 FREQUENT = 150  # values of a property that are listed
 REJECTS_SUFFIX = ".rejects.jsonl"
 TRUNCATED = "damaged-source"
+
+
+class BuildSettings(TypedDict, total=False):
+    """The settings of a build, whatever its source; any may be left out.
+
+    `scope`: the entities to take (None: everything). `languages`: the languages whose terms to keep, each with its
+    fallback chain (None: all). `limit`: read only so many entities. `keep_partial`: keep the entities before the damage
+    in a truncated or corrupt file, and list the damage. `force`: replace a snapshot that exists. `restart`: begin anew
+    instead of continuing a build. `workers`: number of reading processes, by default one for each core; the result does
+    not depend on it. `frequent_of`: properties whose FREQUENT most frequent values `Report.frequent` lists.
+    `progress`: called as the build goes on. For the manifest alone: `command`, which rebuilds the snapshot, and
+    `software`, the program that made it.
+    """
+
+    scope: Scope | None
+    languages: Collection[str] | None
+    limit: int | None
+    keep_partial: bool
+    force: bool
+    restart: bool
+    workers: int | None
+    frequent_of: Collection[str]
+    progress: Callable[[Progress], None] | None
+    command: str | None
+    software: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,76 +89,50 @@ class Report:
 
 
 def build(
-    sources: Sequence[Path | str],
-    out: Path | str,
-    *,
-    scope: Scope | None = None,
-    languages: Collection[str] | None = None,
-    limit: int | None = None,
-    keep_partial: bool = False,
-    force: bool = False,
-    command: str | None = None,
-    software: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    origin: Origin | None = None,
-    workers: int | None = None,
-    restart: bool = False,
-    frequent_of: Collection[str] = (),
+    sources: Sequence[Path | str], out: Path | str, *, origin: Origin | None = None, **settings: Unpack[BuildSettings]
 ) -> Report:
-    """Read `sources` in order (dumps; `-` is standard input) and write the snapshot `out`.
+    """Read `sources` in order (dumps; `-` is standard input) and write the snapshot `out`; see `BuildSettings`.
 
-    `languages`: the languages whose terms to keep, each with its fallback chain (None: all). `limit`: read only so
-    many entities. An entity that occurs again replaces the earlier one. Values are counted over all entities read,
-    selected or not; of an entity that is not selected the first occurrence counts. `workers`: number of reading
-    processes, by default one for each core; the result does not depend on it.
+    An entity that occurs again replaces the earlier one. Values are counted over all entities read, selected or not; of
+    an entity that is not selected the first occurrence counts. A build that was killed, or ended by a full disk or a
+    damaged source, continues when it is called again with the same request (`Report.frequent` is then empty if it was
+    nearly complete). `origin` is given where `sources` are copies of something else; such builds cannot be continued.
 
-    A build that was killed, or ended by a full disk or a damaged source, continues when it is called again with the
-    same request; `restart` begins anew. `frequent_of`: properties whose FREQUENT most frequent values
-    `Report.frequent` lists; empty if the continued build was nearly complete. `command` rebuilds the snapshot and
-    `software` is the program that made it: both for the manifest alone. `origin` is given where `sources` are copies
-    of something else; such builds cannot be continued.
-
-    Rejects are listed in `out` + ".rejects.jsonl", a file that exists only if there are any. With `keep_partial`,
-    entities before the damage in a truncated or corrupt source are kept, and the damage is listed. Raises SourceError
+    Rejects are listed in `out` + ".rejects.jsonl", a file that exists only if there are any. Raises SourceError
     where a source is damaged, empty or no dump, SelectionError where nothing is selected, SnapshotError where `out`
     exists and `force` is not set, where the disk is full, and where another build is running or left its work,
     FileNotFoundError; `out` then stays as it was.
     """
     out = Path(out)
-    scope = scope or Scope()
-    check_request(sources, out, limit=limit, force=force)
-    kept_languages = with_fallbacks(languages)
+    scope = settings.get("scope") or Scope()
+    limit = settings.get("limit")
+    check_request(sources, out, limit=limit, force=settings.get("force", False))
+    languages = with_fallbacks(settings.get("languages"))
+    frequent_of = sorted(settings.get("frequent_of", ()))
     request = {
         "scope": scope.to_json(),
-        "languages": None if kept_languages is None else sorted(kept_languages),
+        "languages": None if languages is None else sorted(languages),
         "limit": limit,
         "sources": [_fingerprint(source) for source in sources],
         "layout": filling.layout(),
-        **({"frequent_of": sorted(frequent_of)} if frequent_of else {}),
+        **({"frequent_of": frequent_of} if frequent_of else {}),
     }
     goes_on = origin is None and all(Path(source).is_file() for source in sources)  # pipes give what they had but once
+    frequent: Mapping[str, tuple[str, ...]] = {}
     with writing(out), ExitStack() as stack:
         out.parent.mkdir(parents=True, exist_ok=True)
-        work = BuildFolder(out, request, restart=restart or not goes_on)
+        work = BuildFolder(out, request, restart=settings.get("restart", False) or not goes_on)
         stack.push(lambda kind, error, _: _leave(work, error, keep=goes_on))
-        job = _BuildJob(
-            work=work,
-            crew=stack.enter_context(WorkerPool(workers)),
-            scope=scope,
-            languages=kept_languages,
-            # Who reads of a reject never sees the copy.
-            rejects=Rejects(work.connection, ", ".join(str(one["name"]) for one in origin.sources) if origin else None),
-            frequent_of=frequent_of,
-            options={"limit": limit, "keep_partial": keep_partial, "progress": progress},
-        )
-        if not work.sealed:
-            asked = {"command": command, "software": software, "languages": request["languages"], "limit": limit}
-            job.fill(_copy_pipes(sources, scope, work), origin, asked, heard=languages or ())
+        # Who reads of a reject never sees the copy.
+        rejects = Rejects(work.connection, ", ".join(str(one["name"]) for one in origin.sources) if origin else None)
+        if not work.state.get("sealed"):  # else only its place is missing
+            readable = _copy_pipes(sources, scope, work)
+            frequent = _BuildJob(work, readable, scope, languages, rejects, settings).fill(origin)
         sealed = filling.manifest(work.connection)
         rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
         if sealed["rejects"]:
             with atomic_path(rejects_path) as temporary, temporary.open("wb") as stream:
-                stream.writelines(job.rejects.records())
+                stream.writelines(rejects.records())
         else:
             rejects_path.unlink(missing_ok=True)  # rejects of an earlier build with the same output
         work.connection.close()
@@ -144,7 +142,7 @@ def build(
         manifest=sealed,
         rejects=sealed["rejects"],
         rejects_path=rejects_path if sealed["rejects"] else None,
-        frequent=job.frequent,
+        frequent=frequent,
     )
 
 
@@ -181,38 +179,35 @@ def _fingerprint(source: Path | str) -> dict[str, Any]:
     return {"name": path.name, "size": status.st_size, "modified": status.st_mtime_ns}
 
 
-@dataclass(kw_only=True)
+@dataclass
 class _BuildJob:
     """The phases of a build, each continuing from the state recorded in the work."""
 
     work: BuildFolder
-    crew: WorkerPool
+    sources: Sequence[tuple[Path | str, str]]
     scope: Scope
     languages: frozenset[str] | None
     rejects: Rejects
-    frequent_of: Collection[str]
-    options: Mapping[str, Any]  # keyword arguments of `SourcePass`
-    frequent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    settings: BuildSettings
 
-    def fill(
-        self,
-        sources: Sequence[tuple[Path | str, str]],
-        origin: Origin | None,
-        asked: Mapping[str, Any],
-        *,
-        heard: Iterable[str],
-    ) -> None:
-        """Everything up to the finished snapshot. `asked`: entries of the manifest."""
-        scope = self.scope
+    def fill(self, origin: Origin | None) -> Mapping[str, tuple[str, ...]]:
+        """Everything up to the finished snapshot; the frequent values of the properties that the settings name."""
+        scope, settings = self.scope, self.settings
         if scope.needs_graph:
-            self.survey(sources)
-        ingester, reading = self.read(sources, origin.rejects if origin else ())
+            self.survey()
+        ingester, reading = self.read(origin.rejects if origin else ())
         if origin:
             filling.redirect(self.work.connection, origin.redirects)
-        _check_result(ingester, [name for _, name in sources], self.work)
+        seen, counts = len(ingester.seen), self.rejects.counts()
+        if not seen:
+            more = f"; {sum(counts.values())} rejected, the first: {self.rejects.first()}" if counts else ""
+            names = ", ".join(name for _, name in self.sources)
+            raise SourceError(f"{names}: no item or property in it{more}")
+        if self.work.connection.execute("SELECT 1 FROM entity LIMIT 1").fetchone() is None:
+            raise SelectionError(f"none of the {seen} entities read is selected; widen the selection or the source")
         asked_for = origin.scope if origin else scope
         idle = self.work.state.get("idle", ())
-        unheard = sorted(set(heard) - ingester.heard)
+        unheard = sorted(set(settings.get("languages") or ()) - ingester.heard)
         warnings = [
             *(unclosed(name) for name in reading.unclosed),
             *(f"no selected entity has a label in language {code!r}; is the code right?" for code in unheard),
@@ -220,20 +215,23 @@ class _BuildJob:
             *(f"nothing read is an instance of {class_id} or of a class below; is the id right?" for class_id in idle),
             *(origin.warnings if origin else ()),
         ]
-        self.frequent = {prop: ingester.frequent(prop, FREQUENT) for prop in sorted(self.frequent_of)}
-        self.work.mark_sealed()
+        frequent = {prop: ingester.frequent(prop, FREQUENT) for prop in sorted(settings.get("frequent_of", ()))}
+        self.work.note({"sealed": True})  # with the commit that finishes the snapshot
         filling.seal(
             self.work.connection,
             {
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                **asked,
+                "command": settings.get("command"),
+                "software": settings.get("software"),
+                "languages": None if self.languages is None else sorted(self.languages),
+                "limit": settings.get("limit"),
                 "sources": list(origin.sources) if origin else reading.describe(),
                 "selection": asked_for.to_json(),
-                "source_entities": len(ingester.seen),
+                "source_entities": seen,
                 "duplicates": ingester.duplicates,
                 **({"incomplete": reading.unclosed} if reading.unclosed else {}),
                 "warnings": warnings,
-                "rejects": self.rejects.counts(),
+                "rejects": counts,
                 **(origin.facts if origin else {}),
             },
             ingester.tally.values(),
@@ -241,17 +239,17 @@ class _BuildJob:
             names=NAMES,
             digest=ingester.digest,
         )
+        return frequent
 
-    def survey(self, sources: Sequence[tuple[Path | str, str]]) -> None:
+    def survey(self) -> None:
         """The first reading of two: who is selected by class and by steps."""
         work, scope = self.work, self.scope
         if work.state.get("phase", "surveying") != "surveying":
             return
         plan = ExtractionPlan(languages=self.languages, keys=scope.keys(), along=survey_properties(scope))
-        self.crew.setup(reader, plan)
         named = work.ids("named")
         edges = EdgeTable(work.connection, "notes.edge")
-        reading = SourcePass(sources, self.crew, work, **self.options)
+        reading = self._pass(plan)
 
         def take(_source: str, found: BlockRows) -> None:
             edges.add(found.edges)
@@ -267,11 +265,7 @@ class _BuildJob:
         work.connection.execute("DROP TABLE notes.edge")
         work.checkpoint({"phase": "reading", "reading": None, "idle": idle}, {"chosen": chosen, "excluded": excluded})
 
-    def read(
-        self,
-        sources: Sequence[tuple[Path | str, str]],
-        rejected: Iterable[tuple[str, Reject]],
-    ) -> tuple[Ingester, SourcePass]:
+    def read(self, rejected: Iterable[tuple[str, Reject]]) -> tuple[Ingester, SourcePass]:
         """The reading that fills the snapshot."""
         work, scope = self.work, self.scope
         graph = scope.needs_graph
@@ -282,20 +276,31 @@ class _BuildJob:
             excluded=work.ids("excluded"),
             keys=frozenset() if graph else scope.keys(),
             properties=scope.properties and not scope.everything,
-            counted=frozenset(int(prop[1:]) for prop in self.frequent_of),
+            counted=frozenset(int(prop[1:]) for prop in self.settings.get("frequent_of", ())),
         )
-        self.crew.setup(reader, plan)
         ingester = Ingester(work, self.rejects)
         if "collected" not in work.state:
             for source, reject in rejected:
                 self.rejects.add(source, reject, copied=False)
-        reading = SourcePass(sources, self.crew, work, **self.options)
+        reading = self._pass(plan)
         reading.run("reading", ingester.add, lambda: ingester.keep(reading.state()))
         for name, damage in reading.damage:
             self.rejects.add(name, Reject(reason=TRUNCATED, detail=damage))
         if plan.properties:
             ingester.drop_unused_properties(plan.chosen, plan.keys)
         return ingester, reading
+
+    def _pass(self, plan: ExtractionPlan) -> SourcePass:
+        settings = self.settings
+        return SourcePass(
+            self.sources,
+            plan,
+            self.work,
+            workers=settings.get("workers"),
+            limit=settings.get("limit"),
+            keep_partial=settings.get("keep_partial", False),
+            progress=settings.get("progress"),
+        )
 
 
 def _leave(work: BuildFolder, error: BaseException | None, *, keep: bool) -> None:
@@ -317,16 +322,6 @@ def writing(out: Path) -> Iterator[None]:
         kept = folder_of(out).is_dir()
         left = "; what was read is kept, the same command goes on" if kept else "; nothing was left behind"
         raise SnapshotError(f"cannot write snapshot: cannot build {out}: {why_unwritten(out, error)}{left}") from error
-
-
-def _check_result(ingester: Ingester, sources: Sequence[str], work: BuildFolder) -> None:
-    seen, rejects = len(ingester.seen), ingester.rejects
-    if not seen:
-        count = sum(rejects.counts().values())
-        more = f"; {count} rejected, the first: {rejects.first()}" if count else ""
-        raise SourceError(f"{', '.join(sources)}: no item or property in it{more}")
-    if work.connection.execute("SELECT 1 FROM entity LIMIT 1").fetchone() is None:
-        raise SelectionError(f"none of the {seen} entities read is selected; widen the selection or the source")
 
 
 def _copy_pipes(sources: Sequence[Path | str], scope: Scope, work: BuildFolder) -> list[tuple[Path | str, str]]:

@@ -1,20 +1,83 @@
-"""One pass over the sources of a build: workers read blocks, and results return in the order of the sources."""
+"""One pass over the sources of a build: worker processes read blocks; results return in the order of the sources."""
 
 from __future__ import annotations
 
+import gc
+import os
+import signal
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
+from multiprocessing import parent_process
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import msgspec
 
 from kg.building.checkpoint import BuildFolder
-from kg.building.extraction import BlockRows
-from kg.building.worker_pool import Task, WorkerPool
+from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
+from kg.errors import WorkerError
 from kg.reading.dump import Block, DumpReader
+
+_ALONE = 2  # blocks that are read in this process: a small source is read before workers would be up
+_AHEAD = 8  # blocks under way for each worker
+
+_extractor: Extractor | None = None  # in a worker process
+_encode, _decode = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(BlockRows).decode
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS
+        return os.cpu_count() or 1
+
+
+class _Worker(SpawnProcess):
+    """A process that needs nothing of the caller's main module, which `multiprocessing` would run again in each."""
+
+    @staticmethod
+    def _Popen(process: Any) -> Any:  # noqa: N802  # named by multiprocessing
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            return SpawnProcess._Popen(process)
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _Workers(SpawnContext):
+    Process = _Worker
+
+
+def _begin(plan: ExtractionPlan) -> None:
+    """The beginning of a worker's life."""
+    global _extractor
+    _extractor = Extractor(plan)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is for the caller alone
+    os.dup2(2, 1)  # whatever prints must not print into the output of the build
+    gc.disable()  # saves time; blocks have no reference cycles, so reference counts free them
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None  # a worker has one
+    parent.join()
+    os._exit(1)
+
+
+def _read(block: Block) -> bytes:
+    assert _extractor is not None
+    return _encode(_extractor.read(block))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,24 +91,30 @@ class Progress:
 
 
 class SourcePass:
-    """One pass over the sources, continuing after the last checkpoint of `work`.
+    """One pass over the sources by a plan, continuing after the last checkpoint of `work`.
 
-    Memory is bounded by the blocks in progress, whatever the sources' sizes. After the pass: `damage`, and `unclosed`,
-    the sources with an array that no later source closes.
+    `workers`: number of processes (None: one for each core); the result does not depend on it, and with one, blocks are
+    read here. Memory is bounded by the blocks in progress, whatever the sources' sizes. After the pass: `damage`, and
+    `unclosed`, the sources with an array that no later source closes.
     """
 
     def __init__(
         self,
         sources: Sequence[tuple[Path | str, str]],
-        crew: WorkerPool,
+        plan: ExtractionPlan,
         work: BuildFolder,
         *,
+        workers: int | None,
         limit: int | None,
         keep_partial: bool,
         progress: Callable[[Progress], None] | None,
     ) -> None:
-        self._crew = crew
+        self._plan = plan
+        self._extractor = Extractor(plan)
         self._work = work
+        self._workers = workers or cores()
+        self._executor: ProcessPoolExecutor | None = None
+        self._submitted = 0
         self._limit = limit
         self._progress = progress
         self._readers = [DumpReader(path, name=name, keep_partial=keep_partial) for path, name in sources]
@@ -60,43 +129,65 @@ class SourcePass:
     def run(self, phase: str, take: Callable[[str, BlockRows], None], keep: Callable[[], None]) -> None:
         """Give what came of every block to `take`, with its source, in order, up to the limit.
 
-        `keep` makes a checkpoint.
+        `keep` makes a checkpoint. Raises WorkerError where a worker was ended from outside.
         """
-        decode = msgspec.msgpack.Decoder(BlockRows).decode
-        while self._at < len(self._readers) and self._limit != self.entities:
-            reader = self._readers[self._at]
-            for block, task in self._tasks(reader):
-                found = decode(task())
-                if self._limit is not None and found.entities > self._limit - self.entities:
-                    found = decode(self._crew.here(block, self._limit - self.entities))
-                take(reader.name, found)
-                self.entities += found.entities
-                self._end = block.end
-                if self._work.due:
-                    keep()
-                self._tell(phase)
-                if self._limit == self.entities:
-                    return
-            if reader.damage is not None:
-                self.damage.append((reader.name, reader.damage))
-            elif reader.brackets > 0:
-                self.unclosed.append(reader.name)
-            elif reader.brackets < 0:  # a dump in pieces
-                self.unclosed = self.unclosed[:-1]
-            self._finished.append(reader.describe())
-            self._at += 1
-            self._end = 0
+        try:
+            while self._at < len(self._readers) and self._limit != self.entities:
+                self._read_source(self._readers[self._at], phase, take, keep)
+        except BrokenProcessPool as error:
+            raise WorkerError(
+                "a worker process was ended from outside; if memory ran out, use fewer --workers."
+                " The same command goes on"
+            ) from error
+        finally:
+            if self._executor is not None:
+                self._executor.shutdown(cancel_futures=True)
 
-    def _tasks(self, reader: DumpReader) -> Iterator[tuple[Block, Task]]:
-        waiting: deque[tuple[Block, Task]] = deque()
+    def _read_source(
+        self, reader: DumpReader, phase: str, take: Callable[[str, BlockRows], None], keep: Callable[[], None]
+    ) -> None:
+        for block, future in self._submit_blocks(reader):
+            found = self._read_here(block) if future is None else _decode(future.result())
+            if self._limit is not None and found.entities > self._limit - self.entities:
+                found = self._read_here(block, self._limit - self.entities)
+            take(reader.name, found)
+            self.entities += found.entities
+            self._end = block.end
+            if self._work.due:
+                keep()
+            self._report(phase)
+            if self._limit == self.entities:
+                return
+        if reader.damage is not None:
+            self.damage.append((reader.name, reader.damage))
+        elif reader.brackets > 0:
+            self.unclosed.append(reader.name)
+        elif reader.brackets < 0:  # a dump in pieces
+            self.unclosed = self.unclosed[:-1]
+        self._finished.append(reader.describe())
+        self._at += 1
+        self._end = 0
+
+    def _submit_blocks(self, reader: DumpReader) -> Iterator[tuple[Block, Future[bytes] | None]]:
+        """The blocks of a source, some of them ahead under way at a worker; None where one is to be read here."""
+        ahead = _AHEAD * self._workers if self._workers > 1 else 1
+        waiting: deque[tuple[Block, Future[bytes] | None]] = deque()
         with closing(reader.blocks(self._end)) as blocks:
             for block in blocks:
-                waiting.append((block, self._crew.submit(block)))
-                if len(waiting) >= self._crew.ahead:
+                self._submitted += 1
+                if self._executor is None and self._workers > 1 and self._submitted > _ALONE:
+                    self._executor = ProcessPoolExecutor(
+                        self._workers, mp_context=_Workers(), initializer=_begin, initargs=(self._plan,)
+                    )
+                waiting.append((block, self._executor.submit(_read, block) if self._executor else None))
+                if len(waiting) >= ahead:
                     yield waiting.popleft()
             yield from waiting
 
-    def _tell(self, phase: str) -> None:
+    def _read_here(self, block: Block, limit: int | None = None) -> BlockRows:
+        return _decode(_encode(self._extractor.read(block, limit)))
+
+    def _report(self, phase: str) -> None:
         if self._progress is None:
             return
         sizes = [reader.size for reader in self._readers]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from kg.base.files import LOOP, atomic_path, is_loop, part_beside, why_unwritten
+from kg.base.files import atomic_path, part_beside, why_unwritten
 from kg.errors import ExportError
 from kg.reading.parquet_tables import MANIFEST
 
@@ -45,9 +45,7 @@ def writing(out: Path | str) -> Iterator[None]:
     """Turn a full disk or a folder that is not ours into an `ExportError`."""
     try:
         yield
-    except BrokenPipeError:
-        raise
-    except FileNotFoundError:
+    except (BrokenPipeError, FileNotFoundError):
         raise
     except OSError as error:
         why = why_unwritten(Path(out), error)
@@ -62,7 +60,13 @@ def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> I
     `ExportError` where `out` exists otherwise, the disk is full or the place cannot be written.
     """
     final = Path(out)
-    _check_folder(final, Path(source), force=force)
+    if final.exists():
+        if not force:
+            raise ExportError(f"{out} exists; give --force to replace it, or another --out")
+        if not final.is_dir() or not ((final / MANIFEST).is_file() or not any(final.iterdir())):
+            raise ExportError(f"{out} is no folder of an earlier export, so it is not replaced; give another --out")
+        if final.resolve() in Path(source).resolve().parents:
+            raise ExportError(f"{source} is in {out} and would be lost; give another --out")
     with writing(out):
         final.parent.mkdir(parents=True, exist_ok=True)
         temporary, handle = part_beside(final, folder=True)
@@ -76,16 +80,3 @@ def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> I
             raise
         finally:
             os.close(handle)
-
-
-def _check_folder(out: Path, source: Path, *, force: bool) -> None:
-    if is_loop(out):
-        raise ExportError(LOOP.format(out))
-    if not out.exists():
-        return
-    if not force:
-        raise ExportError(f"{out} exists; give --force to replace it, or another --out")
-    if not out.is_dir() or not ((out / MANIFEST).is_file() or not any(out.iterdir())):
-        raise ExportError(f"{out} is no folder of an earlier export, so it is not replaced; give another --out")
-    if out.resolve() in source.resolve().parents:
-        raise ExportError(f"{source} is in {out} and would be lost; give another --out")

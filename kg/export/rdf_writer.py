@@ -26,7 +26,7 @@ from decimal import Decimal
 from functools import lru_cache
 from hashlib import md5
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import quote
 
 import orjson
@@ -128,19 +128,18 @@ def _language_tag(code: str) -> str | None:
     return None
 
 
-class _Names(dict[str, Any]):
-    """Prefixed names -> IRIs; frequent ones are cached, and characters that no IRI may contain are percent-encoded."""
+@lru_cache(maxsize=_REMEMBERED)
+def _iri(name: str) -> rdf.NamedNode:
+    """The IRI of a prefixed name; characters that no IRI may contain are percent-encoded."""
+    prefix, _, local = name.partition(":")
+    try:
+        return rdf.NamedNode(NAMESPACES[prefix] + local)
+    except ValueError:
+        return rdf.NamedNode(NAMESPACES[prefix] + quote(local, safe=""))
 
-    def __missing__(self, name: str) -> Any:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        prefix, _, local = name.partition(":")
-        try:
-            iri = rdf.NamedNode(NAMESPACES[prefix] + local)
-        except ValueError:
-            iri = rdf.NamedNode(NAMESPACES[prefix] + quote(local, safe=""))
-        self[name] = iri
-        return iri
+
+def _typed(text: str, datatype: str) -> rdf.Literal:
+    return rdf.Literal(text, datatype=_iri(datatype))
 
 
 class _Writer:
@@ -151,22 +150,20 @@ class _Writer:
         self._progress = progress
         self._datatypes = _datatypes(store)
         self._known: set[str] = set()
-        self._name = _Names()
         self.entities = self.statements = self.triples = 0
         self.left_out: Counter[str] = Counter()
 
     def all_triples(self) -> Iterator[rdf.Triple]:
         """The description of the file, then all triples of its content."""
-        name = self._name
         about: Pairs = [
-            (name["rdf:type"], name["schema:Dataset"]),
-            (name["cc:license"], rdf.NamedNode("http://creativecommons.org/publicdomain/zero/1.0/")),
-            (name["schema:identifier"], rdf.Literal(self._store.manifest()["snapshot_id"])),
+            (_iri("rdf:type"), _iri("schema:Dataset")),
+            (_iri("cc:license"), rdf.NamedNode("http://creativecommons.org/publicdomain/zero/1.0/")),
+            (_iri("schema:identifier"), rdf.Literal(self._store.manifest()["snapshot_id"])),
         ]
-        yield from self._block(name["wikibase:Dump"], about)
+        yield from self._block(_iri("wikibase:Dump"), about)
         undeclared = "SELECT DISTINCT property FROM statement WHERE -property NOT IN (SELECT id FROM entity)"
         for (number,) in self._store.stream(f"{undeclared} ORDER BY property"):
-            yield from self._block(name[f"wd:P{number}"], self._property_declaration(f"P{number}"))
+            yield from self._block(_iri(f"wd:P{number}"), self._property_declaration(f"P{number}"))
         for entity in self._store.all_entities(properties_first=True):
             yield from self._entity(entity)
             self.entities += 1
@@ -174,7 +171,7 @@ class _Writer:
             if self._progress is not None and self.entities % 1000 == 0:
                 self._progress(self.entities)
         for source, target in self._store.redirects():
-            yield from self._block(name[f"wd:{source}"], [(name["owl:sameAs"], name[f"wd:{target}"])])
+            yield from self._block(_iri(f"wd:{source}"), [(_iri("owl:sameAs"), _iri(f"wd:{target}"))])
 
     def _block(self, subject: rdf.NamedNode, pairs: Pairs) -> list[rdf.Triple]:
         triples = [rdf.Triple(subject, predicate, thing) for predicate, thing in dict.fromkeys(pairs)]
@@ -182,29 +179,27 @@ class _Writer:
         return triples
 
     def _property_declaration(self, prop: str) -> Pairs:
-        name = self._name
         datatype = self._datatypes.get(prop)
         pairs: Pairs = []
         if datatype is not None:
-            pairs.append((name["wikibase:propertyType"], name[f"wikibase:{datatype_name(datatype)}"]))
-        return pairs + [(name[f"wikibase:{role}"], name[f"{prefix}:{prop}"]) for role, prefix in _PREDICATES]
+            pairs.append((_iri("wikibase:propertyType"), _iri(f"wikibase:{datatype_name(datatype)}")))
+        return pairs + [(_iri(f"wikibase:{role}"), _iri(f"{prefix}:{prop}")) for role, prefix in _PREDICATES]
 
     def _entity(self, entity: Entity) -> list[rdf.Triple]:
         """An entity, its terms and statements, and the values that were not written yet."""
-        name = self._name
         head: Pairs = []
         if entity.id[0] == "P":
-            head += [(name["rdf:type"], name["wikibase:Property"]), *self._property_declaration(entity.id)]
+            head += [(_iri("rdf:type"), _iri("wikibase:Property")), *self._property_declaration(entity.id)]
         else:
-            head.append((name["rdf:type"], name["wikibase:Item"]))
-            head.append((name["wikibase:sitelinks"], self._typed_literal(str(entity.sitelinks), "xsd:integer")))
+            head.append((_iri("rdf:type"), _iri("wikibase:Item")))
+            head.append((_iri("wikibase:sitelinks"), _typed(str(entity.sitelinks), "xsd:integer")))
         for language, text in entity.labels.items():
             head += self._term("rdfs:label", language, text)
         for language, texts in entity.aliases.items():
             for text in texts:
                 head += self._term("skos:altLabel", language, text)
             if (order := places(texts)) and (tag := _language_tag(language)):
-                head.append((name["granola:aliasOrder"], rdf.Literal(order, language=tag)))
+                head.append((_iri("granola:aliasOrder"), rdf.Literal(order, language=tag)))
         for language, text in entity.descriptions.items():
             head += self._term("schema:description", language, text)
         preferred = {statement.property for statement in entity.statements if statement.rank is Rank.PREFERRED}
@@ -217,63 +212,58 @@ class _Writer:
             ids.setdefault(statement.property, []).append(statement.id)
         for prop, stated in ids.items():
             if order := places(stated):
-                head.append((name["granola:statementOrder"], rdf.Literal(f"{prop} {order}")))
-        return self._block(name[f"wd:{entity.id}"], head) + blocks
+                head.append((_iri("granola:statementOrder"), rdf.Literal(f"{prop} {order}")))
+        return self._block(_iri(f"wd:{entity.id}"), head) + blocks
 
     def _term(self, predicate: str, language: str, text: str) -> Pairs:
         if (tag := _language_tag(language)) is None:
             self.left_out[f"terms in {language!r}, which is no language tag"] += 1
             return []
-        return [(self._name[predicate], rdf.Literal(text, language=tag))]
-
-    def _typed_literal(self, text: str, datatype: str) -> rdf.Literal:
-        return rdf.Literal(text, datatype=self._name[datatype])
+        return [(_iri(predicate), rdf.Literal(text, language=tag))]
 
     def _statement(self, statement: Statement, best: bool, head: Pairs, blocks: list[rdf.Triple]) -> None:
-        name = self._name
         prop = statement.property
         node = rdf.NamedNode(NAMESPACES["wds"] + quote(statement.id.replace("$", "-", 1), safe=""))
-        head.append((name[f"p:{prop}"], node))
-        pairs: Pairs = [(name["rdf:type"], name["wikibase:Statement"])]
+        head.append((_iri(f"p:{prop}"), node))
+        pairs: Pairs = [(_iri("rdf:type"), _iri("wikibase:Statement"))]
         if best:
-            pairs.append((name["rdf:type"], name["wikibase:BestRank"]))
-        pairs.append((name["wikibase:rank"], name[f"wikibase:{RANKS[statement.rank]}"]))
+            pairs.append((_iri("rdf:type"), _iri("wikibase:BestRank")))
+        pairs.append((_iri("wikibase:rank"), _iri(f"wikibase:{RANKS[statement.rank]}")))
         datatype = self._datatypes.get(prop)
         if statement.datatype is not None and statement.datatype != datatype:  # the property had another datatype
             datatype = statement.datatype
-            pairs.append((name["wikibase:propertyType"], name[f"wikibase:{datatype_name(datatype)}"]))
+            pairs.append((_iri("wikibase:propertyType"), _iri(f"wikibase:{datatype_name(datatype)}")))
         values: list[rdf.Triple] = []
         if statement.kind is SnakKind.NOVALUE:
-            absent = (name["rdf:type"], name[f"wdno:{prop}"])
+            absent = (_iri("rdf:type"), _iri(f"wdno:{prop}"))
             pairs.append(absent)
             if best:
                 head.append(absent)
         else:
             value, full = self._forms(statement.value, datatype, f"{statement.id} main", values)
-            pairs.append((name[f"ps:{prop}"], value))
+            pairs.append((_iri(f"ps:{prop}"), value))
             if full is not None:
-                pairs.append((name[f"psv:{prop}"], full))
+                pairs.append((_iri(f"psv:{prop}"), full))
             if best:
-                head.append((name[f"wdt:{prop}"], value))
+                head.append((_iri(f"wdt:{prop}"), value))
         keys = [
             (int(snak.property[1:]), self._qualifier(snak, f"{statement.id} {index}", pairs, values))
             for index, snak in enumerate(statement.qualifiers)
         ]
         if order := places(keys):
-            pairs.append((name["granola:qualifierOrder"], rdf.Literal(order)))
+            pairs.append((_iri("granola:qualifierOrder"), rdf.Literal(order)))
         blocks += self._block(node, pairs)
         blocks += values
 
     def _qualifier(self, snak: Snak, place: str, pairs: Pairs, values: list[rdf.Triple]) -> str:
         """Add a qualifier to the pairs of its statement, and return its key in the order of qualifiers."""
-        name = self._name
         if snak.kind is SnakKind.NOVALUE:
-            pairs.append((name["rdf:type"], name[f"wdno:{snak.property}"]))
+            pairs.append((_iri("rdf:type"), _iri(f"wdno:{snak.property}")))
             return ABSENT
         value, full = self._forms(snak.value, self._datatypes.get(snak.property), place, values)
-        pairs.append((name[f"pq:{snak.property}"], value))
+        pairs.append((_iri(f"pq:{snak.property}"), value))
         if full is not None:
-            pairs.append((name[f"pqv:{snak.property}"], full))
+            pairs.append((_iri(f"pqv:{snak.property}"), full))
             return full.value
         if isinstance(value, rdf.Literal):
             return f"{value.value}@{value.language or ''}"
@@ -290,17 +280,17 @@ class _Writer:
         if value is None:
             return rdf.BlankNode(md5(place.encode(), usedforsecurity=False).hexdigest()), None
         if isinstance(value, EntityValue):
-            return self._name[f"wd:{value.id}"], None
+            return _iri(f"wd:{value.id}"), None
         if isinstance(value, TextValue):
-            return self._text(value, datatype), None
+            return _text(value, datatype), None
         if isinstance(value, TimeValue):
-            simple, parts = self._time(value)
+            simple, parts = _time(value)
         elif isinstance(value, QuantityValue):
-            simple, parts = self._quantity(value)
-        elif (globe := _globe_coordinate(value)) is not None:
-            simple, parts = self._coordinate(*globe)
+            simple, parts = _quantity(value)
+        elif (coordinate := _coordinate(value)) is not None:
+            simple, parts = coordinate
         else:
-            return self._json(value.type, value.json), None
+            return _json(value.type, value.json), None
         key = md5(repr(value).encode(), usedforsecurity=False).hexdigest()
         node = rdf.NamedNode(NAMESPACES["wdv"] + key)
         if key not in self._known:
@@ -310,72 +300,88 @@ class _Writer:
             blocks += self._block(node, parts)
         return simple, node
 
-    def _time(self, value: TimeValue) -> tuple[Term, Pairs]:
-        name, typed = self._name, self._typed_literal
-        text = time_text(value)
-        parts: Pairs = [
-            (name["rdf:type"], name["wikibase:TimeValue"]),
-            (name["wikibase:timeValue"], typed(text, "xsd:dateTime")),
-            (name["wikibase:timePrecision"], typed(str(value.precision), "xsd:integer")),
-            (name["wikibase:timeTimezone"], typed("0", "xsd:integer")),
-            (name["wikibase:timeCalendarModel"], name[f"wd:{CALENDARS[value.calendar]}"]),
-        ]
-        if time_of(text, precision=value.precision, calendar=value.calendar) != value:  # 31 June
-            told = f"{value.year:+05}-{value.month or 0:02}-{value.day or 0:02}T00:00:00Z"
-            parts.insert(0, (name["granola:time"], rdf.Literal(told)))
-        return typed(text, "xsd:dateTime"), parts
 
-    def _quantity(self, value: QuantityValue) -> tuple[Term, Pairs]:
-        name, amount = self._name, self._decimal(value.amount)
-        parts: Pairs = [
-            (name["rdf:type"], name["wikibase:QuantityValue"]),
-            (name["wikibase:quantityAmount"], amount),
-            (name["wikibase:quantityUnit"], name[f"wd:{value.unit or BARE_NUMBER}"]),
-        ]
-        if value.lower is not None and value.upper is not None:
-            parts.append((name["wikibase:quantityUpperBound"], self._decimal(value.upper)))
-            parts.append((name["wikibase:quantityLowerBound"], self._decimal(value.lower)))
-        return amount, parts
+def _time(value: TimeValue) -> tuple[Term, Pairs]:
+    text = time_text(value)
+    parts: Pairs = [
+        (_iri("rdf:type"), _iri("wikibase:TimeValue")),
+        (_iri("wikibase:timeValue"), _typed(text, "xsd:dateTime")),
+        (_iri("wikibase:timePrecision"), _typed(str(value.precision), "xsd:integer")),
+        (_iri("wikibase:timeTimezone"), _typed("0", "xsd:integer")),
+        (_iri("wikibase:timeCalendarModel"), _iri(f"wd:{CALENDARS[value.calendar]}")),
+    ]
+    if time_of(text, precision=value.precision, calendar=value.calendar) != value:  # 31 June
+        told = f"{value.year:+05}-{value.month or 0:02}-{value.day or 0:02}T00:00:00Z"
+        parts.insert(0, (_iri("granola:time"), rdf.Literal(told)))
+    return _typed(text, "xsd:dateTime"), parts
 
-    def _coordinate(
-        self, latitude: float, longitude: float, precision: float | None, globe: rdf.NamedNode
-    ) -> tuple[Term, Pairs]:
-        name, typed = self._name, self._typed_literal
-        parts: Pairs = [
-            (name["rdf:type"], name["wikibase:GlobecoordinateValue"]),
-            (name["wikibase:geoLatitude"], typed(str(latitude), "xsd:double")),
-            (name["wikibase:geoLongitude"], typed(str(longitude), "xsd:double")),
-            (name["wikibase:geoGlobe"], globe),
-        ]
-        if precision is not None:
-            parts.append((name["wikibase:geoPrecision"], typed(str(precision), "xsd:double")))
-        where = "" if globe.value.endswith("/Q2") else f"<{globe.value}> "
-        return typed(f"{where}Point({longitude} {latitude})", "geo:wktLiteral"), parts
 
-    def _text(self, value: TextValue, datatype: str | None) -> Term:
-        text = value.text
-        if value.language is not None:
-            if (tag := _language_tag(value.language)) is not None:
-                return rdf.Literal(text, language=tag)
-            return self._json("monolingualtext", orjson.dumps({"text": text, "language": value.language}).decode())
-        if datatype == "url":
-            try:
-                return rdf.NamedNode(text)
-            except ValueError:
-                return self._typed_literal(text, "xsd:anyURI")
-        if datatype == "commonsMedia":
-            return rdf.NamedNode(FILE_PATH + quote(text, safe=""))
-        if datatype in ("geo-shape", "tabular-data"):
-            return rdf.NamedNode(COMMONS_DATA + quote(text, safe=":/"))
-        return rdf.Literal(text)
+def _quantity(value: QuantityValue) -> tuple[Term, Pairs]:
+    amount = _decimal(value.amount)
+    parts: Pairs = [
+        (_iri("rdf:type"), _iri("wikibase:QuantityValue")),
+        (_iri("wikibase:quantityAmount"), amount),
+        (_iri("wikibase:quantityUnit"), _iri(f"wd:{value.unit or BARE_NUMBER}")),
+    ]
+    if value.lower is not None and value.upper is not None:
+        parts.append((_iri("wikibase:quantityUpperBound"), _decimal(value.upper)))
+        parts.append((_iri("wikibase:quantityLowerBound"), _decimal(value.lower)))
+    return amount, parts
 
-    def _json(self, kind: str, json: str) -> rdf.Literal:
-        return self._typed_literal(f'{{"type":{orjson.dumps(kind).decode()},"value":{json}}}', "rdf:JSON")
 
-    def _decimal(self, amount: Decimal) -> rdf.Literal:
-        if abs(amount.adjusted()) > _MOST_PLACES:
-            return self._typed_literal(str(amount), "xsd:double")
-        return self._typed_literal(f"{amount:+f}", "xsd:decimal")
+def _coordinate(value: OtherValue) -> tuple[Term, Pairs] | None:
+    """A whole coordinate; None for any other value."""
+    given = orjson.loads(value.json) if value.type == "globecoordinate" else None
+    if not isinstance(given, dict) or not isinstance(given.get("globe"), str):
+        return None
+    latitude, longitude, precision = (
+        number if type(number := given.get(name)) in (int, float) else None
+        for name in ("latitude", "longitude", "precision")
+    )
+    if latitude is None or longitude is None:
+        return None
+    try:
+        globe = rdf.NamedNode(given["globe"])
+    except ValueError:
+        return None
+    parts: Pairs = [
+        (_iri("rdf:type"), _iri("wikibase:GlobecoordinateValue")),
+        (_iri("wikibase:geoLatitude"), _typed(str(latitude), "xsd:double")),
+        (_iri("wikibase:geoLongitude"), _typed(str(longitude), "xsd:double")),
+        (_iri("wikibase:geoGlobe"), globe),
+    ]
+    if precision is not None:
+        parts.append((_iri("wikibase:geoPrecision"), _typed(str(precision), "xsd:double")))
+    where = "" if globe.value.endswith("/Q2") else f"<{globe.value}> "
+    return _typed(f"{where}Point({longitude} {latitude})", "geo:wktLiteral"), parts
+
+
+def _text(value: TextValue, datatype: str | None) -> Term:
+    text = value.text
+    if value.language is not None:
+        if (tag := _language_tag(value.language)) is not None:
+            return rdf.Literal(text, language=tag)
+        return _json("monolingualtext", orjson.dumps({"text": text, "language": value.language}).decode())
+    if datatype == "url":
+        try:
+            return rdf.NamedNode(text)
+        except ValueError:
+            return _typed(text, "xsd:anyURI")
+    if datatype == "commonsMedia":
+        return rdf.NamedNode(FILE_PATH + quote(text, safe=""))
+    if datatype in ("geo-shape", "tabular-data"):
+        return rdf.NamedNode(COMMONS_DATA + quote(text, safe=":/"))
+    return rdf.Literal(text)
+
+
+def _json(kind: str, json: str) -> rdf.Literal:
+    return _typed(f'{{"type":{orjson.dumps(kind).decode()},"value":{json}}}', "rdf:JSON")
+
+
+def _decimal(amount: Decimal) -> rdf.Literal:
+    if abs(amount.adjusted()) > _MOST_PLACES:
+        return _typed(str(amount), "xsd:double")
+    return _typed(f"{amount:+f}", "xsd:decimal")
 
 
 def _datatypes(store: SQLiteStore) -> dict[str, str | None]:
@@ -388,20 +394,3 @@ def _datatypes(store: SQLiteStore) -> dict[str, str | None]:
     for number, datatype in store.stream("SELECT -id, datatype FROM entity WHERE id < 0"):
         known[number] = datatype or known.get(number)
     return {f"P{number}": known[number] for number in sorted(known)}
-
-
-def _globe_coordinate(value: OtherValue) -> tuple[float, float, float | None, rdf.NamedNode] | None:
-    """Latitude, longitude, precision and globe; None where it is no coordinate or not a whole one."""
-    told = orjson.loads(value.json) if value.type == "globecoordinate" else None
-    if not isinstance(told, dict) or not isinstance(told.get("globe"), str):
-        return None
-    latitude, longitude, precision = (
-        number if type(number := told.get(name)) in (int, float) else None
-        for name in ("latitude", "longitude", "precision")
-    )
-    if latitude is None or longitude is None:
-        return None
-    try:
-        return latitude, longitude, precision, rdf.NamedNode(told["globe"])
-    except ValueError:
-        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -50,23 +50,36 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
 
     Raises SnapshotError where the file is no snapshot or has another schema version, FileNotFoundError.
     """
-    checked: list[str] = []
-    problems: list[str] = []
     try:
         with SQLiteStore.open(path) as store, closing(read_only(path)) as connection:
-            for name, check in _CHECKS:
-                if progress is not None:
-                    progress(name)
-                checked.append(name)
-                problems += check(connection, store)
-                if problems and check is _pages:
-                    break  # further checks of a broken file mean nothing
-    except (DamagedSnapshotError, sqlite3.DatabaseError) as error:
-        problems.append(str(error))
+            checks: dict[str, Callable[[], Iterator[str]]] = {
+                "pages": lambda: _pages(connection),
+                "counts": lambda: _counts(connection, store),
+                "content": lambda: _content(connection, store),
+                "names": lambda: _names(connection),
+            }
+            return _run(checks, progress)
+    except DamagedSnapshotError as error:
+        return Verification(checked=(), problems=(str(error),))
+
+
+def _run(checks: Mapping[str, Callable[[], Iterator[str]]], progress: Callable[[str], None] | None) -> Verification:
+    checked: list[str] = []
+    problems: list[str] = []
+    for name, check in checks.items():
+        if progress is not None:
+            progress(name)
+        checked.append(name)
+        try:
+            problems += check()
+        except (DamagedSnapshotError, DamagedMirrorError, sqlite3.DatabaseError) as error:
+            problems.append(str(error))
+        if problems and name == "pages":
+            break  # further checks of a broken file mean nothing
     return Verification(checked=tuple(checked), problems=tuple(problems))
 
 
-def _pages(connection: sqlite3.Connection, _: SQLiteStore) -> Iterator[str]:
+def _pages(connection: sqlite3.Connection) -> Iterator[str]:
     for (message,) in connection.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
             yield f"SQLite: {message}"
@@ -85,20 +98,13 @@ def _content(connection: sqlite3.Connection, store: SQLiteStore) -> Iterator[str
         yield f"content: the snapshot id is {stated}, the content's is {actual}"
 
 
-def _names(connection: sqlite3.Connection, _: SQLiteStore) -> Iterator[str]:
+def _names(connection: sqlite3.Connection) -> Iterator[str]:
     connection.create_function("normalise", 1, normalise_anew, deterministic=True)
     for what, where in _FAULTS:
         (count,) = connection.execute(f"SELECT count(*) FROM {where}").fetchone()
         if count:
             yield f"{count} {what}"
 
-
-_CHECKS = (
-    ("pages", _pages),
-    ("counts", _counts),
-    ("content", _content),
-    ("names", _names),
-)
 
 SAMPLE = 1_000  # entities compared in full by default
 
@@ -126,22 +132,14 @@ def verify_mirror(
         Neo4jStore.open(address, query_seconds=WRITE_SECONDS) as mirror,
         closing(Neo4jClient(Address.parse(address), query_seconds=WRITE_SECONDS)) as client,
     ):
-        checks: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
-            ("manifest", lambda: _manifest(file, mirror)),
-            ("indexes", lambda: _indexes(client)),
-            ("counts", lambda: iter(wrong_counts(client, connection))),
-            ("properties", lambda: _properties(file, mirror, connection)),
-            ("entities", lambda: _entities(file, mirror, connection, sample)),
-        )
-        problems: list[str] = []
-        for name, check in checks:
-            if progress is not None:
-                progress(name)
-            try:
-                problems += check()
-            except DamagedMirrorError as error:
-                problems.append(str(error))
-    return Verification(checked=tuple(name for name, _ in checks), problems=tuple(problems))
+        checks: dict[str, Callable[[], Iterator[str]]] = {
+            "manifest": lambda: _manifest(file, mirror),
+            "indexes": lambda: _indexes(client),
+            "counts": lambda: iter(wrong_counts(client, connection)),
+            "properties": lambda: _properties(file, mirror, connection),
+            "entities": lambda: _entities(file, mirror, connection, sample),
+        }
+        return _run(checks, progress)
 
 
 def _manifest(file: Store, mirror: Store) -> Iterator[str]:

@@ -282,7 +282,8 @@ class Graph:
         return known
 
     def _is_historical(self, entity: Entity) -> bool:
-        if any(s.rank != "deprecated" and s.kind != "novalue" and _is_past(s) for s in entity.values(DISSOLVED)):
+        ends = [s.value for s in entity.values(DISSOLVED) if s.rank != "deprecated" and s.kind != "novalue"]
+        if any(not (isinstance(end, TimeValue) and is_to_come(end)) for end in ends):
             return True
         kinds = [s.target for s in current(entity.values("P31")) if s.target]
         if not HISTORICAL_CLASSES.isdisjoint(kinds):
@@ -294,10 +295,6 @@ class Graph:
             parent is not None and any(s.target in HISTORICAL_CLASSES for s in current(parent.values("P279")))
             for parent in parents
         )
-
-
-def _is_past(statement: Statement) -> bool:
-    return not (isinstance(statement.value, TimeValue) and is_to_come(statement.value))
 
 
 class _Overlaid(Graph):

@@ -124,7 +124,7 @@ class MinedQueries:
         return [start for start in starts if all(counts.get((start[1], value), 0) <= hub for value in start[2])]
 
     def _singles(self, number: int) -> list[LogicalQuery]:
-        return [_query(subject, prop) for subject, prop, _ in self._starts(number)]
+        return [LogicalQuery(branches=(_branch(subject, prop),)) for subject, prop, _ in self._starts(number)]
 
     def _paths(self, number: int) -> list[LogicalQuery]:
         starts = [start for start in self._starts(number) if len(start[2]) == 1]
@@ -214,7 +214,3 @@ def namesakes(facts: StoreFacts, ids: Collection[str]) -> dict[str, list[str]]:
 
 def _branch(subject: str, prop: str) -> Branch:
     return Branch(start=subject, hops=(Hop(property=prop),))
-
-
-def _query(subject: str, prop: str) -> LogicalQuery:
-    return LogicalQuery(branches=(_branch(subject, prop),))

@@ -46,9 +46,6 @@ class _Edge:
     hop: Hop
     target: str
 
-    def ends(self) -> tuple[str, str]:
-        return self.source, self.target
-
 
 def query_of_sparql(text: str, *, most_hops: int = 2, most_subjects: int = 2) -> LogicalQuery:
     """The logical query that a SPARQL text is. Raises QueryShapeError, whose `reason` is one of a few words.
@@ -115,8 +112,10 @@ def _without_labels(node: Any) -> tuple[Any, set[str]]:
         node.triples[:] = [triple for triple in node.triples if str(triple[1]) != _LABEL]
     elif node.name == "Filter":
         node.p, labels = _without_labels(node.p)
-        if labels and node.expr.name.startswith("Relational") and _is_language_of(node.expr, labels):
-            return node.p, labels  # FILTER(LANG(?xLabel) = "en")
+        if labels and node.expr.name.startswith("Relational"):
+            asked = node.expr.expr
+            if getattr(asked, "name", "") == "Builtin_LANG" and str(asked.arg) in labels:
+                return node.p, labels  # FILTER(LANG(?xLabel) = "en")
     elif node.name in ("LeftJoin", "Join"):
         for side in ("p1", "p2"):
             node[side], found = _without_labels(node[side])
@@ -124,11 +123,6 @@ def _without_labels(node: Any) -> tuple[Any, set[str]]:
         if node.p2.name == "BGP" and not node.p2.triples:
             return node.p1, labels
     return node, labels
-
-
-def _is_language_of(relation: Any, labels: set[str]) -> bool:
-    asked = relation.expr
-    return getattr(asked, "name", "") == "Builtin_LANG" and str(asked.arg) in labels
 
 
 def _parts(node: Any) -> Iterable[list[Any]]:
@@ -215,7 +209,7 @@ def _tree(answer: str, edges: list[_Edge]) -> tuple[Branch, ...]:
     for edge in edges:
         if edge.source == edge.target:
             raise QueryShapeError("a triple leads to itself", reason="cycle")
-        for node in edge.ends():
+        for node in (edge.source, edge.target):
             at.setdefault(node, []).append(edge)
     if answer not in at:
         raise QueryShapeError(f"{answer} stands in no triple", reason="answer not bound")

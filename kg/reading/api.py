@@ -137,7 +137,8 @@ class WikiDataAPI:
                     future.cancel()
 
     def _batch(self, ids: Sequence[str]) -> dict[str, bytes]:
-        keys = {entity_id: self._key(entity_id) for entity_id in ids}
+        asked = "&".join(f"{name}={value}" for name, value in sorted(self._params.items()) if name != "maxlag")
+        keys = {entity_id: cache_key(self.url, asked, entity_id) for entity_id in ids}
         cached = self._cache.get(keys.values())
         bodies = {entity_id: cached[key] for entity_id, key in keys.items() if key in cached}
         lacking = [entity_id for entity_id in ids if entity_id not in bodies]
@@ -150,18 +151,16 @@ class WikiDataAPI:
             bodies |= fetched
         return bodies
 
-    def _key(self, entity_id: str) -> str:
-        asked = "&".join(f"{name}={value}" for name, value in sorted(self._params.items()) if name != "maxlag")
-        return cache_key(self.url, asked, entity_id)
-
     def _fetch(self, ids: Sequence[str]) -> dict[str, bytes]:
+        half = len(ids) // 2
         try:
             answer = self._ask(self._params | {"ids": "|".join(ids)}, "entities")
         except (QueryError, TimeLimitError) as error:
             # One id that the service cannot read fails a whole call, and so do answers that take too long.
-            if len(ids) > 1 and (isinstance(error, TimeLimitError) or "no-such-entity" in str(error)):
-                return self._halves(ids)
-            if isinstance(error, QueryError) and "no-such-entity" in str(error):
+            is_lacking = isinstance(error, QueryError) and "no-such-entity" in str(error)
+            if half and (is_lacking or isinstance(error, TimeLimitError)):
+                return self._fetch(ids[:half]) | self._fetch(ids[half:])
+            if is_lacking:
                 return {ids[0]: _missing_object(ids[0])}
             raise
         entities = answer["entities"] if isinstance(answer["entities"], dict) else {}
@@ -169,19 +168,16 @@ class WikiDataAPI:
         lacking = [entity_id for entity_id in ids if entity_id not in bodies]
         if lacking and len(ids) == 1:
             raise BadAnswerError(f"{self.url}: the answer on {ids[0]} says nothing of it")
-        if lacking:  # cut off for its size, which the API reports only by a warning
-            bodies |= self._fetch(lacking) if len(lacking) < len(ids) else self._halves(lacking)
-        return bodies
-
-    def _halves(self, ids: Sequence[str]) -> dict[str, bytes]:
-        half = len(ids) // 2
-        return self._fetch(ids[:half]) | self._fetch(ids[half:])
+        if lacking and not bodies:
+            return self._fetch(ids[:half]) | self._fetch(ids[half:])
+        # An answer may be cut off for its size, which the API reports only by a warning.
+        return bodies | self._fetch(lacking) if lacking else bodies
 
     def _ask(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
         """An answer with a part that is required. Raises ServiceError and its kinds."""
-        return self.client.patience.repeat(self.url, lambda: self._asked_once(params, required))
+        return self.client.patience.repeat(self.url, lambda: self._ask_once(params, required))
 
-    def _asked_once(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
+    def _ask_once(self, params: Mapping[str, str], required: str) -> dict[str, Any]:
         client, url = self.client, self.url
         try:
             got = client.ask("GET", "application/json", params=params)

@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -64,15 +65,18 @@ def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Reject]]:
     """(line number, JSON object or reject) for each object of a block, in order."""
     for number, text in lines_of(block):
         try:
-            values = _objects_in(_loads(text))
+            value = _loads(text)
         except orjson.JSONDecodeError as error:
             yield number, _reject_text(NOT_JSON, str(error), text)
             continue
-        for value in values:
-            if isinstance(value, dict):
-                yield number, value
+        if isinstance(value, dict) and "id" not in value and "entities" in value:  # an API answer
+            entities = value["entities"]
+            value = list(entities.values()) if isinstance(entities, dict) else list(entities or ())
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict):
+                yield number, one
             else:
-                yield number, _reject_text("not-an-object", f"expected an object, found {type(value).__name__}", text)
+                yield number, _reject_text("not-an-object", f"expected an object, found {type(one).__name__}", text)
 
 
 def unclosed(name: str) -> str:
@@ -80,10 +84,6 @@ def unclosed(name: str) -> str:
     return (
         f"{name}: the array that it opens is never closed, though its lines are whole: a piece of a dump, or cut short"
     )
-
-
-def _is_no_json(parsed: Mapping[str, Any] | Reject) -> bool:
-    return isinstance(parsed, Reject) and parsed.reason == NOT_JSON
 
 
 def _loads(text: bytes) -> Any:
@@ -98,15 +98,6 @@ def _loads(text: bytes) -> Any:
         except orjson.JSONDecodeError:
             pass
         raise
-
-
-def _objects_in(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return value
-    if isinstance(value, dict) and "id" not in value and "entities" in value:  # an API answer
-        entities = value["entities"]
-        return list(entities.values()) if isinstance(entities, dict) else list(entities or ())
-    return [value]
 
 
 def _reject_text(reason: str, detail: str, text: bytes) -> Reject:
@@ -181,7 +172,13 @@ class DumpReader:
                 self.damage = str(error)
 
     def _note_brackets(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        for chunk in _without_mark(chunks):
+        """The chunks, with blanks for a byte order mark."""
+        head = b""
+        while len(head) < len(BOM_UTF8) and (chunk := next(chunks, None)) is not None:
+            head += chunk
+        if head.startswith(BOM_UTF8):
+            head = b" " * len(BOM_UTF8) + head[len(BOM_UTF8) :]
+        for chunk in chain((head,), chunks):
             if stripped := chunk.strip():
                 if self._first is None:
                     self._first = stripped[0]
@@ -226,7 +223,8 @@ class DumpReader:
             most = BLOCK if cut else 2 * size
         pending = b"".join((pending, *parts))
         last = Block(line=0, data=pending[pending.rfind(b"\n") + 1 :], single=True)
-        if damage is None and self._first == _OPENS and any(_is_no_json(one) for _, one in parse(last)):
+        broken = (one for _, one in parse(last) if isinstance(one, Reject) and one.reason == NOT_JSON)
+        if damage is None and self._first == _OPENS and any(broken):
             number = line + pending.count(b"\n")
             damage = DamagedError(f"{self.name}: truncated: line {number} is cut, and the array is never closed")
         if damage is not None:
@@ -264,15 +262,6 @@ def opened(path: Path | str) -> Iterator[BinaryIO]:
 
 
 _MANY = 500  # line ends in a chunk that are quicker counted than found
-
-
-def _without_mark(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The chunks with blanks for a byte order mark."""
-    head = b""
-    while len(head) < len(BOM_UTF8) and (chunk := next(chunks, None)) is not None:
-        head += chunk
-    yield b" " * len(BOM_UTF8) + head[len(BOM_UTF8) :] if head.startswith(BOM_UTF8) else head
-    yield from chunks
 
 
 def _line_ends(chunk: bytes) -> int:

@@ -46,6 +46,8 @@ from kg.base.model import (
 )
 from kg.base.packages import install_hint
 from kg.errors import ExportError, SourceError
+from kg.store import schema
+from kg.store.entity_rows import entity_with
 
 Table = Literal["entities", "terms", "statements", "qualifiers", "redirects", "value_counts", "property_counts"]
 
@@ -74,6 +76,7 @@ OF_ENTITIES: tuple[Table, ...] = ("entities", "terms", "statements", "qualifiers
 
 Rows = dict[Table, list[tuple[Any, ...]]]
 
+_TERMS = {"label": schema.LABEL, "alias": schema.ALIAS, "description": schema.DESCRIPTION}
 _NONE = (None,) * 12
 
 
@@ -138,14 +141,6 @@ def entities_of(
     statement_groups = _ColumnGroups("statements", statements, 1)
     qualifier_groups = _ColumnGroups("qualifiers", qualifiers, 0)
     for subject, sitelinks, datatype in entities:
-        labels: dict[str, str] = {}
-        descriptions: dict[str, str] = {}
-        aliases: dict[str, list[str]] = {}
-        for _, kind, language, _, text in term_groups.take(subject):
-            if kind == "alias":
-                aliases.setdefault(language, []).append(text)
-            else:
-                (labels if kind == "label" else descriptions)[language] = text
         snaks: dict[tuple[str, int], list[Snak]] = {}
         for _, prop, ordinal, _, of, *cells in qualifier_groups.take(subject):
             kind, value = _value(cells)
@@ -165,15 +160,8 @@ def entities_of(
                     datatype=of,
                 )
             )
-        yield Entity(
-            id=subject,
-            labels=labels,
-            descriptions=descriptions,
-            aliases={language: tuple(texts) for language, texts in aliases.items()},
-            statements=tuple(stated),
-            sitelinks=sitelinks,
-            datatype=datatype,
-        )
+        worded = ((_TERMS[kind], language, text) for _, kind, language, _, text in term_groups.take(subject))
+        yield entity_with(subject, sitelinks, datatype, worded, stated)
     for groups in (term_groups, statement_groups, qualifier_groups):
         groups.check_empty()
 

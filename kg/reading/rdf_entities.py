@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from typing import Any
 from urllib.parse import unquote
@@ -41,7 +41,6 @@ from kg.reading.rdf_vocabulary import (
     Term,
     in_places,
     language_code,
-    statement_id,
     time_of,
 )
 from kg.reading.snaks import by_number, finite_number, shortened, whole_number
@@ -325,9 +324,10 @@ def assemble(
             keyed = zip(zip((one["id"] for one in stated), unique, strict=True), stated, strict=True)
             out["claims"][prop] = in_places(keyed, statement_order.get(prop))
         else:
-            out["claims"][prop] = sorted(_truthy(prop, direct[prop], datatypes.get(prop)), key=_order)
-    truthy = not direct.keys() <= claims.keys()
-    return Assembled(data=out, merged_into=merged_into, truthy=truthy, rejects=tuple(rejects))
+            truthy = _truthy(prop, direct[prop], datatypes.get(prop))
+            out["claims"][prop] = sorted(truthy, key=partial(orjson.dumps, option=orjson.OPT_SORT_KEYS))
+    has_truthy = not direct.keys() <= claims.keys()
+    return Assembled(data=out, merged_into=merged_into, truthy=has_truthy, rejects=tuple(rejects))
 
 
 def _texts(said: Mapping[str, list[Term]], *predicates: str) -> dict[str, str]:
@@ -373,10 +373,6 @@ def _by_language(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
     return {code: {"language": code, "value": text} for code, text in sorted(texts.items())}
 
 
-def _order(thing: Mapping[str, Any]) -> bytes:
-    return orjson.dumps(thing, option=orjson.OPT_SORT_KEYS)
-
-
 def _statement(
     subject: str, prop: str, node: str, nodes: Callable[[str], Facts], datatypes: Mapping[str, str | None]
 ) -> dict[str, Any]:
@@ -396,7 +392,11 @@ def _statement(
                 absent.append(about)
         elif (claim := _claim(predicate)) is not None and claim[0] in by_role:
             by_role[claim[0]].setdefault(claim[1], []).append(term)
-    out: dict[str, Any] = {"type": "statement", "id": statement_id(node, subject), "rank": rank}
+    name = unquote(node.removeprefix(NAMESPACES["wds"]))  # Q42-F078E5B3-..., of the statement Q42$F078E5B3-...
+    size = len(subject)
+    if name[:size].upper() == subject and name[size : size + 1] == "-":
+        name = f"{name[:size]}${name[size + 1 :]}"
+    out: dict[str, Any] = {"type": "statement", "id": name, "rank": rank}
     simple, full = by_role["statement/"].get(prop, ()), by_role["statement/value/"].get(prop, ())
     snaks = [snak for _, snak in snaks_of(prop, simple, full, nodes, datatype)]
     if not snaks and prop in absent:

@@ -6,10 +6,9 @@ bounded, however long a file is.
 
 from __future__ import annotations
 
-import io
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -23,7 +22,7 @@ from kg.errors import SourceError
 from kg.reading.dump import EXCERPT, STDIN, file_facts, opened
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, assemble, is_read, property_datatype
-from kg.reading.rdf_vocabulary import DATA, ENTITY, NAMESPACES, Facts, Term, language_code, triple_of
+from kg.reading.rdf_vocabulary import DATA, ENTITY, NAMESPACES, Facts, Kind, Term, language_code
 from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 
@@ -37,6 +36,8 @@ BASE = "http://localhost/"  # base of relative addresses; entities of WikiData h
 BLOCK = 1 << 20  # bytes
 LONGEST_LINE = 1 << 24  # bytes
 _PLACE = re.compile(r"\AParser error at line \d+ (?:between columns \d+ and \d+|column \d+): ")
+_KINDS: Mapping[str, Kind] = {"NamedNode": "iri", "BlankNode": "blank", "Literal": "literal"}
+_PLAIN = (NAMESPACES["xsd"] + "string", NAMESPACES["rdf"] + "langString")  # implied by a literal without datatype
 Triple = tuple[str, str, Term]
 
 
@@ -90,7 +91,8 @@ class RDFReading:
             form = rdf_format(name)
             chunks = plain_chunks(stream, name)
             try:
-                for triple in self._by_block(chunks, name) if form is None else _whole(chunks, form, name):
+                triples = self._by_block(chunks, name) if form is None else _triples_of(_Stream(chunks), form)
+                for triple in triples:
                     source["triples"] += 1
                     yield triple
             except DamagedError as error:
@@ -100,6 +102,10 @@ class RDFReading:
                 while stream.read(1 << 20):
                     pass
                 self.rejects.append((name, Reject(reason="damaged-source", detail=str(error))))
+            except SourceError:
+                raise
+            except (SyntaxError, ValueError) as error:
+                raise SourceError(f"{name} is not readable as {form.file_extension}: {_reason(error)}") from error
             source["sha256"] = stream.sha256()
         if not source["triples"]:
             raise SourceError(f"{name}: no triple about an entity of WikiData in it{self._first_reject()}")
@@ -151,23 +157,24 @@ def rdf_format(name: str) -> Any:
     return None if form in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS) else form
 
 
-def _whole(chunks: Iterable[bytes], form: Any, name: str) -> Iterator[Triple]:
-    try:
-        yield from _triples_of(io.BufferedReader(ChunkStream(chunks), BLOCK), form)
-    except (SyntaxError, ValueError) as error:
-        raise SourceError(f"{name} is not readable as {form.file_extension}: {_reason(error)}") from error
-
-
 def _triples_of(data: Any, form: Any) -> Iterator[Triple]:
-    """The triples of bytes or a stream whose predicates are read.
+    """The triples of bytes or a stream whose predicates are read: (subject, blank ones with `_:`; predicate; object).
 
-    Raises SyntaxError or ValueError where it is none of its format.
+    Triples about triples are passed over. Raises SyntaxError or ValueError where it is none of its format.
     """
     import pyoxigraph
 
     for quad in pyoxigraph.parse(data, form, base_iri=BASE, lenient=True):
-        if is_read(quad.predicate.value) and (triple := triple_of(quad)) is not None:
-            yield triple
+        predicate, subject, thing = quad.predicate.value, quad.subject, quad.object
+        kind = _KINDS.get(type(thing).__name__)
+        if kind is None or not is_read(predicate):
+            continue
+        language = datatype = None
+        if kind == "literal":
+            language, datatype = thing.language, thing.datatype.value
+        term = Term(kind, thing.value, language, None if datatype in _PLAIN else datatype)
+        name = subject.value
+        yield name if type(subject).__name__ == "NamedNode" else f"_:{name}", predicate, term
 
 
 def _reason(error: Exception) -> str:
@@ -190,28 +197,18 @@ def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield remainder
 
 
-class ChunkStream(io.RawIOBase):
-    """Chunks of bytes as a stream."""
+class _Stream:
+    """Chunks of bytes as a stream to read from."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
         self._rest = memoryview(b"")
 
-    def readable(self) -> bool:
-        """It is."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill the buffer as far as one chunk goes; 0 at the end."""
-        while not self._rest:
-            try:
-                self._rest = memoryview(next(self._chunks))
-            except StopIteration:
-                return 0
-        size = min(len(buffer), len(self._rest))
-        buffer[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes, as far as one chunk goes; b"" at the end."""
+        data = self._rest or memoryview(next(self._chunks, b""))
+        self._rest = data[size:]
+        return bytes(data[:size])
 
 
 class _Gathering:

@@ -6,9 +6,9 @@ Shared by readers and writers of RDF. The binding itself: Wikibase, docs/topics/
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
-from urllib.parse import unquote
 
 from kg.base.model import Rank, TimeValue
 from kg.store.schema import DATATYPES
@@ -35,6 +35,17 @@ NAMESPACES: Mapping[str, str] = {
     "wdno": "http://www.wikidata.org/prop/novalue/",
     "granola": "urn:granola:",  # ours: order, see `places`, and times that xsd:dateTime cannot express
 }
+ENTITY = NAMESPACES["wd"]
+PROP = NAMESPACES["p"]
+ONTOLOGY = NAMESPACES["wikibase"]
+XSD = NAMESPACES["xsd"]
+RDF_TYPE = NAMESPACES["rdf"] + "type"
+DATA = "https://www.wikidata.org/wiki/Special:EntityData/"  # documents about entities
+GENID = "http://www.wikidata.org/.well-known/genid/"  # unknown values on the query service
+VALUE_PARTS = (  # predicates of the nodes with full times, quantities and coordinates
+    *("timeValue", "timePrecision", "timeCalendarModel", "quantityAmount", "quantityUnit", "quantityUpperBound"),
+    *("quantityLowerBound", "geoLatitude", "geoLongitude", "geoPrecision", "geoGlobe"),
+)
 UNKNOWN, ABSENT = "", "-"  # sort keys of qualifiers for an unknown value and for no value
 FILE_PATH = "http://commons.wikimedia.org/wiki/Special:FilePath/"  # prefix of commonsMedia values
 COMMONS_DATA = "http://commons.wikimedia.org/data/main/"  # prefix of geo-shape and tabular-data values
@@ -47,7 +58,6 @@ RANKS: Mapping[Rank, str] = {
 }
 
 _LEXICAL = re.compile(r"([+-]?)([0-9]{1,16})-([0-9]{1,2})-([0-9]{1,2})(?:T[0-9:.]*(?:Z|[+-][0-9]{2}:[0-9]{2})?)?\Z")
-_MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # in a leap year
 
 # Language tags that are more than another case of the language code (Wikibase's canonicalLanguageCodes and the
 # non-standard codes of MediaWiki); only those that one code alone becomes. The last is ours: zh-classical is no tag.
@@ -74,6 +84,22 @@ _LANGUAGES: Mapping[str, str] = {
 
 _Key = TypeVar("_Key", bound=Any)
 _Thing = TypeVar("_Thing")
+Kind = Literal["iri", "blank", "literal"]
+
+
+class Term(NamedTuple):
+    """A term of a triple: an IRI, a blank node's name, or a literal's text with its language or datatype IRI.
+
+    A tuple rather than a class, for there is one for each triple.
+    """
+
+    kind: Kind
+    value: str
+    language: str | None = None
+    datatype: str | None = None
+
+
+Facts = Sequence[tuple[str, Term]]  # (predicate, object) of one subject
 
 
 def language_code(tag: str) -> str:
@@ -114,6 +140,9 @@ def datatype_name(datatype: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in datatype.split("-"))
 
 
+DATATYPE_NAMES: Mapping[str, str] = {datatype_name(datatype): datatype for datatype in DATATYPES}
+
+
 def time_text(value: TimeValue) -> str:
     """The xsd:dateTime of a time, as WikiData writes it.
 
@@ -128,7 +157,7 @@ def time_text(value: TimeValue) -> str:
         converted = None
         if value.calendar == "julian" and (number := _julian_number(year, month, day)) > 0:
             converted = _gregorian_date(number)
-        year, month, day = converted or (year, month, min(day, _last_day(year, month)))
+        year, month, day = converted or (year, month, min(day, monthrange(2000 + year % 400, month)[1]))
     sign = "-" if year < 0 else ""
     return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}T00:00:00Z"
 
@@ -158,10 +187,7 @@ def time_of(text: str, *, precision: int, calendar: str = "gregorian") -> TimeVa
     )
 
 
-def _last_day(year: int, month: int) -> int:
-    if month == 2 and (year % 4 or (year % 100 == 0 and year % 400)):
-        return 28
-    return _MONTH_DAYS[month - 1]
+# Julian day numbers, astronomical years; Richards (2013), Explanatory Supplement to the Astronomical Almanac, 15.11.
 
 
 def _julian_number(year: int, month: int, day: int) -> int:
@@ -189,62 +215,3 @@ def _date(days: int, years: int) -> tuple[int, int, int]:
     rest = days - 1461 * since // 4
     month = (5 * rest + 2) // 153
     return years + since - 4800 + month // 10, month + 3 - 12 * (month // 10), rest - (153 * month + 2) // 5 + 1
-
-
-ENTITY = NAMESPACES["wd"]
-PROP = NAMESPACES["p"]
-ONTOLOGY = NAMESPACES["wikibase"]
-XSD = NAMESPACES["xsd"]
-RDF_TYPE = NAMESPACES["rdf"] + "type"
-DATA = "https://www.wikidata.org/wiki/Special:EntityData/"  # documents about entities
-GENID = "http://www.wikidata.org/.well-known/genid/"  # unknown values on the query service
-VALUE_PARTS = (  # predicates of the nodes with full times, quantities and coordinates
-    *("timeValue", "timePrecision", "timeCalendarModel", "quantityAmount", "quantityUnit", "quantityUpperBound"),
-    *("quantityLowerBound", "geoLatitude", "geoLongitude", "geoPrecision", "geoGlobe"),
-)
-DATATYPE_NAMES: Mapping[str, str] = {datatype_name(datatype): datatype for datatype in DATATYPES}
-
-Kind = Literal["iri", "blank", "literal"]
-KINDS: Mapping[str, Kind] = {"NamedNode": "iri", "BlankNode": "blank", "Literal": "literal"}
-
-
-class Term(NamedTuple):
-    """A term of a triple: an IRI, a blank node's name, or a literal's text with its language or datatype IRI.
-
-    A tuple rather than a class, for there is one for each triple.
-    """
-
-    kind: Kind
-    value: str
-    language: str | None = None
-    datatype: str | None = None
-
-
-Facts = Sequence[tuple[str, Term]]  # (predicate, object) of one subject
-
-
-def statement_id(node: str, subject: str) -> str:
-    """The id of a statement of `subject` by its node's IRI: .../statement/Q42-F078E5B3-... -> Q42$F078E5B3-..."""
-    name = unquote(node.removeprefix(NAMESPACES["wds"]))
-    size = len(subject)
-    if name[:size].upper() == subject and name[size : size + 1] == "-":
-        return f"{name[:size]}${name[size + 1 :]}"
-    return name
-
-
-_PLAIN = (NAMESPACES["xsd"] + "string", NAMESPACES["rdf"] + "langString")  # implied by a literal without datatype
-
-
-def triple_of(quad: Any) -> tuple[str, str, Term] | None:
-    """(subject, blank ones with `_:`; predicate; object) of pyoxigraph's quad, None where a triple is in the object."""
-    subject, thing = quad.subject, quad.object
-    kind = KINDS.get(type(thing).__name__)
-    if kind is None:
-        return None
-    if kind == "literal":
-        language, datatype = thing.language, thing.datatype.value
-        term = Term("literal", thing.value, language, None if datatype in _PLAIN else datatype)
-    else:
-        term = Term(kind, thing.value)
-    name = subject.value
-    return (name if type(subject).__name__ == "NamedNode" else f"_:{name}"), quad.predicate.value, term

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -184,20 +185,15 @@ class SPARQLEntities:
             listed = ", ".join(f'"{tag}"' for tag in tags)
             self._filter = f"FILTER(?p NOT IN ({_TERMS}) || LCASE(LANG(?o)) IN ({listed}))"
         self._datatypes: dict[str, str | None] = {}
-        self._has_statements: bool | None = None
         self.truthy = False
         self.rejects: list[Reject] = []
         self.not_found: list[str] = []
 
-    @property
+    @cached_property
     def has_statements(self) -> bool:
         """Whether the endpoint has statement nodes with ranks."""
-        if self._has_statements is None:
-            ranks = "VALUES ?rank { wikibase:NormalRank wikibase:PreferredRank }"
-            self._has_statements = bool(
-                self._endpoint.ask(f"SELECT ?s WHERE {{ {ranks} ?s wikibase:rank ?rank }} LIMIT 1")
-            )
-        return self._has_statements
+        ranks = "VALUES ?rank { wikibase:NormalRank wikibase:PreferredRank }"
+        return bool(self._endpoint.ask(f"SELECT ?s WHERE {{ {ranks} ?s wikibase:rank ?rank }} LIMIT 1"))
 
     def entities(self, ids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(requested id, entity object) for each id once, in order.
@@ -234,7 +230,7 @@ class SPARQLEntities:
 
     def _read_facts(self, ids: Sequence[str]) -> tuple[_Grouped, _Grouped]:
         """The facts of entities by id, and of their statement and value nodes by name."""
-        ask, subjects = self._endpoint.rows, _iri_list(ids)
+        ask, subjects = self._endpoint.rows, _iris(ids)
         direct = f'STRSTARTS(STR(?p), "{_PROP}{"P" if self.has_statements else "direct/P"}")'
         plain = f"{_TERMS}, owl:sameAs, rdf:type, wikibase:propertyType, wikibase:sitelinks, {_ORDERS}"
         about = f"VALUES ?s {{ {subjects} }} ?s ?p ?o . FILTER(?p IN ({plain}) || {direct}) {self._filter}"
@@ -258,7 +254,7 @@ class SPARQLEntities:
                 nodes |= _group_by_subject(ask("?s ?p ?o", of_values))
         uncounted = [name for name, pairs in facts.items() if SITELINKS not in dict(pairs)]
         if uncounted:  # there are as many sitelinks as pages about it
-            pages = f"VALUES ?s {{ {_iri_list(uncounted)} }} ?o schema:about ?s ; schema:isPartOf ?wiki"
+            pages = f"VALUES ?s {{ {_iris(uncounted)} }} ?o schema:about ?s ; schema:isPartOf ?wiki"
             for row in ask("?s ?o", pages):
                 facts[row["s"].value.removeprefix(ENTITY)].append((ABOUT, row["o"]))
         self._learn_datatypes(chain(chain.from_iterable(facts.values()), chain.from_iterable(nodes.values())))
@@ -268,7 +264,7 @@ class SPARQLEntities:
         used = {predicate.rpartition("/")[2] for predicate, _ in facts if predicate.startswith(_PROP)}
         lacking = sorted(prop for prop in used - self._datatypes.keys() if _PROPERTY.match(prop))
         if lacking:
-            types = f"VALUES ?s {{ {_iri_list(lacking)} }} ?s wikibase:propertyType ?o"
+            types = f"VALUES ?s {{ {_iris(lacking)} }} ?s wikibase:propertyType ?o"
             self._datatypes |= dict.fromkeys(lacking)
             for row in self._endpoint.rows("?s ?o", types):
                 self._datatypes[row["s"].value.removeprefix(ENTITY)] = property_datatype([(PROPERTY_TYPE, row["o"])])
@@ -290,7 +286,7 @@ class SPARQLEntities:
             stated = "?s wdt:{0} ?o"
 
         def ask(some: Sequence[str]) -> list[Row]:
-            return self._endpoint.rows("?s", f"VALUES ?o {{ {_iri_list(some)} }} {stated.format(prop)}")
+            return self._endpoint.rows("?s", f"VALUES ?o {{ {_iris(some)} }} {stated.format(prop)}")
 
         for part in _some(targets):
             for _, rows in _in_pieces(ask, part):
@@ -308,7 +304,8 @@ class SPARQLEntities:
         spellings = sorted({spelling for name in asked for spelling in _spellings(name)})
         tags = sorted({tag for code in languages for tag in language_tags(code)})
         for some in _some(spellings, max(1, _NODES // len(tags))):
-            literals = " ".join(f"{_quote(name)}@{tag}" for name in some for tag in tags)
+            # A string of JSON is one of SPARQL.
+            literals = " ".join(f"{orjson.dumps(name).decode()}@{tag}" for name in some for tag in tags)
             rows = self._endpoint.rows(
                 "?s ?o", f"VALUES ?o {{ {literals} }} {{ ?s rdfs:label ?o }} UNION {{ ?s skos:altLabel ?o }}"
             )
@@ -328,7 +325,7 @@ def _group_by_subject(rows: Iterable[Row]) -> _Grouped:
     return grouped
 
 
-def _iri_list(ids: Iterable[str]) -> str:
+def _iris(ids: Iterable[str]) -> str:
     return " ".join(f"wd:{entity_id}" for entity_id in ids)
 
 
@@ -361,9 +358,3 @@ def _spellings(name: str) -> set[str]:
     if text.islower() and " " not in text:
         cased.add(text.upper())  # nasa
     return {spelling for one in cased for spelling in (one, one.replace("'", "’"), one.replace("’", "'"))}
-
-
-def _quote(text: str) -> str:
-    for sign, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
-        text = text.replace(sign, written)
-    return f'"{text}"'

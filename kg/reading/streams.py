@@ -8,7 +8,7 @@ import bz2
 import hashlib
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from kg.errors import SourceError
 
@@ -20,14 +20,6 @@ _STEPS = {"gzip": 1 << 20, "bzip2": 1 << 11, "zstd": 1 << 11}
 
 class DamagedError(SourceError):
     """A stream ends early, fails its checksum or goes on with bytes that are none of its format."""
-
-
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
 
 
 class HashedReader:
@@ -57,7 +49,7 @@ class HashedReader:
         return self._digest.hexdigest() if self.finished else None
 
 
-def _gzip() -> _Decompressor:
+def _gzip() -> Any:
     try:
         from isal import isal_zlib
     except ImportError:  # no wheel for this machine
@@ -65,15 +57,14 @@ def _gzip() -> _Decompressor:
     return isal_zlib.decompressobj(wbits=31)  # half again as fast
 
 
-def _zstd() -> _Decompressor:
+def _zstd() -> Any:
     import zstandard
 
     # Window sizes up to those of `zstd --long=31`.
-    decompressor: Any = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
-    return decompressor  # type: ignore[no-any-return]
+    return zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
 
 
-_FORMATS: tuple[tuple[bytes, str, Callable[[], _Decompressor]], ...] = (
+_FORMATS: tuple[tuple[bytes, str, Callable[[], Any]], ...] = (
     (b"\x1f\x8b", "gzip", _gzip),
     (b"BZh", "bzip2", bz2.BZ2Decompressor),
     (b"\x28\xb5\x2f\xfd", "zstd", _zstd),
@@ -111,9 +102,9 @@ def plain_chunks(stream: HashedReader, name: str) -> Iterator[bytes]:
 
 
 def _decompress(
-    stream: HashedReader, head: bytes, what: str, factory: Callable[[], _Decompressor], name: str
+    stream: HashedReader, head: bytes, what: str, factory: Callable[[], Any], name: str
 ) -> Iterator[bytes]:
-    unit: _Decompressor | None = None
+    unit: Any = None
     units = 0
     data = head
     size = min(BLOCK, _SMALL_BLOCK)

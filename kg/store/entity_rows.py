@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from itertools import chain, groupby
 from operator import itemgetter
@@ -42,19 +42,9 @@ _RANK_CODES = {
     Rank.DEPRECATED: schema.DEPRECATED,
 }
 _RANKS = (Rank.DEPRECATED, Rank.NORMAL, Rank.PREFERRED)  # by the numbers in `kg.store.schema`
+_KINDS = (SnakKind.SOMEVALUE, SnakKind.NOVALUE, *[SnakKind.VALUE] * 7)  # by the value types in `kg.store.schema`
 DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
 UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
-
-
-def term_rows(entity: Entity, number: int) -> Iterator[TermRow]:
-    """The rows of an entity's terms."""
-    for language, text in entity.labels.items():
-        yield number, language, schema.LABEL, 0, text
-    for language, text in entity.descriptions.items():
-        yield number, language, schema.DESCRIPTION, 0, text
-    for language, texts in entity.aliases.items():
-        for ordinal, text in enumerate(texts):
-            yield number, language, schema.ALIAS, ordinal, text
 
 
 def name_row(text: str, language: str, kind: int, number: int, ordinal: int) -> tuple[NameRow, ...]:
@@ -66,14 +56,34 @@ def name_row(text: str, language: str, kind: int, number: int, ordinal: int) -> 
 
 def record_of(entity: Entity, number: int) -> Record:
     """All rows of an entity but its names."""
-    statements = sorted(statement_rows(entity, number), key=itemgetter(0, 1, 2))
-    return (
-        number,
-        entity.sitelinks,
-        entity.datatype,
-        list(chain.from_iterable(sorted(term_rows(entity, number)))),
-        list(chain.from_iterable(statements)),
-    )
+    terms: list[TermRow] = [(number, language, schema.LABEL, 0, text) for language, text in entity.labels.items()]
+    terms += [(number, language, schema.DESCRIPTION, 0, text) for language, text in entity.descriptions.items()]
+    for language, texts in entity.aliases.items():
+        terms += [(number, language, schema.ALIAS, ordinal, text) for ordinal, text in enumerate(texts)]
+    ordinals: dict[str, int] = {}
+    statements: list[StatementRow] = []
+    for statement in entity.statements:
+        prop, datatype = statement.property, statement.datatype
+        ordinal = ordinals.get(prop, 0)
+        ordinals[prop] = ordinal + 1
+        kind, value = _encode(statement)
+        qualifiers = [[int(snak.property[1:]), *_encode(snak)] for snak in statement.qualifiers]
+        statements.append(
+            (
+                number,
+                int(prop[1:]),
+                ordinal,
+                _RANK_CODES[statement.rank],
+                kind,
+                orjson.dumps(value).decode() if type(value) is list else value,
+                orjson.dumps(qualifiers).decode() if qualifiers else None,
+                stored_name(statement.id, entity.id),
+                DATATYPE_CODES.get(datatype, datatype) if datatype is not None else None,
+            )
+        )
+    statements.sort(key=itemgetter(0, 1, 2))
+    flat = [list(chain.from_iterable(rows)) for rows in (sorted(terms), statements)]
+    return number, entity.sitelinks, entity.datatype, flat[0], flat[1]
 
 
 def stored_name(name: str, subject: str) -> str | bytes:
@@ -96,73 +106,29 @@ def whole_id(subject: str, stored: bytes | str) -> str:
     return stored[1:] if stored[:1] == "=" else stored
 
 
-def statement_rows(entity: Entity, number: int) -> Iterator[StatementRow]:
-    """The rows of an entity's statements, in the entity's order."""
-    ordinals: dict[str, int] = {}
-    subject = entity.id
-    for statement in entity.statements:
-        prop = statement.property
-        ordinal = ordinals.get(prop, 0)
-        ordinals[prop] = ordinal + 1
-        kind, value = _encode(statement.kind, statement.value)
-        datatype = statement.datatype
-        yield (
-            number,
-            int(prop[1:]),
-            ordinal,
-            _RANK_CODES[statement.rank],
-            kind,
-            orjson.dumps(value).decode() if type(value) is list else value,
-            _encode_qualifiers(statement.qualifiers) if statement.qualifiers else None,
-            stored_name(statement.id, subject),
-            DATATYPE_CODES.get(datatype, datatype) if datatype is not None else None,
-        )
-
-
-def _encode_qualifiers(qualifiers: Iterable[Snak]) -> str:
-    return orjson.dumps([[int(snak.property[1:]), *_encode(snak.kind, snak.value)] for snak in qualifiers]).decode()
-
-
-def _encode(kind: SnakKind, value: Value | None) -> tuple[int, Any]:
-    if kind is not SnakKind.VALUE:
-        return (schema.SOMEVALUE if kind is SnakKind.SOMEVALUE else schema.NOVALUE), None
-    return _ENCODERS[type(value)](value)
+def _encode(snak: Snak | Statement) -> tuple[int, Any]:
+    if snak.value is None:
+        return (schema.SOMEVALUE if snak.kind is SnakKind.SOMEVALUE else schema.NOVALUE), None
+    return encode_value(snak.value)
 
 
 def encode_value(value: Value) -> tuple[int, Any]:
     """The columns type and value of a value; a list is to be stored as JSON."""
-    return _ENCODERS[type(value)](value)
-
-
-def _entity(value: EntityValue) -> tuple[int, Any]:
-    number = number_of(value.id)
-    return (schema.ENTITY, number) if number is not None else (schema.OTHER_ENTITY, value.id)
-
-
-def _text(value: TextValue) -> tuple[int, Any]:
-    if value.language is None:
-        return schema.STRING, value.text
-    return schema.MONOLINGUAL, [value.text, value.language]
-
-
-def _time(value: TimeValue) -> tuple[int, Any]:
-    parts = [value.year, value.month or 0, value.day or 0, value.precision]
-    return schema.TIME, parts if value.calendar == "gregorian" else [*parts, 1]
-
-
-def _quantity(value: QuantityValue) -> tuple[int, Any]:
+    if isinstance(value, EntityValue):
+        number = number_of(value.id)
+        return (schema.ENTITY, number) if number is not None else (schema.OTHER_ENTITY, value.id)
+    if isinstance(value, TextValue):
+        if value.language is None:
+            return schema.STRING, value.text
+        return schema.MONOLINGUAL, [value.text, value.language]
+    if isinstance(value, TimeValue):
+        parts = [value.year, value.month or 0, value.day or 0, value.precision]
+        return schema.TIME, parts if value.calendar == "gregorian" else [*parts, 1]
+    if isinstance(value, OtherValue):
+        return schema.OTHER, [value.type, value.json]
     if value.lower is not None and value.upper is not None:
         return schema.QUANTITY, [str(value.amount), value.unit, str(value.lower), str(value.upper)]
     return schema.QUANTITY, [str(value.amount)] if value.unit is None else [str(value.amount), value.unit]
-
-
-_ENCODERS: Mapping[type, Callable[[Any], tuple[int, Any]]] = {
-    EntityValue: _entity,
-    TextValue: _text,
-    TimeValue: _time,
-    QuantityValue: _quantity,
-    OtherValue: lambda value: (schema.OTHER, [value.type, value.json]),
-}
 
 
 class Decoder:
@@ -249,9 +215,23 @@ def entity_of(record: Sequence[Any], decoder: Decoder) -> Entity:
     """The inverse of `record_of`."""
     number, sitelinks, datatype, terms, statements = record
     subject = id_of(number)
+    worded = ((kind, language, text) for _, language, kind, _, text in zip(*[iter(terms)] * 5, strict=True))
+    rows = zip(*[iter(statements)] * 9, strict=True)
+    stated = (decoder.statement(subject, prop, *columns) for _, prop, _, *columns in rows)
+    return entity_with(subject, sitelinks, datatype, worded, stated)
+
+
+def entity_with(
+    subject: str,
+    sitelinks: int,
+    datatype: str | None,
+    terms: Iterable[tuple[int, str, str]],
+    statements: Iterable[Statement],
+) -> Entity:
+    """An entity of (kind, language, text) of its terms, where aliases are in their order, and its statements."""
     texts: dict[int, dict[str, str]] = {schema.LABEL: {}, schema.DESCRIPTION: {}}
     aliases: dict[str, list[str]] = {}
-    for _, language, kind, _, text in zip(*[iter(terms)] * 5, strict=True):
+    for kind, language, text in terms:
         if kind == schema.ALIAS:
             aliases.setdefault(language, []).append(text)
         else:
@@ -261,10 +241,7 @@ def entity_of(record: Sequence[Any], decoder: Decoder) -> Entity:
         labels=texts[schema.LABEL],
         descriptions=texts[schema.DESCRIPTION],
         aliases={language: tuple(several) for language, several in aliases.items()},
-        statements=tuple(
-            decoder.statement(subject, prop, *columns)
-            for _, prop, _, *columns in zip(*[iter(statements)] * 9, strict=True)
-        ),
+        statements=tuple(statements),
         sitelinks=sitelinks,
         datatype=datatype,
     )
@@ -286,6 +263,3 @@ class RowGroups:
         found = list(self._next[1])
         self._next = next(self._groups, None)
         return found
-
-
-_KINDS = (SnakKind.SOMEVALUE, SnakKind.NOVALUE, *[SnakKind.VALUE] * 7)  # by the value types in `kg.store.schema`

@@ -12,9 +12,8 @@ from typing import Any
 import msgspec
 import orjson
 
-from kg.base.model import Entity, number_of
+from kg.base.model import Entity, required_number
 from kg.base.terms import normalise_anew
-from kg.errors import SnapshotError
 from kg.store import schema
 from kg.store.entity_rows import Record, RowGroups, record_of
 
@@ -153,7 +152,7 @@ def write(connection: sqlite3.Connection, entities: Iterable[Entity]) -> int:
     source = iter(entities)
     while batch := list(islice(source, _BATCH)):
         count += len(batch)
-        last = {_number(entity.id): entity for entity in batch}
+        last = {required_number(entity.id): entity for entity in batch}
         known = connection.execute(
             "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))",
             (orjson.dumps(list(last)).decode(),),
@@ -205,7 +204,7 @@ def redirect(connection: sqlite3.Connection, merged: Mapping[str, str]) -> None:
     """Record ids that were merged into others."""
     connection.executemany(
         "INSERT OR REPLACE INTO redirect VALUES (?, ?)",
-        ((_number(source), _number(target)) for source, target in merged.items()),
+        ((required_number(source), required_number(target)) for source, target in merged.items()),
     )
 
 
@@ -279,10 +278,3 @@ def counts(connection: sqlite3.Connection) -> dict[str, int]:
         (row,) = connection.execute(f"SELECT {', '.join(columns.values())} FROM {table}")
         count_of.update(zip(columns, (number or 0 for number in row), strict=True))
     return count_of
-
-
-def _number(entity_id: str) -> int:
-    number = number_of(entity_id)
-    if number is None:
-        raise SnapshotError(f"{entity_id!r} is no item or property id; a snapshot holds items and properties")
-    return number

@@ -35,23 +35,25 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice, takewhile
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import orjson
 
-from kg.base.model import Entity, Statement, id_of, number_after, number_of
+from kg.base.model import Entity, Statement, id_of, number_of, required_number
 from kg.base.terms import normalise
 from kg.errors import DamagedMirrorError, MirrorError
 from kg.store import schema
-from kg.store.entity_rows import Decoder
-from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Neo4jClient, property_id
+from kg.store.entity_rows import Decoder, entity_with
+from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Neo4jClient
 from kg.store.protocol import NameMatch, matches_in_order
 
 RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
 VALUES_A_BLOCK = 5_000  # targets per node `:ValueList`
 LONGEST_KEY = 1_000  # longest name in an index, in bytes; longer ones are stored there as hashes
 
-TERMS = ("label", "description", "aliases")  # properties of a node are these, "_" and a language
+# Properties of a node are these names, "_" and a language.
+TERMS = {"label": schema.LABEL, "description": schema.DESCRIPTION, "aliases": schema.ALIAS}
 
 _RANK_CODES = {name: code for code, name in RANKS.items()}
 
@@ -89,25 +91,14 @@ def read_entity(
             subject, place, _RANK_CODES[rank], schema.ENTITY, target, qualifiers, f"={name}", statement_datatype
         )
         stated.append((place, ordinal, statement))
-    stated.sort(key=_place)
-    terms_by_kind: dict[str, dict[str, Any]] = {kind: {} for kind in TERMS}
+    stated.sort(key=itemgetter(0, 1))
+    worded: list[tuple[int, str, str]] = []
     for key, text in terms.items():
-        kind, _, language = key.partition("_")
-        if kind in terms_by_kind and language:
-            terms_by_kind[kind][language] = text
-    return Entity(
-        id=subject,
-        labels=terms_by_kind["label"],
-        descriptions=terms_by_kind["description"],
-        aliases={language: tuple(orjson.loads(text)) for language, text in terms_by_kind["aliases"].items()},
-        statements=tuple([statement for _, _, statement in stated]),
-        sitelinks=sitelinks,
-        datatype=datatype,
-    )
-
-
-def _place(item: tuple[int, int, Statement]) -> tuple[int, int]:
-    return item[:2]
+        name, _, language = key.partition("_")
+        if name in TERMS and language:
+            texts = orjson.loads(text) if name == "aliases" else [text]
+            worded += [(TERMS[name], language, one) for one in texts]
+    return entity_with(subject, sitelinks, datatype, worded, (statement for _, _, statement in stated))
 
 
 # The store.
@@ -224,7 +215,7 @@ class Neo4jStore:
         referrers_of: dict[tuple[str, str], list[str]] = {}
         valid_pairs = _pairs(pairs)
         for chunk in _chunks(valid_pairs):
-            types = "|".join(sorted({property_id(prop) for prop, _ in chunk}))
+            types = "|".join(sorted({prop for prop, _ in chunk}))
             query = (
                 "UNWIND $pairs AS pair WITH pair, pair[1] AS given "
                 + self._resolve.replace("WITH given,", "WITH pair, given,")
@@ -277,7 +268,7 @@ class Neo4jStore:
 
     def ids(self, *, after: str | None = None) -> Iterator[str]:
         """See `Store.ids`."""
-        last = number_after(after)
+        last = 0 if after is None else required_number(after)
         if last >= 0:
             yield from self._walk("n.number > $last", "n.number", last)
             last = 0

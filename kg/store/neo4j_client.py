@@ -152,39 +152,29 @@ class Neo4jClient:
 
     @contextmanager
     def _converting_errors(self, seconds: float) -> Iterator[None]:
+        """Raise the errors of the driver as ours, which name a remedy."""
         from neo4j.exceptions import DriverError, Neo4jError
 
+        where = self.address
         try:
             yield
-        except (DriverError, Neo4jError, OSError) as error:
-            raise self._error_with_remedy(error, seconds) from error
-
-    def _error_with_remedy(self, error: Exception, seconds: float) -> MirrorError:
-        from neo4j.exceptions import Neo4jError
-
-        where = self.address
-        if not isinstance(error, Neo4jError):
+        except (DriverError, OSError) as error:
             why = " ".join(str(error).split())
-            return MirrorUnreachableError(
+            raise MirrorUnreachableError(
                 f"no Neo4j server answers at {where}; is it running, and is this its bolt port? ({why})"
-            )
-        code = error.code or ""
-        if ".Security." in code:
-            credentials = f"user {os.environ.get(USER) or 'neo4j'!r}" if _credentials() else "no credentials"
-            return MirrorAccessError(f"{where} refused {credentials} ({code}); set {USER} and {PASSWORD}")
-        if "TransactionTimedOut" in code or "TransactionTerminated" in code:
-            return MirrorTimeoutError(
-                f"{where}: a query took more than {seconds:g} s and was stopped ({code});"
-                " try again when the server has less to do"
-            )
-        return MirrorError(f"{where} says: {error.message} ({code})")
-
-
-def property_id(text: str) -> str:
-    """A property id as a relationship type in Cypher. Raises MirrorError for anything else."""
-    if not re.fullmatch(r"P[1-9][0-9]{0,17}", text):
-        raise MirrorError(f"{text!r} is no property id")
-    return text
+            ) from error
+        except Neo4jError as error:
+            code = error.code or ""
+            if ".Security." in code:
+                credentials = f"user {os.environ.get(USER) or 'neo4j'!r}" if _credentials() else "no credentials"
+                refused = f"{where} refused {credentials} ({code}); set {USER} and {PASSWORD}"
+                raise MirrorAccessError(refused) from error
+            if "TransactionTimedOut" in code or "TransactionTerminated" in code:
+                raise MirrorTimeoutError(
+                    f"{where}: a query took more than {seconds:g} s and was stopped ({code});"
+                    " try again when the server has less to do"
+                ) from error
+            raise MirrorError(f"{where} says: {error.message} ({code})") from error
 
 
 def _credentials() -> tuple[str, str] | None:

@@ -210,7 +210,7 @@ WRITE_SECONDS = 600.0  # time limit of one statement
 PATIENCE_SECONDS = 60.0  # time that an unreachable server is waited for
 _CLEAR = 20_000  # nodes or relationships deleted per transaction
 
-LABELS = ("Entity", "Name", "Redirect", "ValueList", "PropertyCount")  # the last is of model 1
+LABELS = ("Entity", "Name", "Redirect", "ValueList")
 SCHEMA = (
     "CREATE CONSTRAINT snapshot_slot IF NOT EXISTS FOR (n:Snapshot) REQUIRE n.slot IS UNIQUE",
     "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
@@ -336,21 +336,13 @@ def push(
         return _Push(client, connection, manifest, batch, progress).run(replace=replace)
 
 
+@dataclass
 class _Push:
-    def __init__(
-        self,
-        client: Neo4jClient,
-        connection: sqlite3.Connection,
-        manifest: dict[str, Any],
-        batch: int,
-        progress: Callable[[PushProgress], None] | None,
-    ) -> None:
-        self._client = client
-        self._connection = connection
-        self._manifest = manifest
-        self._batch = batch
-        self._progress = progress
-        self._snapshot_id: str = manifest["snapshot_id"]
+    client: Neo4jClient
+    connection: sqlite3.Connection
+    manifest: dict[str, Any]
+    batch: int
+    progress: Callable[[PushProgress], None] | None
 
     def run(self, *, replace: bool) -> Pushed:
         marker = None if replace else self._read_own_marker()
@@ -359,28 +351,29 @@ class _Push:
         if not marker["complete"]:
             self._empty(marker["load"])
         for statement in SCHEMA:
-            self._client.run(statement)
-        self._client.run("CALL db.awaitIndexes(3600)", seconds=3700)
+            self.client.run(statement)
+        self.client.run("CALL db.awaitIndexes(3600)", seconds=3700)
         written = {} if marker["complete"] else self._write_phases(marker)
-        if wrong := wrong_counts(self._client, self._connection):
+        if wrong := wrong_counts(self.client, self.connection):
             raise MirrorError(
-                f"{self._client.address} was changed since the snapshot was put there: {', '.join(wrong)};"
+                f"{self.client.address} was changed since the snapshot was put there: {', '.join(wrong)};"
                 " give --replace to put it there anew"
             )
         finish = "MATCH (m:Snapshot {slot: 1, load: $load}) SET m.complete = true REMOVE m.lock"
-        self._client.run(finish, {"load": marker["load"]})
-        address = str(self._client.address)
-        return Pushed(address=address, snapshot_id=self._snapshot_id, written=written, resumed=resumed)
+        self.client.run(finish, {"load": marker["load"]})
+        address = str(self.client.address)
+        return Pushed(address=address, snapshot_id=self.manifest["snapshot_id"], written=written, resumed=resumed)
 
     def _read_own_marker(self) -> dict[str, Any] | None:
         """The marker of this very snapshot, None for a database to begin with."""
-        where, marker = self._client.address, read_marker(self._client)
-        if marker is not None and marker["snapshot_id"] != self._snapshot_id:
+        where, marker = self.client.address, read_marker(self.client)
+        wanted = self.manifest["snapshot_id"]
+        if marker is not None and marker["snapshot_id"] != wanted:
             raise MirrorError(
-                f"{where} holds snapshot {marker['snapshot_id']}, not {self._snapshot_id}; give --replace to replace it"
+                f"{where} holds snapshot {marker['snapshot_id']}, not {wanted}; give --replace to replace it"
             )
         for label in LABELS if marker is None else ():
-            if self._client.run(f"MATCH (n:{label}) RETURN 1 LIMIT 1"):
+            if self.client.run(f"MATCH (n:{label}) RETURN 1 LIMIT 1"):
                 raise MirrorError(
                     f"{where} holds nodes :{label} that no snapshot accounts for; give --replace to delete them,"
                     " or another database"
@@ -389,20 +382,20 @@ class _Push:
 
     def _begin(self) -> dict[str, Any]:
         """Put the marker of this snapshot in the place of any other: from here on it is this one that is pushed."""
-        counts = self._connection.execute("SELECT property, entities FROM property_count ORDER BY property")
+        counts = self.connection.execute("SELECT property, entities FROM property_count ORDER BY property")
         marker = {
             "slot": 1,
             "model": MODEL,
-            "snapshot_id": self._snapshot_id,
-            "manifest": orjson.dumps(self._manifest).decode(),
+            "snapshot_id": self.manifest["snapshot_id"],
+            "manifest": orjson.dumps(self.manifest).decode(),
             "property_counts": orjson.dumps({f"P{prop}": entities for prop, entities in counts}).decode(),
             "load": str(uuid.uuid4()),
             "phase": -1,
             "complete": False,
         }
-        self._client.run("MATCH (m:Snapshot) DETACH DELETE m")
-        self._client.run(SCHEMA[0])
-        self._client.run("MERGE (m:Snapshot {slot: 1}) SET m = $marker", {"marker": marker})
+        self.client.run("MATCH (m:Snapshot) DETACH DELETE m")
+        self.client.run(SCHEMA[0])
+        self.client.run("MERGE (m:Snapshot {slot: 1}) SET m = $marker", {"marker": marker})
         return marker
 
     def _empty(self, load: str) -> None:
@@ -412,7 +405,7 @@ class _Push:
         deleted = 0
         for delete in (relationships, *nodes):
             query = f"MATCH (:Snapshot {{slot: 1, load: $load, phase: -1}}) WITH 1 AS mine {delete} RETURN count(*)"
-            while gone := self._client.run(query, {"n": _CLEAR, "load": load})[0][0]:
+            while gone := self.client.run(query, {"n": _CLEAR, "load": load})[0][0]:
                 deleted += gone
                 self._tell("deleting what was there", deleted, deleted)
 
@@ -422,10 +415,10 @@ class _Push:
         for number, phase in enumerate(_PHASES):
             if number < stands[0]:
                 continue
-            (total,) = self._connection.execute(phase.count).fetchone()
+            (total,) = self.connection.execute(phase.count).fetchone()
             written_rows = 0
             after = stands[1] if number == stands[0] else None
-            rows = batches(phase.rows(self._connection, after), rows=self._batch, size=BATCH_SIZE)
+            rows = batches(phase.rows(self.connection, after), rows=self.batch, size=BATCH_SIZE)
             with closing(_ahead(rows)) as pieces:
                 for piece in pieces:
                     self._tell(phase.name, written_rows, total)
@@ -442,15 +435,15 @@ class _Push:
     ) -> None:
         """Write rows and advance the marker in one transaction; only if the marker has its expected value."""
         parameters = {"load": load, "old_phase": old[0], "old": old[1], "phase": new[0], "after": new[1], "rows": rows}
-        if not self._client.run(f"{_MOVE} WITH m UNWIND $rows AS row {write} RETURN count(*)", parameters)[0][0]:
+        if not self.client.run(f"{_MOVE} WITH m UNWIND $rows AS row {write} RETURN count(*)", parameters)[0][0]:
             # Sent twice, because the connection was lost after the server had done it; or not ours any more.
-            marker = read_marker(self._client)
+            marker = read_marker(self.client)
             if marker is None or (marker.get("load"), marker["phase"], marker.get("after")) != (load, *new):
-                raise MirrorError(f"{self._client.address}: another push writes to it; let one of them finish")
+                raise MirrorError(f"{self.client.address}: another push writes to it; let one of them finish")
 
     def _tell(self, phase: str, done: int, total: int) -> None:
-        if self._progress is not None:
-            self._progress(PushProgress(phase=phase, done=done, total=total))
+        if self.progress is not None:
+            self.progress(PushProgress(phase=phase, done=done, total=total))
 
 
 def _ahead(pieces: Iterator[RowPiece]) -> Generator[RowPiece]:

@@ -14,11 +14,11 @@ from typing import Any
 
 import orjson
 
-from kg.base.model import Entity, Statement, id_of, number_after, number_of
+from kg.base.model import Entity, Statement, id_of, number_of, required_number
 from kg.base.terms import normalise
 from kg.errors import DamagedSnapshotError, SnapshotError
 from kg.store import filling, schema
-from kg.store.entity_rows import Decoder
+from kg.store.entity_rows import Decoder, entity_with
 from kg.store.protocol import NameMatch, matches_in_order, name_match
 
 MEMORY = ":memory:"
@@ -201,33 +201,17 @@ class SQLiteStore:
         heads = self._rows(
             "SELECT id, sitelinks, datatype FROM entity WHERE id IN (SELECT value FROM json_each(?))", (ids,)
         )
-        labels: dict[int, dict[str, str]] = {}
-        descriptions: dict[int, dict[str, str]] = {}
-        aliases: dict[int, dict[str, tuple[str, ...]]] = {}
         spoken, given = _in_languages("language", languages)
-        terms = self._rows(
-            f"SELECT entity, language, kind, text FROM term WHERE entity IN (SELECT value FROM json_each(?)){spoken}"
+        rows = self._rows(
+            f"SELECT entity, kind, language, text FROM term WHERE entity IN (SELECT value FROM json_each(?)){spoken}"
             " ORDER BY entity, language, kind, ordinal",
             (ids, *given),
         )
-        for number, language, kind, text in terms:
-            if kind == schema.LABEL:
-                labels.setdefault(number, {})[language] = text
-            elif kind == schema.DESCRIPTION:
-                descriptions.setdefault(number, {})[language] = text
-            else:
-                known = aliases.setdefault(number, {})
-                known[language] = (*known.get(language, ()), text)
+        terms = {number: [row[1:] for row in group] for number, group in groupby(rows, key=itemgetter(0))}
         statements = self._statements(ids, {number: id_of(number) for number, _, _ in heads}, properties)
         return {
-            number: Entity(
-                id=id_of(number),
-                labels=labels.get(number) or {},
-                descriptions=descriptions.get(number) or {},
-                aliases=aliases.get(number) or {},
-                statements=tuple(statements.get(number, ())),
-                sitelinks=sitelinks,
-                datatype=datatype,
+            number: entity_with(
+                id_of(number), sitelinks, datatype, terms.get(number, ()), statements.get(number, ())
             )
             for number, sitelinks, datatype in heads
         }
@@ -248,15 +232,11 @@ class SQLiteStore:
             plus = "" if len(property_numbers) <= _SEEK else "+"  # the plus keeps the index from being asked for each
             sql += f" AND {plus}property IN (SELECT value FROM json_each(?))"
             parameters = (ids, _json(property_numbers))
-        statements_of: dict[int, list[Statement]] = {}
         decode = self._decoder.statement
-        for number, prop, rank, kind, value, qualifiers, name, datatype in self._rows(sql + order, parameters):
-            statement = decode(names[number], prop, rank, kind, value, qualifiers, name, datatype)
-            try:
-                statements_of[number].append(statement)
-            except KeyError:
-                statements_of[number] = [statement]
-        return statements_of
+        return {
+            number: [decode(names[number], *row[1:]) for row in group]
+            for number, group in groupby(self._rows(sql + order, parameters), key=itemgetter(0))
+        }
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
         """See `Store.find`."""
@@ -349,7 +329,7 @@ class SQLiteStore:
 
     def ids(self, *, after: str | None = None) -> Iterator[str]:
         """See `Store.ids`."""
-        last = number_after(after)
+        last = 0 if after is None else required_number(after)
         if last >= 0:
             yield from self._walk("SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?", last)
             last = 0

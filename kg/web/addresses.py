@@ -10,7 +10,9 @@ from __future__ import annotations
 import html
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import quote, quote_plus, unquote_plus, urlsplit
 
 from kg.errors import SourceError
@@ -81,10 +83,12 @@ class ServiceAddress:
             raise SourceError(f"{shown!r} is no address of a service; expected one as https://host/path")
         sent = address.partition("#")[0]
         secrets = {unquote_plus(part.partition("=")[2] or part) for part in re.split("[&;]", parts.query)}
-        credentials = None if known else _credentials()
-        if credentials is not None:
-            secrets |= {credentials[1]}
-        forms = {form for secret in secrets for form in _encoded_forms(secret) if len(form) >= _SHORTEST}
+        password = None if known else os.environ.get(PASSWORD)
+        credentials = (os.environ.get(USER, ""), password) if password else None
+        secrets |= {password} if password else set()
+        # The forms in which a server may repeat a secret.
+        encoders: tuple[Callable[[str], str], ...] = (str, partial(quote, safe=""), quote, quote_plus, html.escape)
+        forms = {form for secret in secrets for encode in encoders if len(form := encode(secret)) >= _SHORTEST}
         return cls(shown=shown, sent=sent, credentials=credentials, secrets=tuple(sorted(forms, key=len, reverse=True)))
 
     def clean(self, text: str) -> str:
@@ -92,13 +96,3 @@ class ServiceAddress:
         for secret in self.secrets:
             text = text.replace(secret, _HIDDEN)
         return text
-
-
-def _credentials() -> tuple[str, str] | None:
-    password = os.environ.get(PASSWORD)
-    return (os.environ.get(USER, ""), password) if password else None
-
-
-def _encoded_forms(secret: str) -> tuple[str, ...]:
-    """A secret in the forms in which a server may repeat it."""
-    return (secret, quote(secret, safe=""), quote(secret), quote_plus(secret), html.escape(secret))

@@ -25,7 +25,11 @@ class Cache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
-            self._check()
+            (application_id,) = self._connection.execute("PRAGMA application_id").fetchone()
+            tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_master")}
+            if application_id != _APPLICATION_ID and tables - {"answer"}:
+                self._connection.close()
+                raise SourceError(f"{path} is a database but no cache of answers; name another file")
             self._connection.executescript(
                 f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA application_id = {_APPLICATION_ID};"
                 "CREATE TABLE IF NOT EXISTS answer (key TEXT PRIMARY KEY, fetched REAL NOT NULL, body BLOB NOT NULL)"
@@ -35,14 +39,6 @@ class Cache:
             raise SourceError(f"{path} cannot be used as a cache: {error}; name another file or remove it") from error
         self.first: float | None = None  # earliest and latest fetch time of the answers read or written
         self.last: float | None = None
-
-    def _check(self) -> None:
-        """Raises SourceError, before anything is changed, where the file is a database of something else."""
-        (application_id,) = self._connection.execute("PRAGMA application_id").fetchone()
-        tables = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_master")}
-        if application_id != _APPLICATION_ID and tables - {"answer"}:
-            self._connection.close()
-            raise SourceError(f"{self.path} is a database but no cache of answers; name another file")
 
     def get(self, keys: Iterable[str]) -> dict[str, bytes]:
         """The cached answers for some keys; a damaged entry counts as missing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import threading
@@ -9,8 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from email.utils import mktime_tz, parsedate_tz
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -21,30 +21,30 @@ from kg.web.addresses import ServiceAddress, without_secrets
 CONTACT = "GRANOLA_CONTACT"
 AT_ONCE = 3  # requests in flight to one host, whoever sends them
 
+LARGEST = 256 << 20  # bytes of an answer
+CONNECTING = 10.0  # longest time in seconds to open a connection
+_EXCERPT = 1 << 16  # bytes of an answer that a message is taken from
+
 T = TypeVar("T")
 
 
-def contact() -> str:
-    """The operator's mail address or URL, from the environment.
+def user_agent() -> str:
+    """<client>/<version> (<contact>) <library>/<version>, the form that Wikimedia's policy asks for.
 
-    Raises MissingContactError where there is none: services limit and block by it, so it cannot be ours.
+    The contact is the operator's mail address or URL, from the environment. Raises MissingContactError where there is
+    none: services limit and block by it, so it cannot be ours.
     """
+    import requests
+
     address = os.environ.get(CONTACT, "").strip()
     if not address:
         raise MissingContactError(
             f"{CONTACT} is not set: online services want to know who asks; set it to your mail address or the"
             f" address of your page, as in {CONTACT}=me@example.org"
         )
-    if any(ord(letter) < 32 or ord(letter) > 126 for letter in address) or not ("@" in address or "." in address):
+    if not (address.isascii() and address.isprintable()) or not ("@" in address or "." in address):
         raise MissingContactError(f"{CONTACT} is {address!r}; expected a mail address or the address of a page")
-    return address
-
-
-def user_agent() -> str:
-    """<client>/<version> (<contact>) <library>/<version>, the form that Wikimedia's policy asks for."""
-    import requests
-
-    return f"granola-ladders/{__version__} ({contact()}) requests/{requests.__version__}"
+    return f"granola-ladders/{__version__} ({address}) requests/{requests.__version__}"
 
 
 class HostLimit:
@@ -69,14 +69,7 @@ class HostLimit:
             self._not_before = max(self._not_before, time.monotonic() + seconds)
 
 
-_GATES: dict[str, HostLimit] = {}
-_GATES_LOCK = threading.Lock()
-
-
-def host_limit(url: str) -> HostLimit:
-    """The one gate of a host, for all that ask it from this process."""
-    with _GATES_LOCK:
-        return _GATES.setdefault(urlsplit(url).netloc.lower(), HostLimit())
+_LIMITS: dict[str, HostLimit] = {}
 
 
 class TryAgain(Exception):  # noqa: N818 - no error yet: it becomes one when the tries are spent
@@ -116,11 +109,12 @@ class RetryDelays:
         """Call `ask` until it succeeds; it raises `TryAgain` for errors that may pass. Raises the last error
         otherwise.
         """
-        gate = host_limit(url)
+        # One limit for all that ask a host from this process; `setdefault` is atomic.
+        limit = _LIMITS.setdefault(urlsplit(url).netloc.lower(), HostLimit())
         attempt = 0
         while True:
             try:
-                with gate.waiting_turn(self.sleep):
+                with limit.waiting_turn(self.sleep):
                     return ask()
             except TryAgain as failure:
                 attempt += 1
@@ -133,40 +127,26 @@ class RetryDelays:
                 wait = self.delay(attempt - 1, failure.after)
                 # A wait requested by the host applies to all threads of the process, a lost connection to this one.
                 if failure.after is not None or isinstance(failure.error, RateLimitedError):
-                    gate.close_for(wait)
+                    limit.close_for(wait)
                 else:
                     self.sleep(wait)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait by a Retry-After header, seconds or an HTTP date; None where there is none to understand."""
-    text = headers.get("Retry-After")
-    if text is None:
-        return None
-    text = text.strip()
+    text = headers.get("Retry-After", "")
     try:
         seconds = float(text)
-        return max(0.0, seconds) if seconds < float("inf") else None
     except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(text)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+        date = parsedate_tz(text)
+        seconds = math.nan if date is None else mktime_tz(date) - time.time()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 def excerpt(body: bytes, size: int = 160) -> str:
     """The beginning of an answer, on one line, for a message."""
     text = " ".join(body[: size * 4].decode("utf-8", "replace").split())
     return text[:size] + ("..." if len(text) > size else "")
-
-
-LARGEST = 256 << 20  # bytes of an answer
-CONNECTING = 10.0  # longest time in seconds to open a connection
-_TOLD = 1 << 16  # bytes of an answer that a message is taken from
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -256,4 +236,4 @@ class ServiceClient:
 
     def excerpt(self, body: bytes, size: int = 160) -> str:
         """The beginning of an answer, on one line, without the secrets that were sent."""
-        return excerpt(self.address.clean(body[:_TOLD].decode("utf-8", "replace")).encode(), size)
+        return excerpt(self.address.clean(body[:_EXCERPT].decode("utf-8", "replace")).encode(), size)

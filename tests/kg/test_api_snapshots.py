@@ -15,8 +15,9 @@ import wikidata_api as api
 from api_world import QUICK, WORLD
 from dump_json import lines
 
+from kg.base.files import WorkFolder
 from kg.base.scope import Scope
-from kg.building.other_sources import _work, build_from_api
+from kg.building.other_sources import GATHERED, build_from_api
 from kg.building.snapshot import build
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.store import open_store
@@ -104,8 +105,10 @@ def test_a_killed_build_goes_on_with_what_it_has(api_server: api.Server, tmp_pat
 
 
 def test_two_builds_of_one_output_do_not_meet(api_server: api.Server, tmp_path: Path) -> None:
-    with _work(tmp_path / "out"), pytest.raises(SnapshotError, match="another process is building"):
+    other = WorkFolder(tmp_path / "out", error=SnapshotError, suffix=GATHERED)
+    with pytest.raises(SnapshotError, match="another process is building"):
         build_from_api(tmp_path / "out", scope=Scope(ids=frozenset({"Q1"})), url=api_server.url, patience=QUICK)
+    other.remove()
     assert [path.name for path in tmp_path.iterdir()] == ["out.cache"]
 
 

@@ -7,7 +7,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,7 @@ from many_blocks import DUMP, PACKED, outcome, start
 from kg.base.files import folder_of
 from kg.building import checkpoint
 from kg.building.snapshot import build
-from kg.building.worker_pool import WorkerPool
-from kg.errors import SelectionError, SourceError, WorkerError
+from kg.errors import SourceError, WorkerError
 from kg.store import filling, open_store
 
 pytestmark = [pytest.mark.usefixtures("small_blocks"), pytest.mark.thorough("kg")]
@@ -109,29 +107,3 @@ def test_a_worker_that_is_killed_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     assert not multiprocessing.active_children()
     report = build([tmp_path / "dump"], tmp_path / "out", workers=2)
     assert outcome(report) == outcome(build([tmp_path / "dump"], tmp_path / "b", workers=1))
-
-
-def test_errors_of_workers_are_raised_here() -> None:
-    with WorkerPool(2) as two:
-        two.setup(_broken, "what is wrong")
-        tasks = [two.submit(bytes([n])) for n in range(6)]
-        assert [task() for task in tasks[:5]] == [bytes([n]) for n in range(5)]
-        with pytest.raises(SelectionError, match="what is wrong"):
-            tasks[5]()
-
-
-def test_blocks_that_no_pipe_holds_pass_both_ways() -> None:
-    with WorkerPool(2) as two:
-        two.setup(_broken, "")
-        blocks = [bytes([n]) * 5_000_000 for n in range(9)]
-        tasks = [two.submit(block) for block in blocks]
-        assert [task() for task in tasks] == blocks
-
-
-def _broken(message: str) -> Callable[[bytes], bytes]:
-    def handler(data: bytes) -> bytes:
-        if data == b"\x05":
-            raise SelectionError(message)
-        return bytes(data)
-
-    return handler

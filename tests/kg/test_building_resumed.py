@@ -101,7 +101,7 @@ def test_both_databases_of_a_build_are_committed_in_one(tmp_path: Path) -> None:
     "place",
     [
         "kg.store.filling.insert_flat",
-        "kg.building.checkpoint.BuildFolder.stage_names",
+        "kg.building.ingestion.Ingester._stage_names",
         "kg.building.closure.EdgeTable.add",
     ],
 )

@@ -21,7 +21,7 @@ from kg.errors import MirrorAccessError, MirrorError, MirrorTimeoutError, Mirror
 from kg.export.verification import verify_mirror
 from kg.store import open_store
 from kg.store.neo4j import Neo4jStore
-from kg.store.neo4j_client import Address, Neo4jClient, property_id
+from kg.store.neo4j_client import Address, Neo4jClient
 from kg.store.neo4j_push import PushProgress, push
 
 pytestmark = pytest.mark.thorough("kg/store")
@@ -206,10 +206,3 @@ def test_addresses_that_are_none(text: str, said: str) -> None:
     with pytest.raises(MirrorError, match=said) as caught:
         open_store(text)
     assert "hush" not in str(caught.value)
-
-
-@pytest.mark.parametrize("text", ["", "P0", "Q31", "P31\n", "P31`", "P1" * 20, "P３１"])
-def test_only_property_ids_become_types(text: str) -> None:
-    with pytest.raises(MirrorError, match="is no property id"):
-        property_id(text)
-    assert property_id("P31") == "P31"

@@ -32,7 +32,7 @@ from granola import __version__
 from granola.base.terminal_lines import visible
 from granola.commands.command_list import COMMANDS, GROUPS, VERBS, command_class
 from granola.errors import GranolaError, UsageError
-from kg.base.files import LOOP, is_full, is_loop, why_unwritten
+from kg.base.files import is_full, why_unwritten
 from kg.errors import KGError, WebAddressError
 from kg.web.addresses import scrubbed, without_secrets
 
@@ -307,9 +307,6 @@ def _check_arguments(arguments: list[str]) -> None:
         if not argument.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in argument):
             shown = argument.encode("utf-8", "backslashreplace").decode()
             raise UsageError(f"argument {shown} is not UTF-8; give it, or name the file, in UTF-8")
-        path = argument.partition("=")[2] if argument.startswith("--") else argument
-        if is_loop(path):
-            raise UsageError(LOOP.format(path))
 
 
 def _report_error(message: str) -> int:

@@ -1,4 +1,4 @@
-"""A full disk and loops of symbolic links: told as such, without a traceback, and nothing half written is left."""
+"""A full disk: named as such, without a traceback, and nothing half written is left."""
 
 from __future__ import annotations
 
@@ -57,19 +57,3 @@ def told(code: int, stderr: str, small: Path, name: str) -> None:
 def test_exports(run: Run, large: Path, small: Path, format: str) -> None:
     code, _, stderr = run("snapshot", "export", large, "--format", format, "--out", small / "out")
     told(code, stderr, small, "out")
-
-
-@pytest.mark.parametrize(
-    "command",
-    ["tiers {loop} --snapshot {world} --out {out}", "match {qa} --out {loop}", "snapshot build {qa} --out {loop}/out"],
-)
-def test_loops_of_links(run: Run, tmp_path: Path, command: str) -> None:
-    loop = tmp_path / "loop"
-    loop.symlink_to(loop)
-    world, qa = snapshot_at(tmp_path / "world.sqlite", CLASSES), tmp_path / "qa.jsonl"
-    qa.write_text('{"id": "1", "question": "Who?", "answer": "Ada", "prediction": "x", "answers": ["x"]}\n')
-    given = {"loop": loop, "world": world, "qa": qa, "out": tmp_path / "out.jsonl"}
-    code, _, stderr = run(*(word.format(**given) for word in command.split()))
-    assert (code, len(stderr.splitlines())) == (2, 1)
-    assert "is a loop of symbolic links" in stderr
-    assert not (tmp_path / "out.jsonl").exists()
