@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import orjson
 
@@ -23,10 +22,11 @@ from abstraction.datasets.card import Card
 from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, CleaningStep, Dropped
 from abstraction.datasets.dataset_columns import Columns, write_data
 from abstraction.datasets.dataset_statistics import Statistics
-from abstraction.datasets.saved_work import Parts, QuestionFiles, has_one_answer, line_of, row_of, rules_fingerprint
+from abstraction.datasets.saved_work import Parts, QuestionFiles, line_of, row_of, rules_fingerprint
 from abstraction.errors import DatasetError, RowError
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.files.rows import QARow, TieredRow
+from abstraction.files.writing import json_line
 from abstraction.linking.linker import link_settings
 from abstraction.linking.review import (
     Reviewer,
@@ -45,39 +45,27 @@ from kg.store.protocol import Store
 
 RECORD = "build.json"  # also the mark of a folder that may be replaced
 T = TypeVar("T")
+Made = TypeVar("Made", covariant=True)
 BATCH = 200  # questions; a killed process loses the work on one batch at most
 
 
-class Phraser(Protocol):
-    """Phrases or rephrases the ladders of rows, as a model does.
-
-    Rows come with the ladder of the graph and with the descriptions of their entities in `extra`; the decisions are
-    returned in the notes of the rows, see `abstraction.phrasing.decisions`.
-    """
+class ModelWork(Protocol[Made]):
+    """A model's work on rows, which come with the ladder of the graph and their entities' descriptions in `extra`."""
 
     @property
     def fingerprint(self) -> str:
-        """The identity of the phraser: a text that covers everything its wording depends on."""
+        """The identity of the work: a text that covers everything its results depend on."""
         ...
 
-    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
-        """The same rows in the same order, with phrased levels."""
+    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[Made]:
+        """One result for each row, in order."""
         ...
 
 
-class Scorer(Protocol):
-    """Scores how likely a row's question, answer and descriptions do not belong together."""
-
-    @property
-    def fingerprint(self) -> str:
-        """The identity of the scorer: a text that covers everything its scores depend on."""
-        ...
-
-    def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[float | Failure | None]:
-        """A score in [0, 1] for each row, 1 the worst; None for a row without a score, a Failure where the model
-        failed.
-        """
-        ...
+# The rows with phrased levels; the decisions are in their notes, see `abstraction.phrasing.decisions`.
+Phraser = ModelWork[TieredRow]
+# How likely question, answer and descriptions do not belong together, in [0, 1], 1 the worst; None without a score.
+Scorer = ModelWork[float | Failure | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,8 +140,8 @@ def build_dataset(
 
     After a kill the same call continues, and asks again where a model failed. `progress` receives the number of
     questions done, `review` is the path for the sheet of doubtful links. `force` replaces a folder that this function
-    has made, never another. Raises DatasetError where replacing is refused, where no question can be used, or where
-    `phraser` or `scorer` returns other rows than it was given; RowError for unusable files.
+    has made, never another. Raises DatasetError where replacing is refused or no question can be used, RowError for
+    unusable files.
     """
     out = resolved(out)
     check_place(out, questions.files, force=force)
@@ -177,7 +165,7 @@ def build_dataset(
             _SideFile(final / "phrasing.jsonl") as decided,
         ):
             sides = _SideFiles(rejected=rejected, dropped=dropped, decided=decided)
-            chosen = _drop_several_answers(questions.read(sides.leave_out), cleaner, dropped)
+            chosen = sides.with_one_answer(questions.read(sides.leave_out), cleaner)
             batches, unscored = _make_batches(chosen, store, parts, settings, phraser, scorer, progress)
             if not batches:
                 why = f": {sides.unanswered} have no answer" if sides.unanswered else ""
@@ -188,7 +176,9 @@ def build_dataset(
             rows: Iterator[TieredRow | RejectedRow] = (row for number in range(batches) for row in parts.rows(number))
             if review is not None:
                 rows = _copy_to_review_sheet(rows, Reviewer(store, language=settings.language), review)
-            built = _assemble(parts, rows, final, settings, cleaner, sides, phrased=phraser is not None)
+            statistics, columns, phrasing = _assemble(
+                parts, rows, final, settings, cleaner, sides, phrased=phraser is not None
+            )
         made = {
             "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
             "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
@@ -197,8 +187,8 @@ def build_dataset(
         data = f"data/{settings.split}.{settings.format}"
         card = Card(
             name=settings.name, language=settings.language, split=settings.split, data_file=data,
-            statistics=built.statistics, cleaner=cleaner, columns=built.columns, made=made,
-            phrasing=built.phrasing if phraser else None, scored=scorer is not None, rejected=rejected.count,
+            statistics=statistics, cleaner=cleaner, columns=columns, made=made,
+            phrasing=phrasing if phraser else None, scored=scorer is not None, rejected=rejected.count,
             command=settings.command, origin=questions.origin, unanswered=sides.unanswered,
         )  # fmt: skip
         (final / "README.md").write_text(card.text(), encoding="utf-8")
@@ -207,9 +197,9 @@ def build_dataset(
             "settings": {"name": settings.name, "split": settings.split,
                          "steps": [str(step) for step in STEPS if step in settings.steps],
                          "trivial": list(settings.trivial), "threshold": settings.most},
-            "data": {"path": data, "sha256": sha256_of(final / data)}, "statistics": built.statistics.to_json(),
+            "data": {"path": data, "sha256": sha256_of(final / data)}, "statistics": statistics.to_json(),
             "cleaning": {str(step): count.to_json() for step, count in cleaner.counts.items()},
-            "phrasing": built.phrasing.to_json() if phraser else None, "unscored": unscored,
+            "phrasing": phrasing.to_json() if phraser else None, "unscored": unscored,
             "rejected": rejected.count, "unanswered": sides.unanswered, "version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }  # fmt: skip
@@ -217,11 +207,11 @@ def build_dataset(
         _put_in_place(final, out)
     return Built(
         data=out / data,
-        statistics=built.statistics,
+        statistics=statistics,
         cleaner=cleaner,
         rejected=rejected.count,
         first_reject=rejected.first,
-        phrasing=built.phrasing,
+        phrasing=phrasing,
         unscored=unscored,
         unanswered=sides.unanswered,
     )
@@ -242,36 +232,27 @@ def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
         raise DatasetError(f"{out} exists; give --force to replace it, or name another folder")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Assembled:
-    statistics: Statistics
-    columns: Columns
-    phrasing: DecisionCounts
-
-
 class _SideFile:
-    """A file of rows next to the data, created with its first row."""
+    """A file of rows next to the data; removed where it has none."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stack = ExitStack()
-        self._stream: BinaryIO | None = None
-        self.count = 0
-        self.first = ""
+        self._path, self._stream = path, path.open("wb")
+        self.count, self.first = 0, ""
 
     def add(self, record: Mapping[str, Any]) -> None:
-        if self._stream is None:
-            self._stream = self._stack.enter_context(self._path.open("wb"))
+        if not self.count:
             self.first = f"{record.get('source')}: {record.get('reason')}"
             record = {"schema_version": SCHEMA_VERSION, **record}
-        self._stream.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+        self._stream.write(json_line(record))
         self.count += 1
 
     def __enter__(self) -> _SideFile:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._stack.close()
+        self._stream.close()
+        if not self.count:
+            self._path.unlink()
 
 
 @dataclass(kw_only=True, slots=True)
@@ -289,15 +270,15 @@ class _SideFiles:
         else:
             self.rejected.add(row.to_json())
 
-
-def _drop_several_answers(rows: Iterator[QARow], cleaner: Cleaner, dropped: _SideFile) -> Iterator[QARow]:
-    for row in rows:
-        gone = cleaner.select(one_answer=has_one_answer(row))
-        if gone is None:
-            yield row
-        else:
-            about = {"id": row.id, "question": row.question, "relation": row.relation, "answer": list(row.answers)}
-            dropped.add(about | {"step": gone.step, "reason": gone.reason})
+    def with_one_answer(self, rows: Iterable[QARow], cleaner: Cleaner) -> Iterator[QARow]:
+        """The rows without those that the first step of the cleaning drops, which are written to their file."""
+        for row in rows:
+            gone = cleaner.select(one_answer=len(set(row.answers)) == 1)
+            if gone is None:
+                yield row
+            else:
+                about = {"id": row.id, "question": row.question, "relation": row.relation, "answer": list(row.answers)}
+                self.dropped.add(about | {"step": gone.step, "reason": gone.reason})
 
 
 def _make_batches(
@@ -325,7 +306,7 @@ def _make_batches(
             made: Sequence[TieredRow] = [with_descriptions(row, maker.graph) for row in ladders]
             lacking = 0
             if phraser is not None:
-                made = _run_isolating_faults("phrasing", partial(_phrase_rows, phraser=phraser), made, faulty)
+                made = _run_isolating_faults("phrasing", phraser, made, faulty)
                 counts = DecisionCounts()
                 for row in made:
                     counts.add(row)
@@ -360,27 +341,14 @@ def _run_isolating_faults(
     return out
 
 
-def _phrase_rows(rows: Sequence[TieredRow], *, phraser: Phraser) -> Sequence[TieredRow]:
-    out = list(phraser(rows))
-    if [row.id for row in out] != [row.id for row in rows]:
-        raise DatasetError(f"phraser {phraser.fingerprint} gave other rows back than it got, from {rows[0].id!r} on")
-    return out
-
-
 def _score_rows(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[TieredRow, bool]]:
     """The rows with their scores, an existing one where there is no new one; and for each whether scoring failed."""
-    scores = list(scorer(rows))
-    if len(scores) != len(rows):
-        raise DatasetError(f"scorer {scorer.fingerprint} gave {len(scores)} scores for {len(rows)} rows")
-    out: list[tuple[TieredRow, bool]] = []
-    for row, score in zip(rows, scores, strict=True):
-        if score is None or isinstance(score, Failure):
-            out.append((row, score is not None))
-        elif 0 <= score <= 1:
-            out.append((replace(row, extra={**row.extra, SCORE: score}), False))
-        else:
-            raise DatasetError(f"scorer {scorer.fingerprint} gave {score!r} for row {row.id!r}; expected 0 to 1")
-    return out
+    return [
+        (row, score is not None)
+        if score is None or isinstance(score, Failure)
+        else (replace(row, extra={**row.extra, SCORE: score}), False)
+        for row, score in zip(rows, scorer(rows), strict=True)
+    ]
 
 
 def _copy_to_review_sheet(
@@ -403,34 +371,27 @@ def _assemble(
     sides: _SideFiles,
     *,
     phrased: bool,
-) -> _Assembled:
+) -> tuple[Statistics, Columns, DecisionCounts]:
+    """Write the rows that cleaning keeps to the file of the dataset, the others to the files beside it."""
     statistics, columns, phrasing = Statistics(settings.language), Columns(), DecisionCounts()
-    kept = parts.folder / "kept.jsonl"
-
-    def keep(row: TieredRow) -> bytes:
-        """The line of a row that is kept; empty for a dropped one."""
-        if phrased:  # without a phraser a field of that name comes from the questions
-            phrasing.add(row)
-            for one in log_lines(row):
-                sides.decided.add(one)
-            row = without_decisions(row)
-        clean = cleaner.clean(row)
-        if isinstance(clean, Dropped):
-            sides.dropped.add({**row.to_json(), "step": clean.step, "reason": clean.reason})
-            return b""
-        line = line_of(clean)
-        columns.see(clean)
-        return line
-
-    staying = 0
+    kept, staying = parts.folder / "kept.jsonl", 0
     with kept.open("wb") as stream:
         for row in rows:
             if isinstance(row, RejectedRow):
                 sides.rejected.add(row.to_json())
                 continue
-            if line := keep(row):
-                stream.write(line)
-                staying += 1
+            if phrased:  # without a phraser a field of that name comes from the questions
+                phrasing.add(row)
+                for one in log_lines(row):
+                    sides.decided.add(one)
+                row = without_decisions(row)
+            clean = cleaner.clean(row)
+            if isinstance(clean, Dropped):
+                sides.dropped.add({**row.to_json(), "step": clean.step, "reason": clean.reason})
+                continue
+            stream.write(line_of(clean))
+            columns.see(clean)
+            staying += 1
     if not staying:
         left = ", ".join(f"{count.dropped} by {step}" for step, count in cleaner.counts.items() if count.dropped)
         raise DatasetError(f"no row is left after cleaning ({left}); leave a step out with --without, or see the links")
@@ -438,7 +399,7 @@ def _assemble(
     data.mkdir()
     with kept.open("rb") as lines:
         write_data(statistics.watch(map(row_of, lines)), columns, data / f"{settings.split}.{settings.format}")
-    return _Assembled(statistics=statistics, columns=columns, phrasing=phrasing)
+    return statistics, columns, phrasing
 
 
 def _put_in_place(final: Path, out: Path) -> None:

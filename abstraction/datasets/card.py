@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from abstraction.base.properties import package_text
 from abstraction.datasets.dataset_cleaning import SCORE, STEPS, WHAT_STEPS_DO, Cleaner, CleaningStep
 from abstraction.datasets.dataset_columns import OWN, TIER, Columns, Kind
 from abstraction.datasets.dataset_statistics import Statistics, share_of
+from abstraction.files.records import json_text
 from abstraction.phrasing.decisions import DecisionCounts
 from abstraction.phrasing.phrasing_prompts import ANSWER_SITELINKS
 
@@ -57,142 +58,63 @@ class Card:
 
     def text(self) -> str:
         """README.md."""
-        overview = self.statistics.overview
-        parts = [self._front_matter(), f"# {self.name}", self._summary(), "## Ladders", overview.examples()]
-        parts += ["## Rows in and out", self._row_counts(), "## Classes of answers", self._classes()]
-        parts += ["## How sure the links are", self._links()]
-        parts.append("## Statistics")
-        parts += [_table(head, rows, numbers=True) for head, rows in self.statistics.tables()]
-        parts += ["## Cleaning", self._cleaning()]
-        if self.phrasing is not None:
-            parts += ["## Phrasing", self._phrasing_decisions(self.phrasing)]
-        parts += ["## Columns", _table(("column", "what it holds"), [*_COLUMNS, *self._other_columns()])]
-        made = [(key, f"`{value}`") for key, value in self.made.items()]
-        parts += ["## How it was made", _table(("", ""), made)]
-        if self.command:
-            parts.append(f"The command, with files named without their folders:\n\n```sh\n{self.command}\n```")
-        parts += ["## Loading", self._loading(), "## Licence", self._licence()]
-        return "\n\n".join(parts) + "\n"
+        from jinja2 import Environment, StrictUndefined
 
-    def _front_matter(self) -> str:
-        size = next((name for limit, name in _SIZES if self.statistics.rows < limit), "n>1M")
-        lines = ["---", "# license: name the licence that you publish under; see the last section"]
-        lines += [
-            f"pretty_name: {json.dumps(self.name, ensure_ascii=False)}",
-            f"language:\n- {json.dumps(self.language)}",
-        ]
-        lines += ["task_categories:\n- question-answering", f"size_categories:\n- {size}"]
-        lines += ["configs:", "- config_name: default", "  data_files:"]
-        lines += [f"  - split: {self.split}", f"    path: {json.dumps(self.data_file)}", "dataset_info:", "  features:"]
-        for name, kind in self.columns.kinds.items():
-            lines.append(f"  - name: {json.dumps(name, ensure_ascii=False)}")
-            lines += _feature_lines(kind)
-        return "\n".join([*lines, "---"])
-
-    def _summary(self) -> str:
-        how = "The coarser answers come from WikiData's statements and descriptions alone; no model took part."
-        if self.phrasing is not None:
-            how = (
-                "The coarser answers were phrased by a model and each was checked against WikiData, as far as that "
-                "tells; see below."
-            )
-        follows = "Each answer follows from the finer one before it. "
-        if self.phrasing is not None and self.phrasing.as_paper:
-            follows, how = "", "The coarser answers are those of a model, unchecked, as in Yona et al. 2024."
-        text = f"Questions with answers at several granularities, finest first. {follows}{how}"
-        return text + (
-            f" {self.rejected:,} input rows could not be read; see `rejected.jsonl`." if self.rejected else ""
+        environment = Environment(trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)
+        environment.filters["json"] = json_text
+        environment.globals |= {"table": _table, "share_of": share_of, "feature_lines": _feature_lines}
+        others = ", ".join(f"`{name}`" for name in self.columns.kinds if name not in OWN)
+        phrasing = self.phrasing or DecisionCounts()
+        stay = "; ".join(f"{n:,} {name}" for name, n in sorted(phrasing.fallbacks.items()))
+        text: str = environment.from_string(package_text("dataset_card.jinja")).render(
+            card=self,
+            statistics=self.statistics,
+            size=next((name for limit, name in _SIZES if self.statistics.rows < limit), "n>1M"),
+            row_counts=self._row_counts(),
+            cleaning=self._cleaning(),
+            fallbacks=stay and f" {sum(phrasing.fallbacks.values()):,} rows {phrasing.fallback_in_words}: {stay}.",
+            findings=[
+                (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
+                for name, by in sorted(phrasing.findings.items())
+            ],
+            columns=[*_COLUMNS, *([(others, "from the questions, or notes on linking")] if others else [])],
+            made=[(key, f"`{value}`") for key, value in self.made.items()],
         )
+        return text
 
-    def _row_counts(self) -> str:
-        overview, left = self.statistics.overview, self.cleaner.counts.items()
-        dropped = [(f"left out: {WHAT_STEPS_DO[step]}", -count.dropped) for step, count in left if count.dropped]
+    def _row_counts(self) -> list[tuple[str, str]]:
+        counted, left = self.statistics, self.cleaner.counts.items()
         unread = [
-            ("could not be used", -self.rejected),
-            ("left out: questions to which their dataset has no answer", -self.unanswered),
+            ("could not be used", self.rejected),
+            ("left out: questions to which their dataset has no answer", self.unanswered),
+            *((f"left out: {WHAT_STEPS_DO[step]}", count.dropped) for step, count in left),
         ]
-        unread = [(name, number) for name, number in unread if number]
-        read = self.statistics.rows + self.rejected + self.unanswered + sum(count.dropped for _, count in left)
-        rows = [("rows read", read), *unread, *dropped]
-        rows += [("**rows in this dataset**", self.statistics.rows), ("of them with a ladder", overview.laddered)]
-        rows += [(f"of them with the gold answer alone: {why}", n) for why, n in overview.abstained.most_common()]
-        told = _table(("", "rows"), [(name, f"{count:,}") for name, count in rows])
-        if not overview.foreign:
-            return told
-        return f"{told}\n\n{share_of(overview.foreign, overview.tiers)} coarser answers are in another language than \
-their row, for want of a label in it: `language` of the tier names it."
+        rows = [("rows read", counted.rows + sum(number for _, number in unread))]
+        rows += [(name, -number) for name, number in unread if number]
+        rows += [("**rows in this dataset**", counted.rows), ("of them with a ladder", counted.laddered)]
+        rows += [(f"of them with the gold answer alone: {why}", n) for why, n in counted.abstained.most_common()]
+        return [(name, f"{count:,}") for name, count in rows]
 
-    def _classes(self) -> str:
-        text = "By what the question asks for: its relation where one is known, else its words.\n\n"
-        head = ("class", "rows", "with a ladder", "levels, mean")
-        return text + _table(head, self.statistics.overview.by_class())
-
-    def _links(self) -> str:
-        text = (
-            "A ladder stands on the entity that the answer was linked to. Of a row with several answers the least sure "
-            "link counts.\n\n"
-        )
-        return text + _table(("confidence", "rows"), self.statistics.overview.by_link())
-
-    def _cleaning(self) -> str:
+    def _cleaning(self) -> list[tuple[str, str, str, str]]:
         rows = []
         for step in STEPS:
             count = self.cleaner.counts.get(step)
             if count is None:
                 rows.append((f"`{step}`", WHAT_STEPS_DO[step], "not applied", ""))
                 continue
-            note = (
-                f"{count.answers:,} answer{'s' * (count.answers != 1)} taken out"
-                if step is CleaningStep.TRIVIAL_ANSWERS
-                else ""
-            )
-            if step is CleaningStep.TRIVIAL_ANSWERS and count.alone:
-                note += f"; {count.alone:,} rows have the gold answer alone, and stay"
-            note = "; ".join(f"{n:,} {reason}" for reason, n in count.reasons.most_common()) or note
+            note = "; ".join(f"{n:,} {reason}" for reason, n in count.reasons.most_common())
+            if step is CleaningStep.TRIVIAL_ANSWERS:
+                note = f"{count.answers:,} answer{'s' * (count.answers != 1)} taken out"
+                note += f"; {count.alone:,} rows have the gold answer alone, and stay" if count.alone else ""
             if step is CleaningStep.INCONSISTENT_DESCRIPTIONS and count.unjudged:
-                note = f"{count.unjudged:,} rows have no score and stay" + (
-                    "" if self.scored else ": no model was asked"
-                )
+                note = f"{count.unjudged:,} rows have no score and stay"
+                note += "" if self.scored else ": no model was asked"
             rows.append((f"`{step}`", WHAT_STEPS_DO[step], share_of(count.dropped, count.rows), note))
         cleaning = [count for step, count in self.cleaner.counts.items() if step is not CleaningStep.SEVERAL_ANSWERS]
         if cleaning:
             whole = share_of(sum(count.dropped for count in cleaning), cleaning[0].rows)
             rows.append(("all steps", "rows of those that were to be cleaned", whole, ""))
-        table = _table(("step", "takes out", "rows left out", ""), rows)
-        return f"In this order; rows left out stand in `dropped.jsonl` with the step and its reason.\n\n{table}"
-
-    def _phrasing_decisions(self, counts: DecisionCounts) -> str:
-        findings = [
-            (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
-            for name, by in sorted(counts.findings.items())
-        ]
-        stay = "; ".join(f"{n:,} {name}" for name, n in sorted(counts.fallbacks.items()))
-        stayed = f" {sum(counts.fallbacks.values()):,} rows {counts.fallback_in_words}: {stay}." if stay else ""
-        return (
-            f"{counts.asked:,} of {counts.rows:,} rows were asked for, before cleaning.{stayed} What checking found of "
-            "the model's words, and what was done with them; each decision stands in `phrasing.jsonl`:\n\n"
-            + _table(("finding", "texts"), findings)
-        )
-
-    def _licence(self) -> str:
-        if self.origin:
-            return f"{_LICENCE} {self.origin} They keep that licence: name it too."
-        return f"{_LICENCE} The questions keep the licence of where they come from: name it too."
-
-    def _other_columns(self) -> list[tuple[str, str]]:
-        others = [name for name in self.columns.kinds if name not in OWN]
-        return (
-            [(", ".join(f"`{name}`" for name in others), "from the questions, or notes on linking")] if others else []
-        )
-
-    def _loading(self) -> str:
-        return (
-            "```python\nfrom datasets import load_dataset\n\n"
-            f'rows = load_dataset("PATH/TO/THIS/FOLDER", split="{self.split}")\n```\n\n'
-            "`granola.match(\"a prediction\", rows[0][\"levels\"])` tells the level that a prediction states.\n\n"
-            f"Or `granola score {self.data_file} PREDICTIONS`, which reads the levels with their aliases; with "
-            "`--matcher f1` as the paper scores, by the gold answers without their aliases."
-        )
+        return rows
 
 
 def _feature_lines(kind: Kind, indent: str = "    ") -> list[str]:
@@ -205,12 +127,6 @@ def _feature_lines(kind: Kind, indent: str = "    ") -> list[str]:
     for name, inner in TIER.items():
         lines += [f"{indent}  - name: {name}", *_feature_lines(inner, f"{indent}    ")]
     return lines
-
-
-_LICENCE = (
-    "Not chosen here: whoever publishes this folder names it, above as `license:` and in this place. Facts, names and "
-    "descriptions from WikiData are CC0."
-)
 
 
 def _table(head: tuple[str, ...], rows: Sequence[Sequence[Any]], *, numbers: bool = False) -> str:

@@ -7,15 +7,11 @@ read them alike; `abstraction.files.rows.read_tiered` reads them back as tiered 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-import orjson
-
-from abstraction.base.tiers import Tier
 from abstraction.datasets.dataset_cleaning import SCORE
 from abstraction.files.records import (
     GRANOLA_COLUMNS,
@@ -27,6 +23,7 @@ from abstraction.files.records import (
 )
 from abstraction.files.row_models import finite
 from abstraction.files.rows import TieredRow, granola_columns
+from abstraction.files.writing import json_line
 from abstraction.phrasing.phrasing_prompts import ANSWER_SITELINKS
 from kg.base.files import atomic_path
 
@@ -85,64 +82,44 @@ class Columns:
         return {**OWN, **{key: kind or "string" for key, kind in self._others.items()}}
 
     def record(self, row: TieredRow) -> dict[str, Any]:
-        """One row under all columns. A missing text is "", as in GRANOLA-EQ, a missing number or truth value None."""
+        """One row under all columns."""
         given: dict[str, Any] = {
             **row.extra,
             **granola_columns(row),
             "answers": list(row.answers),
-            "levels": [{"tiers": [_tier_fields(tier) for tier in level.tiers]} for level in row.levels],
+            "levels": [{"tiers": [_convert_all(tier.to_json(), TIER) for tier in level.tiers]} for level in row.levels],
             "abstained": row.abstained,
         }
-        return {name: _convert_to_kind(given.get(name), kind) for name, kind in self.kinds.items()}
+        return _convert_all(given, self.kinds)
 
 
-def _tier_fields(tier: Tier) -> dict[str, Any]:
-    """A tier with every field; a missing text is ""."""
-    given = tier.to_json()
-    return {
-        name: _convert_to_kind(given.get(name, [] if kind == "strings" else None), kind) for name, kind in TIER.items()
-    }
+def _convert_all(given: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    """The values under all names of `kinds`. A missing text is "", as in GRANOLA-EQ, a missing number or bool None."""
+    return {name: _convert_to_kind(given.get(name), kind) for name, kind in kinds.items()}
 
 
 def write_data(rows: Iterable[TieredRow], columns: Columns, path: Path) -> None:
     """Write rows under the columns, as Parquet or JSONL by the path's ending."""
-    with (
-        atomic_path(path) as temporary,
-        _open_writer(temporary, columns, is_parquet=path.suffix == ".parquet") as write,
-    ):
-        source = iter(rows)
-        while batch := list(islice(source, BATCH)):
-            write([columns.record(row) for row in batch])
+    with atomic_path(path) as temporary:
+        if path.suffix != ".parquet":
+            with temporary.open("wb") as stream:
+                stream.writelines(json_line(columns.record(row)) for row in rows)
+            return
+        import pyarrow  # type: ignore[import-untyped]  # ships no stubs
+        import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
 
-
-@contextmanager
-def _open_writer(
-    path: Path, columns: Columns, *, is_parquet: bool
-) -> Iterator[Callable[[list[dict[str, Any]]], object]]:
-    """A function that writes records."""
-    if not is_parquet:
-        with path.open("wb") as stream:
-            yield lambda records: stream.write(
-                b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
-            )
-        return
-    import pyarrow  # type: ignore[import-untyped]  # ships no stubs
-    import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
-
-    types = {
-        "string": pyarrow.string(),
-        "int64": pyarrow.int64(),
-        "float64": pyarrow.float64(),
-        "bool": pyarrow.bool_(),
-        "strings": pyarrow.list_(pyarrow.string()),
-    }
-    tier = pyarrow.struct([(name, types[kind]) for name, kind in TIER.items()])
-    types["levels"] = pyarrow.list_(pyarrow.struct([("tiers", pyarrow.list_(tier))]))
-    schema = pyarrow.schema(
-        [(name, types[kind]) for name, kind in columns.kinds.items()], metadata={"schema_version": str(SCHEMA_VERSION)}
-    )
-    with pyarrow.parquet.ParquetWriter(path, schema) as writer:
-        yield lambda records: writer.write_table(pyarrow.Table.from_pylist(records, schema=schema))
+        types = {
+            "string": pyarrow.string(), "int64": pyarrow.int64(), "float64": pyarrow.float64(),
+            "bool": pyarrow.bool_(), "strings": pyarrow.list_(pyarrow.string()),
+        }  # fmt: skip
+        tier = pyarrow.struct([(name, types[kind]) for name, kind in TIER.items()])
+        types["levels"] = pyarrow.list_(pyarrow.struct([("tiers", pyarrow.list_(tier))]))
+        fields = [(name, types[kind]) for name, kind in columns.kinds.items()]
+        schema = pyarrow.schema(fields, metadata={"schema_version": str(SCHEMA_VERSION)})
+        source = map(columns.record, rows)
+        with pyarrow.parquet.ParquetWriter(temporary, schema) as writer:
+            while batch := list(islice(source, BATCH)):
+                writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
 
 
 def _kind_of_value(value: object) -> Kind | None:
@@ -157,7 +134,7 @@ def _kind_of_value(value: object) -> Kind | None:
 
 def _convert_to_kind(value: object, kind: Kind) -> Any:
     if kind in ("strings", "levels"):
-        return value
+        return value or []
     if kind == "string":
         return "" if value is None else value if isinstance(value, str) else json_text(value)
     if value is None or value == "":
@@ -175,8 +152,3 @@ def _int64(value: object) -> int | None:
     except ValueError:
         return None
     return number if number is not None and -(2**63) <= number < 2**63 else None  # the range of int64
-
-
-# Columns about the two entities of a row: descriptions as in GRANOLA-EQ, and numbers of Wikimedia pages.
-
-

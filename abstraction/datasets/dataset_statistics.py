@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from abstraction.base.faults import RejectedRow
@@ -15,6 +14,9 @@ from abstraction.files.rows import TieredRow
 from abstraction.text.questions.question_kinds import QuestionKind, asked_kind
 from kg.base.model import ENTITY_ID, entity_number
 
+Row = tuple[str, ...]
+NO_RELATION = "(none)"
+MANY = 4  # rows with this many answers or more are counted together, as in the paper
 EXAMPLES = 5  # ladders on the card
 _LEAST_LEVELS = 3  # least levels of an example
 _MOST_TIERS = 3  # most tiers in one level of an example
@@ -47,36 +49,35 @@ def link_confidence(row: TieredRow) -> str:
     return max(confidences, key=_CONFIDENCES.index)
 
 
-@dataclass(slots=True)
-class _ClassCount:
-    rows: int = 0
-    laddered: int = 0
-    levels: int = 0
+class Statistics:
+    """Counts of the rows given to `add`: answers are levels, as in GRANOLA-EQ's columns; tiers include siblings.
 
+    `answers`: by relation, rows by number of answers. `classes`: by class of answers, its "rows", those with a ladder
+    and their levels. `coarser`: tiers beyond the answers, `foreign` of them in another language than their row.
+    """
 
-@dataclass(slots=True)
-class Overview:
-    """Counts of the rows given to `add`, and the first ladder of each class of answers."""
-
-    language: str = "en"
-    classes: dict[str, _ClassCount] = field(default_factory=dict)
-    links: Counter[str] = field(default_factory=Counter)
-    abstained: Counter[str] = field(default_factory=Counter)
-    tiers: int = 0
-    foreign: int = 0
-    _first_examples: dict[str, list[str]] = field(default_factory=dict)
-    _other_examples: list[list[str]] = field(default_factory=list)
+    def __init__(self, language: str = "en") -> None:
+        self.rows = self.coarser = self.foreign = 0
+        self.answers: dict[str, Counter[int]] = {}
+        self.tiers: Counter[int] = Counter()
+        self.classes: dict[str, Counter[str]] = {}
+        self.links: Counter[str] = Counter()
+        self.abstained: Counter[str] = Counter()
+        self._language = language
+        self._first_examples: dict[str, list[str]] = {}  # one of each class
+        self._other_examples: list[list[str]] = []
 
     def add(self, row: TieredRow) -> None:
         """Count one row."""
-        name = answer_class(row, self.language)
-        count = self.classes.setdefault(name, _ClassCount())
-        count.rows += 1
-        count.laddered += len(row.levels) > 1
-        count.levels += len(row.levels)
+        self.rows += 1
+        self.answers.setdefault(row.relation or NO_RELATION, Counter())[len(row.levels)] += 1
+        self.tiers[sum(len(level.tiers) for level in row.levels)] += 1
+        name = answer_class(row, self._language)
+        of_row = {"rows": 1, "laddered": int(len(row.levels) > 1), "levels": len(row.levels)}
+        self.classes.setdefault(name, Counter()).update(of_row)
         self.links[link_confidence(row)] += 1
         coarser = [tier for level in row.levels[1:] for tier in level.tiers]
-        self.tiers += len(coarser)
+        self.coarser += len(coarser)
         self.foreign += sum(tier.language is not None for tier in coarser)
         if len(row.levels) == 1:
             self.abstained[row.abstained or "all coarser answers taken out by cleaning"] += 1
@@ -86,44 +87,97 @@ class Overview:
             elif len(self._other_examples) < EXAMPLES:
                 self._other_examples.append(_ladder_lines(row))
 
+    def watch(self, rows: Iterable[TieredRow | RejectedRow]) -> Iterator[TieredRow]:
+        """The tiered rows, each counted as it is taken."""
+        for row in rows:
+            if isinstance(row, TieredRow):
+                self.add(row)
+                yield row
+
     @property
     def laddered(self) -> int:
         """The number of rows with a coarser answer."""
-        return sum(count.laddered for count in self.classes.values())
+        return sum(count["laddered"] for count in self.classes.values())
 
-    def by_class(self) -> list[tuple[str, str, str, str]]:
+    @property
+    def relations(self) -> list[str]:
+        """The relations of the rows by property number; "(none)" comes last."""
+        return sorted(self.answers, key=lambda r: (r == NO_RELATION, 0 if r == NO_RELATION else entity_number(r)))
+
+    def by_answers(self, relation: str | None = None) -> Counter[int]:
+        """The number of rows by number of answers, of all relations or of one."""
+        chosen = self.answers.values() if relation is None else [self.answers[relation]]
+        return sum(chosen, Counter[int]())
+
+    def shares(self, relation: str | None = None) -> dict[str, float]:
+        """The shares, in [0, 1], of rows with 1, 2, 3 and "4 or more" answers; {} without rows."""
+        counted = self.by_answers(relation)
+        whole = counted.total()
+        if not whole:
+            return {}
+        few = {str(n): counted[n] / whole for n in range(1, MANY)}
+        return few | {f"{MANY} or more": sum(c for n, c in counted.items() if n >= MANY) / whole}
+
+    def mean(self, relation: str | None = None) -> float:
+        """The mean number of answers per row, the gold answer included; NaN without rows."""
+        counted = self.by_answers(relation)
+        return sum(n * c for n, c in counted.items()) / counted.total() if counted else float("nan")
+
+    def by_class(self) -> list[Row]:
         """(class, rows, rows with a ladder, mean levels), the largest class first."""
         # Names break ties, so that cards are reproducible.
-        ordered = sorted(self.classes.items(), key=lambda one: (-one[1].rows, one[0]))
+        ordered = sorted(self.classes.items(), key=lambda one: (-one[1]["rows"], one[0]))
         return [
-            (name, f"{count.rows:,}", share_of(count.laddered, count.rows), f"{count.levels / count.rows:.2f}")
-            for name, count in ordered
+            (name, f"{n['rows']:,}", share_of(n["laddered"], n["rows"]), f"{n['levels'] / n['rows']:.2f}")
+            for name, n in ordered
         ]
 
-    def by_link(self) -> list[tuple[str, str]]:
+    def by_link(self) -> list[Row]:
         """(confidence, rows), from the surest."""
-        whole = self.links.total()
+        whole, names = self.links.total(), (*_CONFIDENCES, NO_ENTITY, NOT_LINKED)
+        return [(name, share_of(self.links[name], whole)) for name in names if self.links[name]]
+
+    def tables(self) -> list[tuple[Row, list[Row]]]:
+        """Rows by number of answers, and by relation, as tables: head and rows."""
+        related = sum(name != NO_RELATION for name in self.answers)
+        rows: list[Row] = [("rows", f"{self.rows:,}"), ("relations", str(related))]
+        rows += [
+            (f"rows with {name} answer{'s' * (name != '1')}", f"{100 * share:.1f} %")
+            for name, share in self.shares().items()
+        ]
+        if self.rows:
+            rows.append(("answers per row, mean", f"{self.mean():.2f}"))
+        by_relation: list[Row] = [
+            (
+                titled(name),
+                f"{self.answers[name].total():,}",
+                *(f"{100 * share:.1f} %" for share in self.shares(name).values()),
+                f"{self.mean(name):.2f}",
+            )
+            for name in self.relations
+        ]
         return [
-            (name, share_of(self.links[name], whole))
-            for name in (*_CONFIDENCES, NO_ENTITY, NOT_LINKED)
-            if self.links[name]
+            (("", "this dataset"), rows),
+            (("relation", "rows", "1", "2", "3", "4 or more", "mean"), by_relation),
         ]
 
     def examples(self) -> str:
         """Up to five ladders in Markdown: one of each class of answers, the largest first, then others."""
-        ordered = sorted(self._first_examples, key=lambda name: (-self.classes[name].rows, name))
-        chosen = [self._first_examples[name] for name in ordered][:EXAMPLES]
-        chosen += self._other_examples[: EXAMPLES - len(chosen)]
-        return "\n\n".join("\n".join(lines) for lines in chosen) if chosen else "No row has three levels."
+        ordered = sorted(self._first_examples, key=lambda name: (-self.classes[name]["rows"], name))
+        chosen = [*(self._first_examples[name] for name in ordered), *self._other_examples][:EXAMPLES]
+        return "\n\n".join("\n".join(lines) for lines in chosen) or "No row has three levels."
 
     def to_json(self) -> dict[str, Any]:
         """All counts as a JSON object."""
-        classes = {
-            name: {"rows": one.rows, "laddered": one.laddered, "levels": one.levels}
-            for name, one in sorted(self.classes.items())
+        return {
+            "rows": self.rows,
+            "relations": {r: self.answers[r].total() for r in self.relations},
+            "answers": {str(n): c for n, c in sorted(self.by_answers().items())},
+            "answers_with_siblings": {str(n): c for n, c in sorted(self.tiers.items())},
+            "answer_classes": {name: dict(count) for name, count in sorted(self.classes.items())},
+            "links": dict(sorted(self.links.items())),
+            **({"tiers_in_another_language": self.foreign} if self.foreign else {}),
         }
-        foreign = {"tiers_in_another_language": self.foreign} if self.foreign else {}
-        return {"answer_classes": classes, "links": dict(sorted(self.links.items())), **foreign}
 
 
 def share_of(part: int, whole: int) -> str:
@@ -150,90 +204,3 @@ def _escape_markdown(text: str) -> str:
     line = _CONTROL.sub(" ", text[: 2 * _LONGEST])  # long texts are cut before any work on them
     line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
     return _MARKUP.sub(r"\\\g<0>", line)
-
-
-NO_RELATION = "(none)"
-Row = tuple[str, ...]
-MANY = 4  # rows with this many answers or more are counted together, as in the paper
-
-
-class Statistics:
-    """Counts of the rows given to `add`: answers are levels, as in GRANOLA-EQ's columns; tiers include siblings."""
-
-    def __init__(self, language: str = "en") -> None:
-        self.rows = 0
-        self.answers: dict[str, Counter[int]] = {}
-        self.tiers: Counter[int] = Counter()
-        self.overview = Overview(language)
-
-    def add(self, row: TieredRow) -> None:
-        """Count one row."""
-        self.rows += 1
-        self.answers.setdefault(row.relation or NO_RELATION, Counter())[len(row.levels)] += 1
-        self.tiers[sum(len(level.tiers) for level in row.levels)] += 1
-        self.overview.add(row)
-
-    def watch(self, rows: Iterable[TieredRow | RejectedRow]) -> Iterator[TieredRow]:
-        """The tiered rows, each counted as it is taken."""
-        for row in rows:
-            if isinstance(row, TieredRow):
-                self.add(row)
-                yield row
-
-    @property
-    def relations(self) -> list[str]:
-        """The relations of the rows by property number; "(none)" comes last."""
-        return sorted(self.answers, key=lambda r: (r == NO_RELATION, 0 if r == NO_RELATION else entity_number(r)))
-
-    def by_answers(self, relation: str | None = None) -> Counter[int]:
-        """The number of rows by number of answers, of all relations or of one."""
-        chosen = self.answers.values() if relation is None else [self.answers[relation]]
-        return sum(chosen, Counter[int]())
-
-    def shares(self, relation: str | None = None) -> dict[str, float]:
-        """The shares, in [0, 1], of rows with 1, 2, 3 and "4 or more" answers; {} without rows."""
-        counted = self.by_answers(relation)
-        whole = counted.total()
-        if not whole:
-            return {}
-        few = {str(n): counted[n] / whole for n in range(1, MANY)}
-        return few | {f"{MANY} or more": sum(c for n, c in counted.items() if n >= MANY) / whole}
-
-    def mean(self, relation: str | None = None) -> float:
-        """The mean number of answers per row, the gold answer included; NaN without rows."""
-        counted = self.by_answers(relation)
-        return sum(n * c for n, c in counted.items()) / counted.total() if counted else float("nan")
-
-    def to_json(self) -> dict[str, Any]:
-        """All counts as a JSON object."""
-        return {
-            "rows": self.rows,
-            "relations": {r: self.answers[r].total() for r in self.relations},
-            "answers": {str(n): c for n, c in sorted(self.by_answers().items())},
-            "answers_with_siblings": {str(n): c for n, c in sorted(self.tiers.items())},
-            **self.overview.to_json(),
-        }
-
-    def tables(self) -> list[tuple[Row, list[Row]]]:
-        """The statistics as tables, head and rows."""
-        related = sum(r != NO_RELATION for r in self.relations)
-        rows: list[Row] = [("rows", f"{self.rows:,}"), ("relations", str(related))]
-        rows += [
-            (f"rows with {name} answer{'s' * (name != '1')}", f"{100 * share:.1f} %")
-            for name, share in self.shares().items()
-        ]
-        if self.rows:
-            rows.append(("answers per row, mean", f"{self.mean():.2f}"))
-        by_relation: list[Row] = [
-            (
-                titled(name),
-                f"{self.by_answers(name).total():,}",
-                *(f"{100 * share:.1f} %" for share in self.shares(name).values()),
-                f"{self.mean(name):.2f}",
-            )
-            for name in self.relations
-        ]
-        return [
-            (("", "this dataset"), rows),
-            (("relation", "rows", "1", "2", "3", "4 or more", "mean"), by_relation),
-        ]

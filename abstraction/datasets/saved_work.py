@@ -19,6 +19,7 @@ from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.errors import DatasetError
 from abstraction.files.row_shapes import RowShape, origin_sentence
 from abstraction.files.rows import QARow, TieredRow, read_questions
+from abstraction.files.writing import json_line
 from kg.base.files import WorkFolder, atomic_path
 
 
@@ -58,11 +59,6 @@ class QuestionFiles:
             self.files, relation=self.relation, limit=self.limit, on_reject=on_reject, on_unanswered=on_reject,
             shape=self.shape, language=self.language,
         )  # fmt: skip
-
-
-def has_one_answer(row: QARow) -> bool:
-    """Whether all of a question's gold answers are one text."""
-    return len(set(row.answers)) == 1
 
 
 _REQUEST = "request.json"  # in the work folder, to be compared when building continues
@@ -106,9 +102,8 @@ class Parts:
 
     def write(self, number: int, rows: Iterable[TieredRow | RejectedRow], *, whole: bool = True) -> None:
         """Keep a finished batch; `whole`: no answer of a model is missing."""
-        with atomic_path(self._part(number, whole=whole)) as temporary, temporary.open("wb") as stream:
-            for row in rows:
-                stream.write(_line_of(row))
+        with atomic_path(self._part(number, whole=whole)) as temporary:
+            temporary.write_bytes(b"".join(map(line_of, rows)))
 
     def rows(self, number: int) -> Iterator[TieredRow | RejectedRow]:
         """The rows of a kept batch, rejected ones in their places."""
@@ -120,15 +115,11 @@ class Parts:
         return self.folder / f"{number:08}{'' if whole else '.lacking'}.jsonl"  # names sort in the order of the batches
 
 
-def _line_of(row: TieredRow | RejectedRow) -> bytes:
+def line_of(row: TieredRow | RejectedRow) -> bytes:
+    """A tiered row, with its source, or a rejected row as a line of JSON."""
     if isinstance(row, RejectedRow):
-        return orjson.dumps({"rejected": row.to_json()}, option=orjson.OPT_APPEND_NEWLINE)
-    return line_of(row)
-
-
-def line_of(row: TieredRow) -> bytes:
-    """A row as a line of JSON, with its source."""
-    return orjson.dumps({"source": row.source, "row": row.to_json()}, option=orjson.OPT_APPEND_NEWLINE)
+        return json_line({"rejected": row.to_json()})
+    return json_line({"source": row.source, "row": row.to_json()})
 
 
 def row_of(line: bytes) -> TieredRow | RejectedRow:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from abstraction.base.tiers import Abstention, Level, Tier
-from abstraction.datasets.dataset_statistics import NO_ENTITY, NOT_LINKED, Overview, answer_class, link_confidence
+from abstraction.datasets.dataset_statistics import NO_ENTITY, NOT_LINKED, Statistics, answer_class, link_confidence
 from abstraction.files.rows import TieredRow
 
 
@@ -31,8 +31,8 @@ ROWS = [
 ]
 
 
-def overview(*rows: TieredRow) -> Overview:
-    made = Overview()
+def overview(*rows: TieredRow) -> Statistics:
+    made = Statistics()
     for one in rows:
         made.add(one)
     return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.saved_work import QuestionFiles
 from abstraction.errors import DatasetError, RowError
 from abstraction.files.row_shapes import shape_of
-from abstraction.files.rows import TieredRow
 from tests.abstraction.tiny_dataset import ASKED, Scored, Worded, built, lines, put, tiered, world
 
 
@@ -140,18 +138,6 @@ def test_a_phraser_and_a_scorer_take_their_places(tmp_path: Path) -> None:
     card = (tmp_path / "out" / "README.md").read_text()
     assert "| Phraser | `worded` |" in card
     assert "phrased by a model" in card
-
-
-def test_a_phraser_or_scorer_that_breaks_its_word_is_told(tmp_path: Path) -> None:
-    class Short(Worded):
-        def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[TieredRow]:
-            return rows[:-1]
-
-    with pytest.raises(DatasetError, match="other rows back"):
-        built(tmp_path, phraser=Short(tmp_path / "log"))
-    (tmp_path / "s").mkdir()
-    with pytest.raises(DatasetError, match="expected 0 to 1"):
-        built(tmp_path / "s", scorer=Scored({"a": 1.5}))
 
 
 def test_a_score_that_a_row_brought_stays_where_there_is_no_other(tmp_path: Path) -> None:
