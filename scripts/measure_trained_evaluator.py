@@ -13,8 +13,8 @@ from typing import Any
 from measuring import arguments
 from sklearn.model_selection import GroupKFold
 
-from granola.evidence.attribution.attribution_samples import AttributionSample, read_any_samples
-from granola.evidence.attribution.evaluation import scores_of, verdict_row
+from granola.evidence.attribution.attribution_samples import AttributionSample, read_samples
+from granola.evidence.attribution.attribution_task import scores_of, verdict_row
 from granola.evidence.attribution.trained_evaluator import TrainedEvaluator
 from granola.evidence.evidence_task import Forming
 
@@ -27,7 +27,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--folds", type=int, default=10, help="parts of the cross-validation")
     given = parser.parse_args()
-    first, second = (list(read_any_samples(given.data / "attribution" / f"{file}.jsonl.gz")) for file in SETS.values())
+    first, second = (list(read_samples(given.data / "attribution" / f"{file}.jsonl.gz")) for file in SETS.values())
     for (name, own), other in zip(zip(SETS, (first, second), strict=True), (second, first), strict=True):
         tell(f"{name}, trained on the other", _judged(other, own))
         groups = [sample.question or sample.statement for sample in own]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from granola.evidence.attribution.simple_evaluators import WordEvaluator
+from granola.evidence.attribution.evaluators import WordEvaluator
 from granola.evidence.grounding.answer_judging import EvaluatorSentenceJudge
 from granola.evidence.grounding.grounded_rows import Relevance
 from granola.evidence.grounding.grounding_task import AnsweredSentence, AnswerVerdict, GroundingItem, SentenceVerdict

@@ -85,8 +85,8 @@ class SheetsDraw(RowsCommand):
     def _items_to_judge(self, rejected: list[RejectedRow]) -> Sequence[Row]:
         from abstraction.files.records import Record, read_records
         from abstraction.files.rows import read_tiered
-        from granola.evidence.attribution.attribution_samples import read_any_samples
-        from granola.evidence.attribution.text_task import text_items
+        from granola.evidence.attribution.attribution_samples import read_samples
+        from granola.evidence.attribution.text_coverage import text_items
         from granola.evidence.audit.tier_sheets import tier_items
         from granola.evidence.verdict_rows import read_verdicts, task_of
 
@@ -96,7 +96,7 @@ class SheetsDraw(RowsCommand):
             return list(tier_items(read_tiered(self.items, on_reject=rejected.append), with_first=self.with_first))
         task = task_of(first.data) if first is not None else None
         if task is None:
-            samples = list(read_any_samples(self.items, on_reject=rejected.append))
+            samples = list(read_samples(self.items, on_reject=rejected.append))
             return list(text_items(samples)) if self.texts else [sample.to_json() for sample in samples]
         rows = read_verdicts([self.items], on_reject=rejected.append)
         # Added by the reader of verdicts; they are not part of an item.
@@ -176,7 +176,7 @@ class SheetsRead(Command[SheetsJudged]):
         from abstraction.files.records import Record, read_records
         from abstraction.files.writing import write_records
         from granola.evidence.annotation_sheets import check_sheets, read_sheet, sheet_agreement, verdicts_of
-        from granola.evidence.attribution.text_task import PAPER, TEXTS
+        from granola.evidence.attribution.text_coverage import PAPER, TEXTS
         from granola.evidence.audit.tier_sheets import COMPARABLE, TIERS, error_rates
         from granola.evidence.verdict_rows import sheet_form
 

@@ -15,9 +15,16 @@ import pytest
 from abstraction.errors import RowError
 from granola.commands import AttributionBuild
 from granola.errors import UsageError
-from granola.evidence.attribution.attribution_samples import AttributionSample, read_samples, write_samples
+from granola.evidence.attribution.attribution_samples import (
+    AttributionSample,
+    Category,
+    Complexity,
+    read_samples,
+    write_samples,
+)
 from granola.evidence.attribution.benchmark_building import (
     COMPLEXITY,
+    PAPER_COUNTS,
     CategoryShares,
     SampleMaker,
     SampleSettings,
@@ -25,10 +32,8 @@ from granola.evidence.attribution.benchmark_building import (
     in_paper_shares,
 )
 from granola.evidence.attribution.benchmark_folder import counts, lengths, split, subjects_of
-from granola.evidence.attribution.categories import PAPER_COUNTS, Category, Complexity
-from granola.evidence.attribution.evidence_edits import EditError, EvidenceEditor, facts_of
+from granola.evidence.attribution.evidence_edits import EditError, EvidenceEditor, facts_of, why_unproven
 from granola.evidence.attribution.fact_wording import FactWording
-from granola.evidence.attribution.label_proofs import why_unproven
 from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.evidence.attribution.question_sources import QuestionSources
 from granola.evidence.attribution.relation_table import RelationValues

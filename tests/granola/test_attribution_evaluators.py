@@ -20,32 +20,57 @@ from granola.commands import AttributionEvaluate, AttributionTrain
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_samples import (
     AttributionSample,
+    Category,
     CitedFact,
-    read_any_samples,
+    Complexity,
+    read_category,
+    read_samples,
     write_samples,
 )
-from granola.evidence.attribution.categories import Category, Complexity, read_category
-from granola.evidence.attribution.chat_evaluator import ChatEvaluator, PromptFamily, draw_examples
-from granola.evidence.attribution.claim_features import ENTAILMENT_FEATURES, FEATURES, WordWeights, features_of
-from granola.evidence.attribution.decomposed_evaluator import DecomposedEvaluator, combine_labels, read_facts
-from granola.evidence.attribution.entailment_evaluators import EntailmentEvaluator, GeneratedEntailment, PremiseIs
-from granola.evidence.attribution.evaluation import (
+from granola.evidence.attribution.attribution_task import (
     BY_PEOPLE,
     CATEGORIES,
     FACT_SCORE,
     TRIPLES_LEFT,
-    f1_of,
-    facts_in_evidence,
     macro_f1,
     micro_f1,
     scores_of,
     verdict_row,
 )
-from granola.evidence.attribution.evaluators import AttributionJudgement, fact_samples, fact_verdicts, prompt_lines
-from granola.evidence.attribution.model_wording import ModelWording, automatic_coverage
-from granola.evidence.attribution.simple_evaluators import GraphEvaluator, WordEvaluator
-from granola.evidence.attribution.text_checks import TextCoverage, coverage, foreign_names, states_name
-from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
+from granola.evidence.attribution.evaluators import (
+    AttributionJudgement,
+    EntailmentEvaluator,
+    GraphEvaluator,
+    PremiseIs,
+    WordEvaluator,
+    fact_verdicts,
+)
+from granola.evidence.attribution.model_wording import ModelWording
+from granola.evidence.attribution.prompted_evaluators import (
+    LABELS,
+    CategoryEvaluator,
+    DecomposedEvaluator,
+    GeneratedEntailment,
+    cited_lines,
+    combine_labels,
+    draw_examples,
+    read_facts,
+)
+from granola.evidence.attribution.text_coverage import (
+    TextCoverage,
+    automatic_coverage,
+    coverage,
+    foreign_names,
+    states_name,
+)
+from granola.evidence.attribution.trained_evaluator import (
+    ENTAILMENT_FEATURES,
+    FEATURES,
+    FILE,
+    TrainedEvaluator,
+    WordWeights,
+    features_of,
+)
 from granola.evidence.evidence_task import Forming
 from granola.evidence.verdict_rows import VerdictRows
 from granola.scoring.statistics import cohen_kappa
@@ -104,16 +129,16 @@ def test_facts_are_lines() -> None:
         read_facts(" \n")
 
 
-@pytest.mark.parametrize("family", list(PromptFamily))
-def test_a_chat_model_is_asked_once_a_sample(family: PromptFamily) -> None:
-    model = Scripted(lambda request: "Attributable" if family is PromptFamily.THREE_WAY else "Supportive")
-    evaluator = ChatEvaluator(model=model, family=family)
+@pytest.mark.parametrize("family", ["defined", "options", "three-way"])
+def test_a_chat_model_is_asked_once_a_sample(family: str) -> None:
+    model = Scripted(lambda request: "Attributable" if family == "three-way" else "Supportive")
+    evaluator = CategoryEvaluator(model=model, kind=family)
     found = list(evaluator.judge([sample(0), sample(1, PAR)]))
     assert [one.category for one in found] == [SUP, SUP]
     assert [one.id for one in found] == ["s0", "s1"]
     last = model.asked[0].messages[-1].content
     assert "Ann Lee was born in Manchester." in last
-    assert ("|" in last) == (family is not PromptFamily.DEFINED)  # the claim is question|statement
+    assert ("|" in last) == (family != "defined")  # the claim is question|statement
     assert evaluator.signature().startswith(f"{family}|shots:0|model:m-")
 
 
@@ -123,21 +148,21 @@ def test_examples_stand_before_the_question() -> None:
     assert [one.category for one in shots] == [*Category, *Category]
     assert len({one.id for one in shots}) == 8
     model = Scripted(lambda request: "Irrelevant")
-    list(ChatEvaluator(model=model, family=PromptFamily.OPTIONS, examples=shots).judge([sample(99)]))
+    list(CategoryEvaluator(model=model, kind="options", examples=shots).judge([sample(99)]))
     said = [one.content for one in model.asked[0].messages if one.role == "assistant"]
     assert said == ["Supportive", "Insufficient", "Contradictory", "Irrelevant"] * 2
-    three = draw_examples(pool, 1, categories=[*PromptFamily.THREE_WAY.labels])
+    three = draw_examples(pool, 1, categories=[*LABELS["three-way"]])
     assert PAR not in {one.category for one in three}
 
 
 def test_a_reply_that_cannot_be_read_is_asked_again_and_then_counted() -> None:
     model = Scripted(lambda request: "maybe" if "s0" in request.id or request.id == "s0" else "2")
-    found = list(ChatEvaluator(model=model).judge([sample(0), sample(1)]))
+    found = list(CategoryEvaluator(model=model, kind="defined").judge([sample(0), sample(1)]))
     assert (found[0].category, found[0].supported) == (None, None)
     assert "unreadable-reply" in found[0].failed
     assert found[1].category is PAR
     assert len(model.asked) == 3
-    assert next(ChatEvaluator(model=Scripted(lambda request: None)).judge([sample()])).failed
+    assert next(CategoryEvaluator(model=Scripted(lambda request: None), kind="defined").judge([sample()])).failed
 
 
 def test_a_statement_is_judged_fact_by_fact() -> None:
@@ -147,11 +172,11 @@ def test_a_statement_is_judged_fact_by_fact() -> None:
             return "Ann Lee was born.\nShe was born in Manchester."
         return "Supportive" if "in Manchester" in text.split("</fact>")[0] else "Irrelevant"
 
-    (found,) = DecomposedEvaluator(model=Scripted(answer)).judge([sample()])
+    (found,) = DecomposedEvaluator(model=Scripted(answer), kind="decomposed").judge([sample()])
     assert found.category is PAR
     assert found.facts == (("Ann Lee was born.", "irrelevant"), ("She was born in Manchester.", "supportive"))
     broken = Scripted(lambda request: "A.\nB." if "<fact>" not in request.messages[-1].content else "hm")
-    (lost,) = DecomposedEvaluator(model=broken).judge([sample()])
+    (lost,) = DecomposedEvaluator(model=broken, kind="decomposed").judge([sample()])
     assert (lost.category, lost.supported) == (None, None)
 
 
@@ -209,19 +234,20 @@ def test_facts_are_asked_for_by_a_true_or_false_question() -> None:
     """Appendix D.2: one fact and its context; the graph's answer is the automatic score."""
     left = sample(0, PAR, subgraph=(fact("x"), fact("y")), evidence=(fact("x"),))
     model = Scripted(lambda request: "True" if "<statement>x." in request.messages[-1].content else "It is false.")
-    for evaluator in (ChatEvaluator(model=model), DecomposedEvaluator(model=model)):
+    for asking, kind in ((CategoryEvaluator, "defined"), (DecomposedEvaluator, "decomposed")):
+        evaluator = asking(model=model, kind=kind)
         assert list(fact_verdicts(evaluator, [left])) == [(True, False)]
     assert list(fact_verdicts(WordEvaluator(), [left])) == [(True, True)]  # no word of four letters, nothing to support
     facts = StoreFacts(world())
     partial = [made(facts, name)[PAR] for name in ("path", "tree")]
-    assert list(fact_verdicts(GraphEvaluator(facts), partial)) == [facts_in_evidence(one) for one in partial]
+    assert list(fact_verdicts(GraphEvaluator(facts), partial)) == [one.facts_in_evidence for one in partial]
 
 
 def test_examples_stand_before_both_questions_of_a_decomposed_evaluator() -> None:
     facts = StoreFacts(world())
     examples = [made(facts, "path")[category] for category in Category]
     model = Scripted(lambda request: "A is b." if request.id.endswith("split") else "Supportive")
-    list(DecomposedEvaluator(model=model, examples=examples).judge([sample()]))
+    list(DecomposedEvaluator(model=model, examples=examples, kind="decomposed").judge([sample()]))
     split, judged = model.asked
     said = [one.content for one in split.messages if one.role == "assistant"]
     assert examples[0].subgraph[0].text in said[-1]
@@ -298,7 +324,7 @@ def test_one_is_in_the_box() -> None:
 @pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not there")
 def test_the_one_in_the_box_helps_on_labels_that_it_has_not_seen() -> None:
     """Macro-F1 on AttributionBench's development set; word overlap at its best threshold has .651, chance .5."""
-    samples = list(read_any_samples(SHARED / "attribution" / "attributionbench_dev.jsonl.gz"))[::4]
+    samples = list(read_samples(SHARED / "attribution" / "attributionbench_dev.jsonl.gz"))[::4]
     judged = TrainedEvaluator.load("bundled").judge(samples)
     right = sum(one.supported is of.supported for one, of in zip(judged, samples, strict=True))
     assert right / len(samples) > 0.6
@@ -320,7 +346,7 @@ def test_f1_by_hand() -> None:
     """Supportive: 2 right of 3 gold and 3 said, 4/6. Partial: 1 of 2 and 2, 2/4. Contradictory: 1 of 3 and 1, 2/4.
     Irrelevant: 1 of 2 and 2, 2/4.
     """
-    assert [counted(PAIRS, f1_of(label)) for label in CATEGORIES] == pytest.approx([4 / 6, 1 / 2, 1 / 2, 1 / 2])
+    assert [counted(PAIRS, macro_f1([label])) for label in CATEGORIES] == pytest.approx([4 / 6, 1 / 2, 1 / 2, 1 / 2])
     assert counted(PAIRS, macro_f1(CATEGORIES)) == pytest.approx((4 / 6 + 3 / 2) / 4)
     assert counted(PAIRS, micro_f1) == pytest.approx(5 / 10)  # what has no label is wrong
 
@@ -368,8 +394,7 @@ def fact(letter: str) -> CitedFact:
 
 def test_fact_scores_by_hand() -> None:
     left = sample(0, PAR, subgraph=(fact("x"), fact("y"), fact("z")), evidence=(fact("x"), fact("z")))
-    assert facts_in_evidence(left) == (True, False, True)
-    assert [one.statement for one in fact_samples(left)] == ["x.", "y.", "z."]
+    assert left.facts_in_evidence == (True, False, True)
     said = AttributionJudgement(id="s0", category=PAR, supported=False)
     rows = [verdict_row("a", left, said, (True, False, None)), verdict_row("a", left, said, (True, True, True))]
     scores = scores_of(rows, Forming(resamples=20))
@@ -401,7 +426,7 @@ def test_attribution_bench_is_read_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "bench.jsonl"
     path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
     rejected: list[Any] = []
-    found = list(read_any_samples(path, on_reject=rejected.append))
+    found = list(read_samples(path, on_reject=rejected.append))
     assert [(one.supported, one.category) for one in found] == [(True, None), (False, None)]
     assert "expected 'attributable' or 'not attributable'" in rejected[0].reason
 
@@ -411,7 +436,7 @@ def test_stances_are_read_as_they_are(tmp_path: Path) -> None:
     pairs = [("completely-support", SUP), ("partially-support", PAR), ("refute", CON), ("irrelevant", IRR)]
     rows = [{"claim": "c", "evidence": "e", "stance": stance} for stance, _ in pairs]
     stances.write_bytes(b"\n".join(map(orjson.dumps, rows)))
-    assert [one.category for one in read_any_samples(stances)] == [category for _, category in pairs]
+    assert [one.category for one in read_samples(stances)] == [category for _, category in pairs]
 
 
 def test_a_sample_at_fault_is_rejected_and_never_the_run(tmp_path: Path) -> None:
@@ -427,7 +452,7 @@ def test_a_sample_at_fault_is_rejected_and_never_the_run(tmp_path: Path) -> None
     path = tmp_path / "samples.jsonl"
     path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
     rejected: list[Any] = []
-    found = list(read_any_samples(path, on_reject=rejected.append))
+    found = list(read_samples(path, on_reject=rejected.append))
     assert [one.id for one in found] == ["without via", "sound"]
     assert (found[0].query or {})["branches"][0]["via"] == []
     assert len(rejected) == 3
@@ -435,7 +460,7 @@ def test_a_sample_at_fault_is_rejected_and_never_the_run(tmp_path: Path) -> None
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not there")
 def test_the_real_set_is_read() -> None:
-    found = list(read_any_samples(SHARED / "attribution" / "attributionbench_dev.jsonl.gz"))
+    found = list(read_samples(SHARED / "attribution" / "attributionbench_dev.jsonl.gz"))
     assert len(found) == 1_198
     assert sum(one.supported is True for one in found) == 599
 
@@ -521,7 +546,7 @@ def test_texts_of_a_model_are_checked() -> None:
         "Bloomington is where Rick Scott came into the world.", "Bloomington is the capital of McLean County.",
     }  # fmt: skip
     assert worded.cited == supported.cited  # which facts each states is kept, whatever its words
-    assert [label for _, _, label in automatic_coverage(worded)][:2] == [TextCoverage.FULL] * 2
+    assert [label for *_, label in automatic_coverage(worded)][:2] == [TextCoverage.FULL] * 2
     assert worded.question == supported.question
     assert worded.statement == "Rick Scott's place of birth is the capital of McLean County."
     assert wording.counts == {
@@ -570,7 +595,7 @@ def test_coverage_of_texts() -> None:
 
 
 def test_long_citations_are_cut_into_lines() -> None:
-    pieces = prompt_lines(["word " * 1_000, "short"], longest=1_900)
+    pieces = cited_lines(sample(citations=("word " * 1_000, "short")))
     assert max(map(len, pieces)) <= 1_900
     assert pieces[-1] == "short"
-    assert len(prompt_lines(["x" * 100_000])) == 24
+    assert len(cited_lines(sample(citations=("x" * 100_000,)))) == 24

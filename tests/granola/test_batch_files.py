@@ -10,7 +10,7 @@ import pytest
 
 from abstraction.errors import ModelError, ModelSpecError
 from granola.commands.answer import Answer
-from granola.commands.attribution_evaluation import AttributionEvaluate
+from granola.commands.attribution import AttributionEvaluate
 from granola.commands.match import Match
 from granola.decoding.methods import Answering
 from granola.errors import BatchWritten, UsageError

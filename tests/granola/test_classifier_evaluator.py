@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from granola.errors import UsageError
-from granola.evidence.attribution.attribution_samples import AttributionSample
-from granola.evidence.attribution.categories import Category
-from granola.evidence.attribution.entailment_evaluators import ClassifierEvaluator
+from granola.evidence.attribution.attribution_samples import AttributionSample, Category
+from granola.evidence.attribution.evaluators import ClassifierEvaluator
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier
 

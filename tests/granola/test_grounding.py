@@ -19,7 +19,7 @@ from abstraction.models.chat_model import Request
 from abstraction.models.text_scorers import Entailment
 from granola.commands import Generate, GroundingJudge, Verdicts
 from granola.errors import UsageError
-from granola.evidence.attribution.entailment_evaluators import EntailmentEvaluator
+from granola.evidence.attribution.evaluators import EntailmentEvaluator
 from granola.evidence.grounding.answer_judging import AnswerJudge, ChatSentenceJudge, EvaluatorSentenceJudge
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance, read_grounded
 from granola.evidence.grounding.grounding_task import (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from granola.evidence.attribution.attribution_samples import Category
+from granola.evidence.attribution.attribution_task import scores_of, verdict_row
 from granola.evidence.attribution.benchmark_building import CategoryShares, SampleMaker, SampleSettings, SourcedQuery
-from granola.evidence.attribution.categories import Category
-from granola.evidence.attribution.evaluation import scores_of, verdict_row
-from granola.evidence.attribution.simple_evaluators import GraphEvaluator
+from granola.evidence.attribution.evaluators import GraphEvaluator
 from granola.evidence.evidence_task import Forming
 from kg.graph import StoreFacts, query_of_sparql
 from tests.attribution_world import world

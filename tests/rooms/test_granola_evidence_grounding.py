@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from granola.evidence.attribution.simple_evaluators import WordEvaluator
+from granola.evidence.attribution.evaluators import WordEvaluator
 from granola.evidence.grounding.answer_judging import AnswerJudge, EvaluatorSentenceJudge
 from granola.evidence.grounding.answer_text import cited_passages, deflecting_rule
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance

@@ -1,22 +1,84 @@
-"""Attribution samples: their model, their files, and readers of data sets that people labelled."""
+"""Attribution samples: categories of evidence and complexities of questions, rows, and their files.
+
+Hu et al. 2025 (CAQA), sections 3.2 and 3.3.
+"""
 
 from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from abstraction.base.faults import OnReject
+from abstraction.errors import ReplyError
 from abstraction.files.records import Record, parse_json, read_records
 from abstraction.files.row_models import RowModel, read_each_once, without_rejected
 from abstraction.files.writing import write_records
-from granola.evidence.attribution.categories import Category, Complexity
+from granola.errors import SampleError
+from granola.replies import read_verdict
 from kg.errors import QueryShapeError
 from kg.graph import LogicalQuery
 
+
+class Category(StrEnum):
+    """The relation of citations to an answer statement.
+
+    SUPPORTIVE: they contain facts that fully support it. PARTIAL: some facts that it needs are missing. CONTRADICTORY:
+    their facts imply a different answer. IRRELEVANT: they contain no fact that bears on it.
+    """
+
+    SUPPORTIVE = "supportive"
+    PARTIAL = "partially supportive"
+    CONTRADICTORY = "contradictory"
+    IRRELEVANT = "irrelevant"
+
+
+class Complexity(StrEnum):
+    """How citations combine to the answer: one citation, a union, an intersection, or a chain of several."""
+
+    SINGLE = "single"
+    UNION = "union"
+    INTERSECTION = "intersection"
+    CONCATENATION = "concatenation"
+
+
+# Names of the categories in replies: ours, of the paper's prompts, of AttrScore, and participles.
+WORDINGS: Mapping[Category, tuple[str, ...]] = {
+    Category.SUPPORTIVE: ("supportive", "supported", "fully supportive", "fully supported", "attributable"),
+    Category.PARTIAL: (
+        "partially supportive", "partially supported", "partly supportive", "partly supported", "partial",
+        "insufficient", "missing",
+    ),
+    Category.CONTRADICTORY: ("contradictory", "contradicted", "contradiction"),
+    Category.IRRELEVANT: ("irrelevant", "not relevant", "extrapolatory"),
+}  # fmt: skip
+
+
+def read_category(reply: str, *, numbered: bool = False) -> Category:
+    """The category in a reply; with `numbered`, 1 to 4 count as names. Raises ReplyError if not exactly one."""
+    labels = {
+        category: (*words, str(number)) if numbered else words
+        for number, (category, words) in enumerate(WORDINGS.items(), 1)
+    }
+    # "Supportive, but no passage names the year" is no clear verdict: reserve casts doubt on this label alone.
+    verdict = read_verdict(reply, labels, affirming=(Category.SUPPORTIVE,))
+    if verdict is None:
+        raise ReplyError("no category, or several")
+    return verdict.verdict
+
+
+TWO_WAY = ("not supported", "supported")  # the labels where only two classes are told apart
+# Labels of AttributionBench and of FactcheckGPT.
+_ATTRIBUTABLE = {"attributable": True, "not attributable": False}
+_STANCES = {
+    "completely-support": Category.SUPPORTIVE, "partially-support": Category.PARTIAL,
+    "refute": Category.CONTRADICTORY, "irrelevant": Category.IRRELEVANT,
+}  # fmt: skip
 _Nested = BeforeValidator(lambda value: parse_json(value) if isinstance(value, str) else value)  # JSON text in CSV
 _Text = Annotated[str, Field(min_length=1, description="a text")]
 
@@ -91,6 +153,12 @@ class AttributionSample(RowModel):
         return cited or None
 
     @property
+    def facts_in_evidence(self) -> tuple[bool, ...]:
+        """For each fact of the subgraph, whether the evidence still states it."""
+        left = {fact.triple for fact in self.evidence}
+        return tuple(fact.triple in left for fact in self.subgraph)
+
+    @property
     def supported(self) -> bool | None:
         """The two-class label: whether the citations support the whole statement; None where the row has no label."""
         return self.attributable if self.category is None else self.category is Category.SUPPORTIVE
@@ -101,67 +169,37 @@ class AttributionSample(RowModel):
 
 
 def read_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[AttributionSample]:
-    """The samples of a file (JSONL, Parquet), in order. Invalid and repeated rows go to `on_reject`; without it they
-    raise.
+    """The samples of a file, in order; rows of AttributionBench and of FactcheckGPT's stances are read as they are.
+
+    Invalid and repeated rows go to `on_reject`; without it they raise.
     """
-    return without_rejected(read_each_once(read_records(path), AttributionSample.of), on_reject)
+    return without_rejected(read_each_once(read_records(path), _sample_of), on_reject)
+
+
+def _sample_of(record: Record) -> AttributionSample:
+    data = record.data
+    if "attribution_label" in data:
+        data = {
+            "id": data.get("id"), "question": data.get("question"), "statement": data.get("claim"),
+            "citations": data.get("references"), "attributable": _label_in(data, "attribution_label", _ATTRIBUTABLE),
+            "provenance": {"source": data.get("src_dataset", "")},
+        }  # fmt: skip
+    elif "stance" in data:
+        # These rows have neither id nor question.
+        data = {
+            "id": Path(record.source).name, "question": "", "statement": data.get("claim"),
+            "citations": [data.get("evidence")], "category": _label_in(data, "stance", _STANCES),
+            "provenance": {"source": "FactcheckGPT"},
+        }  # fmt: skip
+    return AttributionSample.of(replace(record, data=data))
+
+
+def _label_in(data: Mapping[str, Any], field: str, labels: Mapping[str, Any]) -> Any:
+    if (label := data[field]) not in labels:
+        raise SampleError(f"{field} is {label!r}; expected {' or '.join(map(repr, labels))}")
+    return labels[label]
 
 
 def write_samples(samples: Iterable[AttributionSample], path: Path, *, format: str = "jsonl") -> int:
     """Write a file of samples atomically; return their number."""
     return write_records((sample.to_json() for sample in samples), path, format=format)
-
-
-# Readers of other data sets. The name of the label field identifies the set.
-
-
-class _AttributionBenchRow(RowModel):
-    """A row of AttributionBench, which has two classes and no categories."""
-
-    id: _Text
-    question: _Text
-    claim: _Text
-    references: tuple[str, ...] = Field(description="a list of texts")
-    attribution_label: Literal["attributable", "not attributable"]
-    src_dataset: str = ""
-
-    def to_sample(self, _: str) -> AttributionSample:
-        """The sample."""
-        return AttributionSample(
-            id=self.id, question=self.question, statement=self.claim, citations=self.references,
-            attributable=self.attribution_label == "attributable", provenance={"source": self.src_dataset},
-        )  # fmt: skip
-
-
-class _StanceRow(RowModel):
-    """A pair of a claim and a passage of FactcheckGPT."""
-
-    claim: _Text
-    evidence: str = Field(description="a text")
-    stance: Literal["completely-support", "partially-support", "refute", "irrelevant"]
-
-    def to_sample(self, name: str) -> AttributionSample:
-        """The sample, called by its place."""
-        return AttributionSample(
-            id=name, question="", statement=self.claim, citations=(self.evidence,), category=_CATEGORIES[self.stance],
-            provenance={"source": "FactcheckGPT"},
-        )  # fmt: skip
-
-
-_ROW_MODELS: Mapping[str, type[_AttributionBenchRow | _StanceRow]] = {
-    "attribution_label": _AttributionBenchRow, "stance": _StanceRow
-}  # fmt: skip
-_CATEGORIES = {
-    "completely-support": Category.SUPPORTIVE, "partially-support": Category.PARTIAL,
-    "refute": Category.CONTRADICTORY, "irrelevant": Category.IRRELEVANT,
-}  # fmt: skip
-
-
-def read_any_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[AttributionSample]:
-    """Samples of our format, AttributionBench, or stances of FactcheckGPT. Invalid rows: see `read_samples`."""
-    return without_rejected(read_each_once(read_records(path), _any_sample), on_reject)
-
-
-def _any_sample(record: Record) -> AttributionSample:
-    kind = next((row for field, row in _ROW_MODELS.items() if field in record.data), None)
-    return AttributionSample.of(record) if kind is None else kind.of(record).to_sample(Path(record.source).name)

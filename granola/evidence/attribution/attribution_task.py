@@ -1,21 +1,18 @@
-"""Attribution as an evidence task: the relation of citations to an answer (Hu et al. 2025, CAQA)."""
+"""Attribution as an evidence task: rows of verdicts, F1 per class, micro- and macro-F1, FActScore, sheets.
+
+Hu et al. 2025 (CAQA), section 5.2. A reply without a label counts as wrong; the paper leaves this open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
 
 from abstraction.files.records import Record
-from granola.evidence.attribution.categories import Category
-from granola.evidence.attribution.evaluation import (
-    CATEGORIES,
-    NO_LABEL,
-    AttributionVerdict,
-    f1_estimate,
-    f1_of,
-    micro_f1,
-    scores_of,
-)
+from abstraction.files.row_models import RowModel
+from granola.evidence.attribution.attribution_samples import TWO_WAY, AttributionSample, Category, Complexity
 from granola.evidence.evidence_task import (
     Cells,
     EvidenceTask,
@@ -31,6 +28,146 @@ from granola.evidence.evidence_task import (
     plain_estimate,
 )
 from granola.scoring.aggregation import Estimate
+from granola.scoring.bootstrap import bootstrap_estimate, divide_or_nan
+from granola.scoring.statistics import mean_estimate, share_estimate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from granola.evidence.attribution.evaluators import AttributionJudgement
+
+NO_LABEL = "unparsed"  # a missing verdict in pairs: it never equals a gold label
+CATEGORIES = tuple(map(str, Category))
+F1 = "F1"  # F1 of one category where slices are categories, else micro-F1
+FACT_SCORE = "FActScore"  # section 5.4; Table 6, 200 samples: 0.58 by people, 0.62 by remaining triples
+TRIPLES_LEFT = "FActScore by triples left"
+BY_PEOPLE = "micro-F1 by people's labels"
+Pair = tuple[str, str]  # gold, judged
+Statistic = Callable[[Sequence[Pair], "NDArray[np.int64]"], "NDArray[np.float64]"]
+
+
+class AttributionVerdict(RowModel):
+    """A row of `granola attribution evaluate`, or a label of a person.
+
+    `gold_...` are the labels of the sample, `people_category` the unanimous label of people. For partially supportive
+    samples, `fact_score` is the share of facts that the evaluator finds supported, `triples_left` the share that the
+    citations still state.
+    """
+
+    id: str = Field(min_length=1, description="a text")
+    evaluator: str = Field(description="the name of who judged")
+    category: Category | None = None
+    supported: bool | None = None
+    gold_category: Category | None = None
+    gold_supported: bool | None = None
+    people_category: Category | None = None
+    complexity: Complexity | None = None
+    source: str | None = None
+    fact_score: float | None = None
+    triples_left: float | None = None
+
+    def pair(self, gold: Category | None = None) -> Pair:
+        """The gold category (`gold` replaces it) and the judged one, "unparsed" if missing."""
+        return str(gold or self.gold_category), str(self.category or NO_LABEL)
+
+    @property
+    def two_way(self) -> Pair:
+        """The pair in two classes, "supported" and "not supported"."""
+        return TWO_WAY[bool(self.gold_supported)], NO_LABEL if self.supported is None else TWO_WAY[self.supported]
+
+    def value(self, score: str) -> float | None:
+        """The contribution of the row to a score that is a mean over samples; None for other scores and unlabelled
+        rows.
+        """
+        if score == "two-way micro-F1":
+            return None if self.gold_supported is None else float(self.gold_supported is self.supported)
+        if score in (FACT_SCORE, TRIPLES_LEFT):
+            return self.fact_score if score == FACT_SCORE else self.triples_left
+        # A two-class verdict has no category: it is left out rather than counted as wrong.
+        gold = {"micro-F1": self.gold_category, BY_PEOPLE: self.people_category}.get(score)
+        is_two_class = self.category is None and self.supported is not None
+        return None if gold is None or is_two_class else float(gold is self.category)
+
+
+def verdict_row(
+    name: str, sample: AttributionSample, judged: AttributionJudgement, facts: Sequence[bool | None] = ()
+) -> dict[str, Any]:
+    """The row of a judgement. `facts`: the verdicts on each fact, if they were requested."""
+    shares: dict[str, float] = {}
+    # FActScore is for partially supportive samples (section 5.4).
+    if sample.category is Category.PARTIAL and sample.subgraph:
+        # A fact without a verdict counts as unsupported.
+        by_score = {"triples_left": sample.facts_in_evidence, "fact_score": facts}
+        shares = {name: sum(map(bool, own)) / len(own) for name, own in by_score.items() if own}
+    return {
+        "evaluator": name, **judged.to_json(), "gold_supported": sample.supported, "gold_category": sample.category,
+        "complexity": sample.complexity, "source": sample.provenance.get("source"), **shares,
+    }  # fmt: skip
+
+
+def scores_of(rows: Sequence[Mapping[str, Any]], forming: Forming) -> dict[str, Estimate]:
+    """The scores of one evaluator: "supportive F1", "micro-F1", "micro-F1, single", "two-way micro-F1" and so on.
+
+    Two-class samples or evaluators get only the two-way scores.
+    """
+    verdicts = [AttributionVerdict.model_validate(row) for row in rows]
+    # A two-class evaluator has no four-way scores.
+    is_four_way = any(one.category is not None for one in verdicts)
+    four = [one for one in verdicts if is_four_way and one.gold_category is not None]
+    asked: list[tuple[str, Sequence[Pair], Statistic]] = []
+    groups = ("", CATEGORIES, [one.pair() for one in four]), (
+        "two-way ", TWO_WAY, [one.two_way for one in verdicts if one.gold_supported is not None]
+    )  # fmt: skip
+    for which, labels, pairs in groups:
+        asked += [(f"{label} F1", pairs, macro_f1([label])) for label in labels]
+        asked += [(f"{which}micro-F1", pairs, micro_f1), (f"{which}macro-F1", pairs, macro_f1(labels))]
+    for kind in Complexity:
+        asked.append((f"micro-F1, {kind}", [one.pair() for one in four if one.complexity is kind], micro_f1))
+    by_people = [one.pair(one.people_category) for one in four if one.people_category is not None]
+    asked.append((BY_PEOPLE, by_people, micro_f1))
+    estimates = {title: _f1_estimate(pairs, statistic, forming) for title, pairs, statistic in asked if pairs}
+    for title in (FACT_SCORE, TRIPLES_LEFT):
+        values = [value for one in verdicts if (value := one.value(title)) is not None]
+        if values:
+            estimates[title] = mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
+    if estimates:
+        estimates["without a label"] = share_estimate([float(one.supported is None) for one in verdicts])
+    return estimates
+
+
+def micro_f1(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Micro-F1, in [0, 1]: with one label per item it equals accuracy."""
+    import numpy as np
+
+    right = counts @ np.array([gold == judged for gold, judged in pairs], dtype=np.int64)
+    return divide_or_nan(right.astype(np.float64), counts.sum(axis=1).astype(np.float64))
+
+
+def macro_f1(labels: Sequence[str]) -> Statistic:
+    """Macro-F1, in [0, 1]: the unweighted mean over the labels that occur of F1 = 2 TP / (2 TP + FP + FN).
+
+    NaN where none of them occurs; of a single label it is the label's F1.
+    """
+
+    def macro(pairs: Sequence[Pair], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        import numpy as np
+
+        gold, judged = (np.array([[one[at] == label for label in labels] for one in pairs]) * 1 for at in (0, 1))
+        # Rows are resamples, columns labels; 2 TP + FP + FN = occurrences as gold + occurrences as judged.
+        right, there = counts @ (gold * judged), counts @ (gold + judged)
+        each = divide_or_nan((2 * right).astype(np.float64), there.astype(np.float64))
+        # A resample may lack a label: its F1 is undefined there.
+        return divide_or_nan(np.nansum(each, axis=1), (there > 0).sum(axis=1).astype(np.float64))
+
+    return macro
+
+
+def _f1_estimate(pairs: Sequence[Pair], statistic: Statistic, forming: Forming) -> Estimate:
+    """The value of a statistic with its bootstrap interval."""
+    value, interval = bootstrap_estimate(pairs, statistic, resamples=forming.resamples, seed=forming.seed)
+    return Estimate(value=value, interval=interval, n=len(pairs))
+
 
 CATEGORY = JudgedQuestion(
     field="category",
@@ -44,17 +181,10 @@ CATEGORY = JudgedQuestion(
 )
 
 
-def read_verdict_row(record: Record) -> dict[str, Any]:
+def _read_row(record: Record) -> dict[str, Any]:
     """Return the row unchanged after validation. Raises RowError."""
     AttributionVerdict.of(record)
     return dict(record.data)
-
-
-def _score_value(row: Row, score: str, _: Forming) -> float | None:
-    return AttributionVerdict.model_validate(row).value(score)
-
-
-F1 = "F1"  # F1 of one category where slices are categories, else micro-F1
 
 
 def _f1_pairs(row: Row, along: str, score: str, _: Forming) -> Cells | None:
@@ -76,8 +206,7 @@ def _estimate(values: Sequence[Any], place: Place, forming: Forming) -> Estimate
     # Pairs belong to F1; all other scores are means of numbers.
     if not isinstance(values[0], tuple):
         return plain_estimate(values, place, forming)
-    statistic = f1_of(str(place)) if place in CATEGORIES else micro_f1
-    return f1_estimate(values, statistic, forming)
+    return _f1_estimate(values, macro_f1([str(place)]) if place in CATEGORIES else micro_f1, forming)
 
 
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:
@@ -103,12 +232,12 @@ ATTRIBUTION = EvidenceTask(
     judge="evaluator",
     line="evaluator",
     made_by="granola attribution evaluate",
-    read=read_verdict_row,
+    read=_read_row,
     texts=(),
     questions=(CATEGORY,),
     main="micro-F1",
     scores=scores_of,
-    value=_score_value,
+    value=lambda row, score, _: AttributionVerdict.model_validate(row).value(score),
     cells=_f1_pairs,
     estimate=_estimate,
     sheet=SheetForm(

@@ -17,8 +17,13 @@ import orjson
 from abstraction.base.faults import RejectedRow
 from abstraction.datasets.building import RECORD
 from abstraction.files.writing import write_records
-from granola.evidence.attribution.attribution_samples import AttributionSample, write_samples
-from granola.evidence.attribution.categories import PAPER_COUNTS, Category, Complexity
+from granola.evidence.attribution.attribution_samples import (
+    AttributionSample,
+    Category,
+    Complexity,
+    write_samples,
+)
+from granola.evidence.attribution.benchmark_building import PAPER_COUNTS
 from granola.evidence.attribution.relation_table import CLASS
 from kg.base.files import sha256_of
 from kg.graph import Hop, StoreFacts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from abstraction.files.row_models import finite
 from granola.errors import UsageError
-from granola.evidence.attribution.entailment_evaluators import PremiseIs
+from granola.evidence.attribution.evaluators import PremiseIs
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
@@ -50,22 +50,19 @@ class EvaluatorWords:
 
     def open(self, word: str, stack: ExitStack) -> AttributionEvaluator:
         """Open the evaluator of a word; its resources are closed with `stack`. Raises UsageError, ModelError."""
-        from granola.evidence.attribution import entailment_evaluators, simple_evaluators
+        from granola.evidence.attribution import evaluators
 
         kind, _, where = word.partition("=")
-        if kind in CHAT:
-            return self._open_chat(kind, where, stack)
+        if kind in (*CHAT, "autois"):
+            return self._open_chat(kind, stack.enter_context(self.chat(where)))
         if kind == "words":
-            return simple_evaluators.WordEvaluator(share=_parse_share(where))
-        if kind == "autois":
-            model = stack.enter_context(self.chat(where))
-            return entailment_evaluators.GeneratedEntailment(model=model, premise=self.premise)
+            return evaluators.WordEvaluator(share=_parse_share(where))
         if kind == "nli":
             from abstraction.models.spec import open_entailment
 
-            return entailment_evaluators.EntailmentEvaluator(model=open_entailment(where), premise=self.premise)
+            return evaluators.EntailmentEvaluator(model=open_entailment(where), premise=self.premise)
         if kind == "encoder":
-            return entailment_evaluators.ClassifierEvaluator(where)
+            return evaluators.ClassifierEvaluator(where)
         if kind == "trained":
             from granola.evidence.attribution.trained_evaluator import TrainedEvaluator
 
@@ -73,25 +70,22 @@ class EvaluatorWords:
         from kg.graph import StoreFacts
         from kg.store import open_store
 
-        return simple_evaluators.GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
+        return evaluators.GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
 
-    def _open_chat(self, kind: str, where: str, stack: ExitStack) -> AttributionEvaluator:
+    def _open_chat(self, kind: str, model: ChatModel) -> AttributionEvaluator:
         from abstraction.models.chat_model import Sampling
+        from granola.evidence.attribution import prompted_evaluators as prompted
         from granola.evidence.attribution.attribution_samples import read_samples
-        from granola.evidence.attribution.chat_evaluator import ChatEvaluator, PromptFamily, draw_examples
-        from granola.evidence.attribution.decomposed_evaluator import DecomposedEvaluator
 
+        if kind == "autois":
+            return prompted.GeneratedEntailment(model=model, premise=self.premise)
         # Files may be large: not read for zero shots.
         pool = read_samples(self.examples) if self.examples is not None and self.shots else ()
-        # Facts are labelled with the defined categories.
-        family = PromptFamily.DEFINED if kind == "decomposed" else PromptFamily(kind)
-        examples = draw_examples(pool, self.shots, categories=list(family.labels), seed=self.seed)
+        examples = prompted.draw_examples(pool, self.shots, categories=list(prompted.LABELS[kind]), seed=self.seed)
+        evaluator = prompted.DecomposedEvaluator if kind == "decomposed" else prompted.CategoryEvaluator
         # Models that reason before the label need room; replies are cut for storage.
         sampling = Sampling(max_tokens=1_000, temperature=self.temperature)
-        model = stack.enter_context(self.chat(where))
-        if kind == "decomposed":
-            return DecomposedEvaluator(model=model, examples=examples, sampling=sampling, replacing=self.prompts)
-        return ChatEvaluator(model=model, family=family, examples=examples, sampling=sampling, replacing=self.prompts)
+        return evaluator(model=model, kind=kind, examples=examples, sampling=sampling, replacing=self.prompts)
 
 
 def _parse_share(where: str) -> float:

@@ -1,14 +1,29 @@
-"""The protocol of evaluators of attribution, and their judgements."""
+"""Evaluators of attribution: what they return, and those that ask no chat model.
+
+By the facts of a sample, by word overlap, by a model of entailment, and by a classifier.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from enum import StrEnum
+from itertools import islice
 from typing import Any, Protocol
 
-from granola.evidence.attribution.attribution_samples import AttributionSample
-from granola.evidence.attribution.categories import Category
+from abstraction.models.spec import open_classifier
+from abstraction.models.text_scorers import EntailmentModel, TextPair
+from granola.base.code_hash import hash_of_modules
+from granola.errors import UsageError
+from granola.evidence.attribution.attribution_samples import TWO_WAY, AttributionSample, Category
+from granola.evidence.attribution.evidence_edits import why_unproven
+from granola.evidence.evidence_task import identity_name
+from kg.errors import GroundingError
+from kg.graph import Fact, LogicalQuery, StoreFacts, ground
 
+BATCH = 256  # samples per call of a model; scorers that report a block size get at least one block
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttributionJudgement:
@@ -52,16 +67,14 @@ def fact_verdicts(
         yield from ask(samples)
         return
     # One call for all facts lets evaluators batch.
-    asked = [list(fact_samples(sample)) for sample in samples]
-    judgements = iter(list(evaluator.judge([sample for facts in asked for sample in facts])))
-    for facts in asked:
-        yield tuple(next(judgements).supported for _ in facts)
-
-
-def fact_samples(sample: AttributionSample) -> Iterator[AttributionSample]:
-    """Each fact of the original subgraph as a statement with the citations of the sample."""
-    for number, fact in enumerate(sample.subgraph, 1):
-        yield sample.model_copy(update={"id": f"{sample.id}/{number}", "statement": fact.text, "category": None})
+    asked = [
+        sample.model_copy(update={"id": f"{sample.id}/{number}", "statement": fact.text, "category": None})
+        for sample in samples
+        for number, fact in enumerate(sample.subgraph, 1)
+    ]
+    judgements = iter(list(evaluator.judge(asked)))
+    for sample in samples:
+        yield tuple(next(judgements).supported for _ in sample.subgraph)
 
 
 def category_judgement(sample: AttributionSample, category: Category, **more: Any) -> AttributionJudgement:
@@ -69,15 +82,139 @@ def category_judgement(sample: AttributionSample, category: Category, **more: An
     return AttributionJudgement(id=sample.id, category=category, supported=category is Category.SUPPORTIVE, **more)
 
 
-def prompt_lines(texts: Iterable[str], *, longest: int = 1_900, most: int = 24) -> list[str]:
-    """Citations as lines of a prompt: texts above `longest` characters are cut at blanks; at most `most` lines."""
-    pieces: list[str] = []
-    for text in texts:
-        remainder = " ".join(text.split())
-        while remainder and len(pieces) < most:
-            cut = len(remainder) if len(remainder) <= longest else remainder.rfind(" ", 1, longest)
-            # A text without blanks is cut anywhere.
-            cut = cut if cut > 0 else longest
-            pieces.append(remainder[:cut])
-            remainder = remainder[cut:].lstrip()
-    return pieces
+class GraphEvaluator:
+    """Labels a sample by the facts in its row: the query is run on them and on a store.
+
+    It reads no text. It shows whether labels are valid for another snapshot, and gives an upper bound for evaluators.
+    """
+
+    def __init__(self, facts: StoreFacts) -> None:
+        self._facts = facts
+
+    def signature(self) -> str:
+        """`graph|snapshot:ID|v:HASH`."""
+        snapshot = str(self._facts.store.manifest()["snapshot_id"])[:8]
+        return f"graph|snapshot:{snapshot}|v:{hash_of_modules('granola.evidence.attribution.evidence_edits')}"
+
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """See `AttributionEvaluator.judge`; a sample without a query that the graph answers has no verdict."""
+        for sample in samples:
+            truth = None
+            with suppress(GroundingError):
+                truth = ground(LogicalQuery.from_json(sample.query), self._facts) if sample.query is not None else None
+            if truth is None or not truth.answers:
+                yield AttributionJudgement(id=sample.id, failed="no query that the graph answers")
+                continue
+            evidence = (tuple(Fact(one.subject, one.property, one.object, one.qualifier) for one in sample.evidence),)
+            proved = (one for one in Category if why_unproven(one, truth, evidence, self._facts) is None)
+            if (category := next(proved, None)) is not None:
+                yield category_judgement(sample, category)
+            else:
+                yield AttributionJudgement(id=sample.id, failed="no category is proved")
+
+    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
+        """See `evaluators.fact_verdicts`: the stated facts are known, so this equals the automatic score."""
+        return (sample.facts_in_evidence for sample in samples)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordEvaluator:
+    """A baseline: supported if the citations contain at least `share` of the words of the statement.
+
+    Words have four letters or more; it is two-way.
+    """
+
+    share: float = 0.6
+
+    def signature(self) -> str:
+        """`words|share:S`."""
+        return f"words|share:{self.share:g}"
+
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """See `AttributionEvaluator.judge`."""
+        for sample in samples:
+            words, there = long_words(sample.statement), long_words(" ".join(sample.citations))
+            # A statement without long words claims nothing that could be missing.
+            supported = not words or len(words & there) / len(words) >= self.share
+            yield AttributionJudgement(id=sample.id, supported=supported)
+
+
+def long_words(text: str) -> frozenset[str]:
+    """The case-folded words of at least four letters."""
+    return frozenset(re.findall(r"\w{4,60}", text.casefold()[:200_000]))
+
+
+class PremiseIs(StrEnum):
+    """The premise: EVIDENCE, as NLI models expect, or STATEMENT (question and statement), as Table 12 prints it."""
+
+    EVIDENCE = "evidence"
+    STATEMENT = "statement"
+
+
+@dataclass(kw_only=True)
+class EntailmentEvaluator:
+    """Three classes: entailed is supportive, refuted contradictory, neutral irrelevant (the mapping of AttrScore in
+    the paper).
+    """
+
+    model: EntailmentModel
+    premise: PremiseIs = PremiseIs.EVIDENCE
+
+    def signature(self) -> str:
+        """`nli|premise:evidence|model:NAME-HASH`."""
+        return f"nli|premise:{self.premise}|model:{identity_name(self.model.identity)}"
+
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """See `AttributionEvaluator.judge`."""
+        source = iter(samples)
+        while batch := list(islice(source, max(BATCH, getattr(self.model, "block", 0)))):
+            entailments = self.model.scores([pair_of_texts(sample, self.premise) for sample in batch])
+            for sample, told in zip(batch, entailments, strict=True):
+                shares = {
+                    Category.SUPPORTIVE: told.entailed, Category.CONTRADICTORY: told.refuted,
+                    Category.IRRELEVANT: told.neutral,
+                }  # fmt: skip
+                # NLI has no class for partial support.
+                yield category_judgement(sample, max(shares, key=shares.__getitem__))
+
+
+class ClassifierEvaluator:
+    """A sequence classifier of question with statement, and citations; the end of the longer text is cut.
+
+    Its labels are the four categories, or "supported" and "not supported", as somebody fine-tuned it.
+    """
+
+    def __init__(self, word: str) -> None:
+        """`word`: a folder or a name on the hub, with settings: `FOLDER?longest=256`. Raises UsageError, ModelError."""
+        self._model = open_classifier(f"local:{word}")
+        self._labels = [label.replace("_", " ").casefold() for label in self._model.labels]
+        if not {*self._labels} <= {*Category} and {*self._labels} != {*TWO_WAY}:
+            raise UsageError(
+                f"encoder={word} has the labels {', '.join(self._model.labels)}; expected {', '.join(Category)}, or "
+                f"{' and '.join(TWO_WAY)}"
+            )
+
+    def signature(self) -> str:
+        """`encoder|model:NAME-HASH`, of weights and length."""
+        return f"encoder|model:{identity_name(self._model.identity)}"
+
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """See `AttributionEvaluator.judge`."""
+        source = iter(samples)
+        while batch := list(islice(source, self._model.block)):
+            pairs = [(f"{one.question} {one.statement}".strip(), " ".join(one.citations)) for one in batch]
+            for sample, row in zip(batch, self._model.logits(pairs), strict=True):
+                label = self._labels[row.index(max(row))]
+                if label in TWO_WAY:
+                    yield AttributionJudgement(id=sample.id, supported=label == TWO_WAY[1])
+                else:
+                    yield category_judgement(sample, Category(label))
+
+
+def pair_of_texts(sample: AttributionSample, premise: PremiseIs) -> TextPair:
+    """Evidence and statement, or question with statement and evidence."""
+    evidence, statement = " ".join(sample.citations), f"{sample.question} {sample.statement}".strip()
+    # The question is in neither text: AutoIS judges the statement alone.
+    if premise is PremiseIs.EVIDENCE:
+        return TextPair(evidence, sample.statement)
+    return TextPair(statement, evidence)
