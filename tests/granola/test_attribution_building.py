@@ -19,6 +19,7 @@ from granola.evidence.attribution.attribution_samples import (
     AttributionSample,
     Category,
     Complexity,
+    NoSampleError,
     read_samples,
     write_samples,
 )
@@ -32,7 +33,7 @@ from granola.evidence.attribution.benchmark_building import (
     in_paper_shares,
 )
 from granola.evidence.attribution.benchmark_folder import counts, lengths, split, subjects_of
-from granola.evidence.attribution.evidence_edits import EditError, EvidenceEditor, facts_of, why_unproven
+from granola.evidence.attribution.evidence_edits import EvidenceEditor, facts_of, why_unproven
 from granola.evidence.attribution.fact_wording import FactWording
 from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.evidence.attribution.question_sources import QuestionSources
@@ -54,6 +55,10 @@ def facts() -> Iterator[StoreFacts]:
     store.close()
 
 
+def editor(facts: StoreFacts) -> EvidenceEditor:
+    return EvidenceEditor(facts, RelationValues(facts))
+
+
 def made(facts: StoreFacts, name: str, **settings: Any) -> dict[Category, AttributionSample]:
     """All samples of the query of a shape, by category."""
     maker = SampleMaker(facts, SampleSettings(shares=CategoryShares.ALL, extend=False, **settings))
@@ -70,8 +75,8 @@ def test_question_and_statement_are_the_same_in_every_category(facts: StoreFacts
 
 def test_a_single_triple_is_never_partially_supported(facts: StoreFacts) -> None:
     assert Category.PARTIAL not in made(facts, "single")
-    with pytest.raises(EditError, match="single triple"):
-        EvidenceEditor(facts).edit(Category.PARTIAL, ground(SHAPES["single"], facts), random.Random(0))
+    with pytest.raises(NoSampleError, match="single triple"):
+        editor(facts).edit(Category.PARTIAL, ground(SHAPES["single"], facts), random.Random(0))
 
 
 def test_a_path_by_hand(facts: StoreFacts) -> None:
@@ -144,7 +149,7 @@ def test_what_is_false_is_false_at_every_rank(facts: StoreFacts) -> None:
     grounding = ground(query, facts)
     assert grounding.answers == ("Q21",)
     for seed in range(40):
-        edited = EvidenceEditor(facts).edit(Category.CONTRADICTORY, grounding, random.Random(seed))
+        edited = editor(facts).edit(Category.CONTRADICTORY, grounding, random.Random(seed))
         assert facts_of(edited)[0].object == "Q22"
 
 
@@ -179,7 +184,7 @@ def test_every_sample_is_proved_anew(facts: StoreFacts, name: str) -> None:
 
 
 def extended(facts: StoreFacts, query: LogicalQuery, seed: int, **settings: Any) -> Any:
-    return QueryExtender(facts, **settings).extend(ground(query, facts), random.Random(seed))
+    return QueryExtender(facts, RelationValues(facts), **settings).extend(ground(query, facts), random.Random(seed))
 
 
 def test_extension_options_are_drawn_alike(facts: StoreFacts) -> None:

@@ -19,7 +19,7 @@ from abstraction.errors import ReplyError
 from abstraction.files.records import Record, parse_json, read_records
 from abstraction.files.row_models import RowModel, read_each_once, without_rejected
 from abstraction.files.writing import write_records
-from granola.errors import SampleError
+from granola.errors import GranolaError, SampleError
 from granola.replies import read_verdict
 from kg.errors import QueryShapeError
 from kg.graph import LogicalQuery
@@ -45,6 +45,10 @@ class Complexity(StrEnum):
     UNION = "union"
     INTERSECTION = "intersection"
     CONCATENATION = "concatenation"
+
+
+class NoSampleError(GranolaError, ValueError):
+    """No sample can be made of a query, or of one category; the message is the reason, and a key of counts."""
 
 
 # Names of the categories in replies: ours, of the paper's prompts, of AttrScore, and participles.

@@ -14,16 +14,10 @@ from granola.evidence.attribution.attribution_samples import (
     Category,
     CitedFact,
     Complexity,
+    NoSampleError,
 )
-from granola.evidence.attribution.evidence_edits import (
-    EditError,
-    EvidenceEditor,
-    Groups,
-    branch_facts,
-    facts_of,
-    why_unproven,
-)
-from granola.evidence.attribution.fact_wording import FactWording, WordingError
+from granola.evidence.attribution.evidence_edits import EvidenceEditor, Groups, branch_facts, facts_of, why_unproven
+from granola.evidence.attribution.fact_wording import FactWording
 from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.evidence.attribution.relation_table import CLASS, RelationValues, wording
 from granola.evidence.attribution.text_coverage import states_name
@@ -93,7 +87,13 @@ class SampleSettings:
     answer_edge: AnswerEdge = AnswerEdge.ENTERS
 
 
-_Ready = tuple[SourcedQuery, Grounding, Extension]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Ready:
+    """A query with its answers, possibly extended, of which samples can be made."""
+
+    sourced: SourcedQuery
+    grounding: Grounding
+    extension: Extension
 
 
 class SampleMaker:
@@ -120,54 +120,47 @@ class SampleMaker:
         while batch := list(islice(source, _BATCH)):
             self.counts["queries"] += len(batch)
             ready = self._ground_each([(sourced, sourced.query, Extension.NONE) for sourced in batch])
-            if self.settings.extend:
-                ready = self._extend_each(ready)
-            for sourced, grounding, extension in ready:
-                yield from self._samples_of(sourced, grounding, extension)
+            for one in self._extend_each(ready) if self.settings.extend else ready:
+                yield from self._samples_of(one)
 
     def _extend_each(self, ready: Sequence[_Ready]) -> list[_Ready]:
         """Extend the queries; those that changed are grounded again."""
-        drawn = [self._extender.extend(grounding, self._random_for(one, "extend")) for one, grounding, _ in ready]
-        for option, query in drawn:
+        found: dict[str, _Ready] = {}
+        changed = []
+        for one in ready:
+            option, query = self._extender.extend(one.grounding, self._random_for(one.sourced, "extend"))
             impossible = query is None and option is not Extension.NONE
             self.counts[f"extension {option}{', impossible' if impossible else ''}"] += 1
-        pairs = list(zip(ready, drawn, strict=True))
-        changed = self._ground_each(
-            [(one, query, option) for (one, _, _), (option, query) in pairs if query is not None]
-        )
-        anew = {sourced.id: (sourced, grounding, extension) for sourced, grounding, extension in changed}
-        stays = {before[0].id: before for before, (_, query) in pairs if query is None}
-        found = {**anew, **stays}
-        return [found[before[0].id] for before in ready if before[0].id in found]
+            if query is None:
+                found[one.sourced.id] = one
+            else:
+                changed.append((one.sourced, query, option))
+        found.update((one.sourced.id, one) for one in self._ground_each(changed))
+        return [found[one.sourced.id] for one in ready if one.sourced.id in found]
 
     def _random_for(self, sourced: SourcedQuery, purpose: str) -> random.Random:
         return random.Random(f"{self.settings.seed} {purpose} {sourced.id}")
 
     def _ground_each(self, asked: Sequence[tuple[SourcedQuery, LogicalQuery, Extension]]) -> list[_Ready]:
         """Ground queries; keep those with named answers, and not too many of them."""
-        out: list[_Ready] = []
-        for (sourced, _, extension), (_, grounding) in zip(
-            asked, ground_all((query for _, query, _ in asked), self._facts), strict=True
-        ):
-            reason = self._reason_to_leave_out(sourced, grounding, extension)
-            if reason is None and not isinstance(grounding, GroundingError):
-                out.append((sourced, grounding, extension))
-            elif reason is not None:
+        ready = []
+        groundings = ground_all((query for _, query, _ in asked), self._facts)
+        for (sourced, _, extension), (_, grounding) in zip(asked, groundings, strict=True):
+            if isinstance(grounding, GroundingError):
+                self.counts[f"{LEFT_OUT}it leads to too many entities"] += 1
+            elif reason := self._reason_to_leave_out(sourced, grounding, extension):
                 self.counts[f"{LEFT_OUT}{reason}"] += 1
-        return out
+            else:
+                ready.append(_Ready(sourced=sourced, grounding=grounding, extension=extension))
+        return ready
 
-    def _reason_to_leave_out(
-        self, sourced: SourcedQuery, grounding: Grounding | GroundingError, extension: Extension
-    ) -> str | None:
-        if isinstance(grounding, GroundingError):
-            return "it leads to too many entities"
+    def _reason_to_leave_out(self, sourced: SourcedQuery, grounding: Grounding, extension: Extension) -> str:
+        """The reason why a query is of no use; empty for a useful one."""
         if not grounding.answers:
             return "no answer in the graph"
         # A union with an empty branch would be proved by the other branch alone.
-        if grounding.query.union and any(
-            not any(grounding.ways[answer][at] for answer in grounding.answers)
-            for at in range(len(grounding.query.branches))
-        ):
+        ways = [grounding.ways[answer] for answer in grounding.answers]
+        if grounding.query.union and not all(map(any, zip(*ways, strict=True))):
             return "a branch of a union has no answer"
         # A reflexive fact gives its own subject as the answer.
         if any(fact.subject == fact.object for fact in grounding.facts()):
@@ -177,27 +170,24 @@ class SampleMaker:
         # WikiData may have changed since the source was published.
         if sourced.gold and extension is Extension.NONE and not set(sourced.gold) & set(grounding.answers):
             return "the graph has another answer than the row"
-        return None
+        return ""
 
-    def _samples_of(
-        self, sourced: SourcedQuery, grounding: Grounding, extension: Extension
-    ) -> Iterator[AttributionSample]:
+    def _samples_of(self, ready: _Ready) -> Iterator[AttributionSample]:
+        grounding, shape = ready.grounding, ready.grounding.query.shape
         try:
-            texts = self._word_question_and_statement(sourced, grounding)
-        except WordingError as error:
-            self.counts[f"{LEFT_OUT}{error.reason}"] += 1
+            texts = self._word_question_and_statement(ready.sourced, grounding)
+        except NoSampleError as error:
+            self.counts[f"{LEFT_OUT}{error}"] += 1
             return
-        shape, drawing = grounding.query.shape, self._random_for(sourced, "category")
-        several = len(grounding.answers) > 1
-        for category in self._categories_to_try(shape, drawing, several=several):
+        drawing = self._random_for(ready.sourced, "category")
+        for category in self._categories_to_try(shape, drawing, several=len(grounding.answers) > 1):
             try:
                 groups = self._editor.edit(category, grounding, drawing)
-                reason = why_unproven(category, grounding, groups, self._facts)
-                if reason is not None:
-                    raise EditError(reason)
-                sample = self._sample(sourced, grounding, extension, category, groups, texts)
-            except (EditError, WordingError) as error:
-                self.counts[f"{DROPPED}{category}: {error.reason}"] += 1
+                if reason := why_unproven(category, grounding, groups, self._facts):
+                    raise NoSampleError(reason)
+                sample = self._sample(ready, category, groups, texts)
+            except NoSampleError as error:
+                self.counts[f"{DROPPED}{category}: {error}"] += 1
                 continue
             self.counts["samples"] += 1
             self._made[shape, category] += 1
@@ -222,7 +212,7 @@ class SampleMaker:
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
     def _word_question_and_statement(self, sourced: SourcedQuery, grounding: Grounding) -> _Texts:
-        """Question, statement and names. Raises WordingError."""
+        """Question, statement and names. Raises NoSampleError."""
         query, words = grounding.query, self._words
         called: Mapping[str, str] = {}
         if query.shape is Shape.UNION:
@@ -232,25 +222,23 @@ class SampleMaker:
                 called = words.distinct_names(starts)
         # Templates of questions expect proper names.
         if sourced.question is None and any(words.name(start)[:1].islower() for start in query.named_entities):
-            raise WordingError("a common noun in the place of a name")
+            raise NoSampleError("a common noun in the place of a name")
         for branch in query.branches:
             kinds = self._facts.targets(branch.start, Hop(property=CLASS)) if len(branch.hops) == 1 else ()
             # The table names classes for which a question of the relation sounds unnatural.
             if wording(branch.hops[0].property).get("unlike") in kinds:
-                raise WordingError("the question of the relation does not suit the class of its subject")
+                raise NoSampleError("the question of the relation does not suit the class of its subject")
         facts = facts_of(branch_facts(grounding))
         nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
         names = [(called.get(node) or words.name(node)).casefold() for node in nodes]
         # Citations would be ambiguous.
         if len(set(names)) < len(names):
-            raise WordingError("two entities of a sample have one name")
-        question = None
-        if sourced.question is not None:
-            question = words.extend_question(sourced.question, sourced.query, grounding, called)
-        question = question or words.question(grounding, called)
+            raise NoSampleError("two entities of a sample have one name")
+        asked = sourced.question and words.extend_question(sourced.question, sourced.query, grounding, called)
+        question = asked or words.question(grounding, called)
         # Such a question can be answered without evidence.
         if any(states_name(question, words.name(answer)) for answer in grounding.answers):
-            raise WordingError("the question names the answer")
+            raise NoSampleError("the question names the answer")
         return _Texts(
             question=question,
             statement=words.statement(grounding, called),
@@ -258,33 +246,20 @@ class SampleMaker:
             subgraph=tuple(words.cite(fact, called) for fact in facts),
         )
 
-    def _sample(
-        self,
-        sourced: SourcedQuery,
-        grounding: Grounding,
-        extension: Extension,
-        category: Category,
-        groups: Groups,
-        texts: _Texts,
-    ) -> AttributionSample:
+    def _sample(self, ready: _Ready, category: Category, groups: Groups, texts: _Texts) -> AttributionSample:
+        sourced, grounding = ready.sourced, ready.grounding
         stated = tuple(self._words.cite(fact, texts.called) for fact in facts_of(groups))
         order = list(range(len(stated)))
-        self._random_for(sourced, "order").shuffle(
-            order
-        )  # else the first citation would always be about the first subject
+        # Else the first citation would always be about the first subject.
+        self._random_for(sourced, "order").shuffle(order)
         citations = tuple(stated[at].text for at in order)
         answers = tuple(self._words.name(answer) for answer in grounding.answers)
         # "New York" contains "York": a reader would find the answer although the label excludes it.
         hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
         if hidden and any(states_name(text, answer) for text in citations for answer in answers):
-            raise EditError("the answer's name stands in the citations")
-        # Enough to find the source row again.
-        provenance = {
-            "source": sourced.source, "row": sourced.id, "extension": str(extension),
-            "original_question": sourced.question,
-        }  # fmt: skip
+            raise NoSampleError("the answer's name stands in the citations")
         return AttributionSample(
-            id=f"{sourced.id}-{_ID_ENDINGS[category]}",
+            id=f"{sourced.id}-{category[:3]}",
             question=texts.question,
             statement=texts.statement,
             citations=citations,
@@ -296,8 +271,12 @@ class SampleMaker:
             subgraph=texts.subgraph,
             evidence=stated,
             cited=tuple((at,) for at in order),
-            provenance=provenance,
-        )
+            # Enough to find the source row again.
+            provenance={
+                "source": sourced.source, "row": sourced.id, "extension": str(ready.extension),
+                "original_question": sourced.question,
+            },
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -308,21 +287,14 @@ class _Texts:
     subgraph: tuple[CitedFact, ...]
 
 
-_ID_ENDINGS = {
-    Category.SUPPORTIVE: "sup", Category.PARTIAL: "par", Category.CONTRADICTORY: "con", Category.IRRELEVANT: "irr"
-}  # fmt: skip
-
-
 def _paper_share_of(category: Category, complexity: Complexity) -> float:
     """The share of a category among samples of a complexity: PARTIAL has none among single triples."""
     shares = _paper_shares()
-    # Single triples are never partial: the other categories are rescaled to 1.
-    others = 1 - shares[Category.PARTIAL]
-    if complexity is Complexity.SINGLE:
-        return shares[category] / others if category is not Category.PARTIAL else 0.0
     # Single triples are never partial, so the other complexities need a larger share of partial samples.
-    partial = shares[Category.PARTIAL] / (1 - shares[Complexity.SINGLE])
-    return partial if category is Category.PARTIAL else (1 - partial) * shares[category] / others
+    partial = 0.0 if complexity is Complexity.SINGLE else shares[Category.PARTIAL] / (1 - shares[Complexity.SINGLE])
+    # The other categories share the rest.
+    others = (1 - partial) * shares[category] / (1 - shares[Category.PARTIAL])
+    return partial if category is Category.PARTIAL else others
 
 
 def _paper_shares() -> dict[str, float]:

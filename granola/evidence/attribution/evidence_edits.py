@@ -1,18 +1,18 @@
 """Edits of the facts behind an answer, so that citations support it, lack a part, contradict it or are irrelevant.
 
-Hu et al. 2025 (CAQA), section 3.4: question and answer statement remain those of the true answer.
+Hu et al. 2025 (CAQA), section 3.4: question and answer statement remain those of the true answer. The paper asserts its
+labels; here they are proved: the query is run on the facts of a sample and on the whole graph.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence, Set
-from dataclasses import replace
+from collections.abc import Mapping, Sequence, Set
 
-from granola.errors import GranolaError
-from granola.evidence.attribution.attribution_samples import Category
-from granola.evidence.attribution.relation_table import CLASS, RelationValues, enclosing, related_properties, wording
-from kg.base.model import TimeValue
+from abstraction.base.properties import with_role
+from granola.evidence.attribution.attribution_samples import Category, NoSampleError
+from granola.evidence.attribution.relation_table import CLASS, RelationValues, related_properties, wording
+from kg.base.model import Statement, TimeValue
 from kg.graph import Fact, FactList, Grounding, Hop, Shape, StoreFacts, ground
 from kg.graph.query_mining import name_of
 
@@ -29,14 +29,6 @@ _END_ALONE = 0.55  # share of paths with one answer that are reduced to their la
 _PERIOD = 40  # years; dates this close count as contemporary
 
 
-class EditError(GranolaError, ValueError):
-    """The edit of a category is impossible in this graph; `reason` is its kind, for counts."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 def branch_facts(grounding: Grounding) -> Groups:
     """The facts of the subgraph for all answers, by branch, without repeats."""
     return tuple(
@@ -48,15 +40,16 @@ def branch_facts(grounding: Grounding) -> Groups:
 class EvidenceEditor:
     """Edits subgraphs over a store."""
 
-    def __init__(self, facts: StoreFacts, values: RelationValues | None = None) -> None:
+    def __init__(self, facts: StoreFacts, values: RelationValues) -> None:
         self._facts = facts
-        self._above: dict[str, frozenset[str]] = {}
-        self._values = values or RelationValues(facts)
-        self._upward = [Hop(property=prop) for prop in sorted(enclosing() - {CLASS})]
+        self._above: dict[str, Set[str]] = {}
+        self._values = values
+        upward = (with_role("containing") | with_role("classing")) - {CLASS}
+        self._upward = [Hop(property=prop) for prop in sorted(upward)]
         self._smallest: dict[tuple[str, ...], list[str]] = {}
 
     def edit(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
-        """The facts for citations of a category. Raises EditError."""
+        """The facts for citations of a category. Raises NoSampleError."""
         groups = branch_facts(grounding)
         if category is Category.SUPPORTIVE:
             return groups
@@ -76,7 +69,7 @@ class EvidenceEditor:
         """
         shape = grounding.query.shape
         if shape is Shape.SINGLE:
-            raise EditError("nothing can be left out of a single triple")
+            raise NoSampleError("nothing can be left out of a single triple")
         if shape is Shape.PATH:
             ways = [grounding.ways[answer][0] for answer in grounding.answers]
             if len(ways) > 1:
@@ -84,16 +77,12 @@ class EvidenceEditor:
                 return (tuple(fact for fact in groups[0] if fact not in gone),)
             left = tuple(fact for fact in groups[0] if fact == ways[0][-1])
             if len(left) == len(groups[0]):
-                raise EditError("every fact of the path names the answer")
+                raise NoSampleError("every fact of the path names the answer")
             if drawing.random() < _END_ALONE:
                 return (left,)
-            start = grounding.query.branches[0].start
-            return (
-                (
-                    *self._irrelevant_chain(start, 1, set(grounding.entities), _related_relations(grounding), drawing),
-                    *left,
-                ),
-            )
+            start, closed = grounding.query.branches[0].start, set(grounding.entities)
+            instead = self._irrelevant_chain(start, 1, closed, _related_relations(grounding), drawing)
+            return ((*instead, *left),)
         at = drawing.randrange(len(groups))
         # A fact that another branch needs too must remain.
         gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
@@ -102,9 +91,10 @@ class EvidenceEditor:
     def _contradicting_facts(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
         """Replace each answer by another entity; in a union only one answer."""
         lasts = [branch.hops[-1] for branch in grounding.query.branches]
+        single = (hop for hop in lasts if hop.forward and hop.qualifier is None)
         # An author may have written both works: another value is no contradiction.
-        if all(self._has_several(hop) for hop in lasts):
-            raise EditError("subjects of the relation often have several values: another contradicts none")
+        if all(self._values.is_often_multivalued(hop.property) for hop in single):
+            raise NoSampleError("subjects of the relation often have several values: another contradicts none")
         replaced = list(grounding.answers)
         if grounding.query.shape is Shape.UNION:
             # The other answers of the union remain true.
@@ -112,11 +102,7 @@ class EvidenceEditor:
         instead: dict[str, str] = {}
         for answer in replaced:
             instead[answer] = self._replacement(answer, grounding, set(instead.values()), drawing)
-        both = zip(lasts, groups, strict=True)
-        return tuple(tuple(_replace_answer(fact, last, instead) for fact in group) for last, group in both)
-
-    def _has_several(self, hop: Hop) -> bool:
-        return not hop.forward or hop.qualifier is not None or self._values.is_often_multivalued(hop.property)
+        return tuple(tuple(_with_ends(fact, instead) for fact in group) for group in groups)
 
     def _replacement(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
         """An entity of the class of the answer for which the facts are false, at any rank or time."""
@@ -125,8 +111,12 @@ class EvidenceEditor:
         names = {name.casefold() for entity_id in inside for name in self._names(entity_id)}
         classes = self._values.classes(answer)
         if not classes:
-            raise EditError("the answer has no class")
-        for pool in (self._plausible_values(grounding, classes), self._class_members(classes)):
+            raise NoSampleError("the answer has no class")
+        lasts = [branch.hops[-1] for branch in grounding.query.branches]
+        relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
+        # Values of the same relations make plausible wrong answers.
+        plausible = dict.fromkeys(one for prop in relations for one in self._values.values_of_classes(prop, classes))
+        for pool in (plausible, self._class_members(classes)):
             candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in taken]
             drawn = drawing.sample(candidates, min(_DRAWN, len(candidates)))
             # One read for all candidates.
@@ -136,11 +126,13 @@ class EvidenceEditor:
                 name = name_of(facts.entity(entity_id))
                 known = {other.casefold() for other in self._names(entity_id)}
                 # A namesake or a container of the answer might still be correct.
-                if name is None or known & names or self._encloses(entity_id, answer):
+                encloses = entity_id in self._enclosing_ids(answer) or answer in self._enclosing_ids(entity_id)
+                if name is None or known & names or encloses:
                     continue
-                if not any(self._is_true(fact, grounding, answer, entity_id) for fact in grounding.facts()):
+                about = [fact for fact in grounding.facts() if answer in (fact.subject, fact.object)]
+                if not any(is_true(_with_ends(fact, {answer: entity_id}), facts) for fact in about):
                     return entity_id
-        raise EditError("no other entity of the answer's class is false for sure")
+        raise NoSampleError("no other entity of the answer's class is false for sure")
 
     def _likeness(self, answer: str, other: str) -> int:
         """The number of shared classes, places and dates: a wrong answer is more plausible the more it shares."""
@@ -148,20 +140,15 @@ class EvidenceEditor:
         places = sum(
             bool(set(self._facts.targets(answer, hop)) & set(self._facts.targets(other, hop))) for hop in _PLACING
         )
-        years = [self._years(entity_id) for entity_id in (answer, other)]
-        return kinds + places + any(abs(one - two) <= _PERIOD for one in years[0] for two in years[1])
+        dates = [
+            [one.value for one in self._statements(end) if one.property in _DATING and isinstance(one.value, TimeValue)]
+            for end in (answer, other)
+        ]
+        return kinds + places + any(abs(one.year - two.year) <= _PERIOD for one in dates[0] for two in dates[1])
 
-    def _years(self, entity_id: str) -> list[int]:
+    def _statements(self, entity_id: str) -> Sequence[Statement]:
         entity = self._facts.entity(entity_id)
-        values = [one.value for one in (entity.statements if entity is not None else ()) if one.property in _DATING]
-        return [value.year for value in values if isinstance(value, TimeValue)]
-
-    def _plausible_values(self, grounding: Grounding, classes: tuple[str, ...]) -> list[str]:
-        """Values of the last relations that share a class with the answer, which make plausible wrong answers."""
-        lasts = [branch.hops[-1] for branch in grounding.query.branches]
-        relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
-        values = (value for relation in relations for value in self._values.values_of_classes(relation, classes))
-        return list(dict.fromkeys(values))
+        return entity.statements if entity is not None else ()
 
     def _class_members(self, classes: tuple[str, ...]) -> list[str]:
         """Entities of the smallest class of the answer that has more than one."""
@@ -172,34 +159,17 @@ class EvidenceEditor:
             self._smallest[classes] = min(several, key=len, default=[])
         return self._smallest[classes]
 
-    def _is_true(self, fact: Fact, grounding: Grounding, answer: str, other: str) -> bool:
-        """Whether the fact about the answer is also true of the other entity."""
-        if answer not in (fact.subject, fact.object):
-            return False
-        subject, target = (other if end == answer else end for end in (fact.subject, fact.object))
-        return self._facts.holds(subject, Hop(property=fact.property, qualifier=fact.qualifier), target)
-
-    def _encloses(self, first: str, second: str) -> bool:
-        """Whether one entity lies in the other, or is a kind of it."""
-        return first in self._enclosing_ids(second) or second in self._enclosing_ids(first)
-
-    def _enclosing_ids(self, entity_id: str) -> frozenset[str]:
-        known = self._above.get(entity_id)
-        if known is None:
-            seen = {entity_id}
-            layer = [entity_id]
+    def _enclosing_ids(self, entity_id: str) -> Set[str]:
+        """The entity, its containers and the classes that it is a kind of."""
+        if entity_id not in self._above:
+            seen, layer = {entity_id}, [entity_id]
             for _ in range(_DEPTH):
                 self._facts.fetch(layer)
-                reached = (
-                    target for node in layer for hop in self._upward for target in self._facts.targets(node, hop)
-                )
+                reached = [one for node in layer for hop in self._upward for one in self._facts.targets(node, hop)]
                 layer = [target for target in dict.fromkeys(reached) if target not in seen]
                 seen.update(layer)
-            # Bounds memory on long runs; containers are cheap to read again.
-            if len(self._above) > 100_000:
-                self._above.clear()
-            known = self._above[entity_id] = frozenset(seen)
-        return known
+            self._above[entity_id] = seen
+        return self._above[entity_id]
 
     def _names(self, entity_id: str) -> list[str]:
         entity = self._facts.entity(entity_id)
@@ -209,8 +179,7 @@ class EvidenceEditor:
 
     def _irrelevant_evidence(self, grounding: Grounding, drawing: random.Random) -> Groups:
         """Facts about each subject, as many as in the query, by relations unrelated to those of the query."""
-        closed = set(grounding.entities)
-        barred = _related_relations(grounding)
+        closed, barred = set(grounding.entities), _related_relations(grounding)
         if grounding.query.shape is Shape.TREE:
             # A tree has one answer for all subjects; its irrelevant evidence must have the same form.
             return self._irrelevant_ways_that_meet(grounding, closed, barred, drawing)
@@ -237,7 +206,7 @@ class EvidenceEditor:
             if common and len(set(ends)) == len(ends):
                 target = drawing.choice(common)
                 return tuple((*way, one[target]) for way, one in zip(ways, led, strict=True))
-        raise EditError("the subjects have no irrelevant facts that meet")
+        raise NoSampleError("the subjects have no irrelevant facts that meet")
 
     def _irrelevant_chain(
         self, start: str, length: int, closed: set[str], barred: frozenset[str], drawing: random.Random
@@ -252,15 +221,14 @@ class EvidenceEditor:
                 seen.add(node)
             if len(facts) == length:
                 return tuple(facts)
-        raise EditError("the subject has no facts that are irrelevant for sure")
+        raise NoSampleError("the subject has no facts that are irrelevant for sure")
 
     def _irrelevant_facts(self, node: str, closed: Set[str], barred: frozenset[str]) -> list[Fact]:
         """True facts about an entity that a person may ask for, and that lead to an entity with a name."""
-        entity = self._facts.entity(node)
         kinds = self._values.classes(node)
         targets = [
             (statement.property, statement.target)
-            for statement in (entity.statements if entity is not None else ())
+            for statement in self._statements(node)
             if statement.target is not None
             and statement.target.startswith("Q")
             and statement.rank != "deprecated"
@@ -276,14 +244,13 @@ class EvidenceEditor:
 
 def _related_relations(grounding: Grounding) -> frozenset[str]:
     """The relations of the query and those related to them."""
-    return frozenset().union(*(related_properties(prop) for prop in grounding.query.properties))
+    return frozenset().union(*map(related_properties, grounding.query.properties))
 
 
-def _replace_answer(fact: Fact, last: Hop, instead: dict[str, str]) -> Fact:
-    """The fact with the answer replaced, where `instead` names a replacement."""
-    if last.forward:
-        return replace(fact, object=instead.get(fact.object, fact.object))
-    return replace(fact, subject=instead.get(fact.subject, fact.subject))
+def _with_ends(fact: Fact, instead: Mapping[str, str]) -> Fact:
+    """The fact with other entities at its ends, where `instead` names them."""
+    ends = (instead.get(end, end) for end in (fact.subject, fact.object))
+    return Fact(next(ends), fact.property, next(ends), fact.qualifier)
 
 
 def facts_of(groups: Groups | Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
@@ -299,16 +266,23 @@ def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: 
     Contradictory: it yields another answer and none of the replaced ones, and a fact missing from the graph is false
     at any rank or time. Irrelevant: it yields no answer, is true, and shares no fact with the subgraph.
     """
-    cited = set(facts_of(evidence))
-    needed = set(truth.facts())
-    answers = set(truth.answers)
+    cited, needed, answers = set(facts_of(evidence)), set(truth.facts()), set(truth.answers)
     # The query runs on the cited facts alone: what a reader of the citations can conclude.
     given_answers = set(ground(truth.query, FactList(sorted(cited, key=str))).answers)
     if not cited:
         return "no evidence is left"
     false = {fact for fact in cited if not is_true(fact, facts)}
     if category is Category.CONTRADICTORY:
-        return _why_no_contradiction(given_answers, answers, false, truth)
+        if not given_answers - answers:
+            return "the edited facts give no other answer"
+        # True facts with another answer extend the answers; they contradict nothing.
+        if not false:
+            return "the edited facts are true"
+        kept = given_answers & answers
+        # In a union the edit replaces one answer only.
+        if truth.query.shape is Shape.UNION:
+            return "all answers are given still" if kept == answers else None
+        return "an answer is given still" if kept else None
     if false:
         return "evidence that is not in the graph"
     if category is Category.SUPPORTIVE:
@@ -320,19 +294,6 @@ def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: 
     if given_answers:
         return "irrelevant facts give an answer"
     return "an irrelevant fact is needed" if cited & needed else None
-
-
-def _why_no_contradiction(given_answers: set[str], answers: set[str], false: set[Fact], truth: Grounding) -> str | None:
-    if not given_answers - answers:
-        return "the edited facts give no other answer"
-    # True facts with another answer extend the answers; they contradict nothing.
-    if not false:
-        return "the edited facts are true"
-    kept = given_answers & answers
-    # In a union the edit replaces one answer only.
-    if truth.query.shape is Shape.UNION:
-        return "all answers are given still" if kept == answers else None
-    return "an answer is given still" if kept else None
 
 
 def is_true(fact: Fact, facts: StoreFacts) -> bool:

@@ -10,24 +10,23 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from granola.errors import GranolaError
-from granola.evidence.attribution.attribution_samples import CitedFact
+from granola.evidence.attribution.attribution_samples import CitedFact, NoSampleError
 from granola.evidence.attribution.relation_table import wording
 from kg.graph import Branch, Fact, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.graph.query_mining import name_of
 
 # Last words of labels that lead on to the object ("named after", "owned by"); verbs that begin labels ("uses").
 _LEADS_ON = frozenset({"of", "by", "in", "at", "to", "for", "from", "on", "with", "after", "as"})
-_VERBS = {
-    "has": "have", "contains": "contain", "uses": "use", "shares": "share", "studies": "study", "depicts": "depict",
-    "follows": "follow", "replaces": "replace", "owns": "own", "grants": "grant", "afflicts": "afflict",
-    "represents": "represent", "connects": "connect",
-}  # fmt: skip
+_VERBS = frozenset({
+    "has", "contains", "uses", "shares", "studies", "depicts", "follows", "replaces", "owns", "grants", "afflicts",
+    "represents", "connects",
+})  # fmt: skip
 _AUXILIARY = re.compile(r"\b(is|was|does|has) (?=\{subject\})")
 # auxiliaries of singular questions, for two subjects
 _PLURAL = {"is ": "are ", "was ": "were ", "does ": "do ", "has ": "have "}
 # Only an auxiliary near the question word: one inside a name must not change.
-_PRESENT = re.compile(r"\A(?:What|Where|Who|Which)[^?]{0,25}? (is|does)\b")
+_PRESENT = re.compile(r"\A((?:What|Where|Who|Which)[^?]{0,25}? )(is|does)\b")
+_PAST = {"is": "was", "does": "did"}
 # Names with "the" before them, by their first or last words: right of 168 of 170 in samples; the other two are films,
 # and titles are left as they are.
 _WITH_ARTICLE = re.compile(
@@ -44,14 +43,6 @@ _VAGUE = frozenset(
 )  # vague nouns, replaced by a more specific one of another clause
 
 
-class WordingError(GranolaError, ValueError):
-    """A fact that cannot be worded; `reason` is its kind, for counts."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 class FactWording:
     """Wordings of the facts in a store. `called` maps entities to names other than their labels."""
 
@@ -59,10 +50,10 @@ class FactWording:
         self._facts = facts
 
     def name(self, entity_id: str) -> str:
-        """The English label. Raises WordingError where there is none."""
+        """The English label. Raises NoSampleError where there is none."""
         name = name_of(self._facts.entity(entity_id))
         if name is None:
-            raise WordingError("an entity has no English name")
+            raise NoSampleError("an entity has no English name")
         return name
 
     def _name_in_sentence(self, entity_id: str, called: Mapping[str, str]) -> str:
@@ -73,16 +64,12 @@ class FactWording:
         return f"the {name}"
 
     def distinct_names(self, ids: Sequence[str]) -> dict[str, str]:
-        """Names with descriptions for namesakes. Raises WordingError where descriptions are missing or equal."""
-        called: dict[str, str] = {}
-        for entity_id in ids:
-            entity = self._facts.entity(entity_id)
-            description = entity.descriptions.get("en") if entity is not None else None
-            if not description:
-                raise WordingError("namesakes without distinct descriptions")
-            called[entity_id] = f"{self.name(entity_id)} ({description})"
-        if len({name.casefold() for name in called.values()}) < len(called):
-            raise WordingError("namesakes without distinct descriptions")
+        """Names with descriptions for namesakes. Raises NoSampleError where descriptions are missing or equal."""
+        entities = {entity_id: self._facts.entity(entity_id) for entity_id in ids}
+        told = {one: entity.descriptions.get("en") for one, entity in entities.items() if entity is not None}
+        called = {one: f"{self.name(one)} ({description})" for one, description in told.items() if description}
+        if len({name.casefold() for name in called.values()}) < len(ids):
+            raise NoSampleError("namesakes without distinct descriptions")
         return called
 
     def cite(self, fact: Fact, called: Mapping[str, str]) -> CitedFact:
@@ -166,7 +153,11 @@ class FactWording:
             answers = [answer for answer in grounding.answers if grounding.ways[answer][at] or not union]
             names = _join_names([self._name_in_sentence(answer, {}) for answer in answers])
             before = self._subject_phrase(branch, called)
-            said = self._hop_sentence(branch.hops[-1], before, names)
+            hop = branch.hops[-1]
+            subject, target = (before, names) if hop.forward else (names, before)
+            said = sentence_of(hop.property, subject, self.name(hop.property), target)
+            if hop.qualifier is not None:
+                said = f"{names} is {self._noun_phrase(hop, before)}."
             if not any(one.endswith(".") and said.endswith(one) for one in (before, names)):  # "Monsters, Inc."
                 said = said.removesuffix(".")
             if parts and said.startswith("The ") and not said.startswith((before, names)):  # as "The Happening"
@@ -189,7 +180,7 @@ class FactWording:
             return _capitalised(template.format(subject=self._subject_phrase(branch, called)))
         asked = self._hop_question(branch.hops[-1], self._subject_phrase(branch, called), False)
         is_past = len(branch.hops) == 1 and self._has_relation(branch.start, _OF_THE_DEAD)
-        return _PRESENT.sub(_to_past, asked) if is_past else asked
+        return _PRESENT.sub(lambda match: match[1] + _PAST[match[2]], asked) if is_past else asked
 
     def _has_relation(self, entity_id: str, relations: Collection[str]) -> bool:
         entity = self._facts.entity(entity_id)
@@ -199,14 +190,7 @@ class FactWording:
         """The question for one hop from a subject; `plural` for two subjects."""
         template = wording(hop.property).get("question", "")
         if hop.qualifier is not None or not hop.forward or not template:
-            label = self.name(hop.property)
-            if hop.forward and hop.qualifier is None and is_verb(label):
-                verb, _, rest = label.partition(" ")
-                template = f"What does {{subject}} {_VERBS[verb]} {rest}".rstrip() + "?"
-            elif hop.forward and hop.qualifier is None and is_clause(label):
-                template = f"What is {{subject}} {label}?"
-            else:
-                return _tidy_punctuation(f"What is {self._noun_phrase(hop, subject)}?")
+            return _tidy_punctuation(f"What is {self._noun_phrase(hop, subject)}?")
         if plural:
             template = _AUXILIARY.sub(lambda match: _PLURAL[match[0]], template)
         return _capitalised(template.format(subject=subject))
@@ -238,17 +222,6 @@ class FactWording:
             return str(words["head"]), _tidy_punctuation(words["that"].format(subject=before))
         return "thing", f"that is {self._noun_phrase(hop, before)}"
 
-    def _hop_sentence(self, hop: Hop, subject: str, target: str) -> str:
-        """A statement of a hop about its subject and target."""
-        label = self.name(hop.property)
-        if hop.qualifier is not None:
-            return f"{target} is {self._noun_phrase(hop, subject)}."
-        return (
-            sentence_of(hop.property, subject, label, target)
-            if hop.forward
-            else sentence_of(hop.property, target, label, subject)
-        )
-
 
 def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
     """A sentence for a fact: from the template of the relation, else from the label."""
@@ -273,11 +246,6 @@ def is_clause(label: str) -> bool:
 def is_verb(label: str) -> bool:
     """Whether a property label begins with a verb of the subject ("has part", "uses")."""
     return label.split(" ", 1)[0] in _VERBS
-
-
-def _to_past(match: re.Match[str]) -> str:
-    """Put the first "is" or "does" of a question about a dead person into the past; no name precedes it."""
-    return match[0].removesuffix(match[1]) + {"is": "was", "does": "did"}[match[1]]
 
 
 def _join_names(names: Sequence[str]) -> str:

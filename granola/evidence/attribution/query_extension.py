@@ -53,10 +53,10 @@ class QueryExtender:
     """Extends queries over a store."""
 
     def __init__(
-        self, facts: StoreFacts, values: RelationValues | None = None, *, answer_edge: AnswerEdge = AnswerEdge.ENTERS
+        self, facts: StoreFacts, values: RelationValues, *, answer_edge: AnswerEdge = AnswerEdge.ENTERS
     ) -> None:
         self._facts = facts
-        self._values = values or RelationValues(facts)
+        self._values = values
         self._answer_edge = answer_edge
 
     def extend(self, grounding: Grounding, drawing: random.Random) -> tuple[Extension, LogicalQuery | None]:
