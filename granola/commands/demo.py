@@ -71,8 +71,8 @@ class Demo(Command["Systems"]):
             more = {"signature": str(report.signature), "counts": dict(report.counts)}
             self._record(path, [tiers, given], more)
         rows = rows_with_evidence(tiers, systems.rows)
-        manifest = {"snapshot_id": made.more["snapshot"]}
-        page = render([rows[row.id] for row in systems.rows], systems.reports, manifest, title="GRANOLA demo")
+        shown = [rows[row.id] for row in systems.rows]
+        page = render(shown, systems.reports, made.more["snapshot"], title="GRANOLA demo")
         with atomic_path(self.out / PAGE) as temporary:
             temporary.write_text(page, encoding="utf-8")
         self._record(self.out / PAGE, [tiers, *predictions], {})

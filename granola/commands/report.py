@@ -246,7 +246,7 @@ def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
     report_rejects(tiered, rejected)
     if not rows:
         raise UsageError(f"{tiered} has no tiered row; make one with granola tiers")
-    return render(rows, (), {"snapshot_id": snapshot_of(tiered)}, title="GRANOLA ladders"), rejected
+    return render(rows, (), snapshot_of(tiered), title="GRANOLA ladders"), rejected
 
 
 def _check_folder(out: Path, *, force: bool) -> list[str]:

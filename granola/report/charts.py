@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,12 +33,6 @@ LEVELS = ("#12594a", "#2a7d6a", "#4f9c89", "#84bcae", "#b3d7cd", "#d6eae4")
 _NARROWEST = 0.1  # least range of an axis of shares: a smaller one would exaggerate small differences
 _SAME = 1e-9  # ticks equal the ends up to the rounding of binary fractions
 SHOWN_SYSTEMS = 4  # systems at most with panels of their own
-# The colours of figures on a dark page, by those on a light one.
-DARK = {
-    "#000000": "#e9e7e2", "#333333": "#b9bcc2", "#777777": "#9ba0a8", "#bbbbbb": "#5d6169", "#dddddd": "#3a3e45",
-    "#ffffff": "#1d2024", "#c03030": "#f08a7f", "#cccccc": "#4a4e55",
-    "#0072b2": "#56a8e0", "#d55e00": "#f0883e", "#009e73": "#3fc79c", "#cc79a7": "#dd9cc0",
-}  # fmt: skip
 STYLE: dict[str, Any] = {
     "font.size": 9,
     "font.family": "sans-serif",
@@ -88,49 +80,13 @@ def figure_of(height: float = 3.0) -> Iterator[Figure]:
         yield Figure(figsize=(WIDTH, height), layout="constrained")
 
 
-def figure_bytes(figure: Figure, format: str = "svg", **more: Any) -> bytes:
+def figure_bytes(figure: Figure, format: str = "svg") -> bytes:
     """The figure as bytes in one of FORMATS; the same bytes for the same figure, as the time of day is left out."""
     # Dates and versions would change the bytes of equal figures.
     metadata = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
     out = io.BytesIO()
-    figure.savefig(out, format=format, dpi=200 if format == "png" else "figure", metadata=metadata[format], **more)
+    figure.savefig(out, format=format, dpi=200 if format == "png" else "figure", metadata=metadata[format])
     return out.getvalue()
-
-
-def inline_svg(svg: str, *, name: str, title: str) -> str:
-    """matplotlib's SVG as an element of a page: scaled to its box, with `title` for screen readers.
-
-    `name` keeps its ids distinct from those of other figures. Colours of DARK become variables of the page, except in
-    white letters, which are printed on dark bars on a dark page as well.
-    """
-    box = svg[svg.index('viewBox="') :].split('"', 2)[1]
-    body = svg[svg.index(">", svg.index("<svg")) + 1 :]
-    body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", body, flags=re.DOTALL)
-    body = re.sub(r"<[^>]+>", _round_coordinates, re.sub(r"\s+", " ", body))
-    # Ids that nothing refers to are dropped, the others are made unique on the page.
-    used = set(re.findall(r"(?:url\(|href=\")#([\w-]+)", body))
-    body = re.sub(r' id="([^"]*)"', lambda one: f' id="{name}-{one[1]}"' if one[1] in used else "", body)
-    body = re.sub(r'(url\(|href=")#', rf"\1#{name}-", body)
-    body = re.sub(r'style="([^"]*)"', _with_variables, body)
-    return f'<svg role="img" aria-label="{escape(title)}" viewBox="{box}">{body}'
-
-
-def _round_coordinates(tag: re.Match[str]) -> str:
-    """Round coordinates in attributes to hundredths of a point: a third of the size without a visible difference.
-
-    Outlines of letters stay.
-    """
-    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", tag[0])
-
-
-def _with_variables(style: re.Match[str]) -> str:
-    # White letters on dark bars stay white on a dark page.
-    if "font" in style[1] and "fill: #ffffff" in style[1]:
-        return style[0]
-    return re.sub(
-        r"#[0-9a-f]{6}\b", lambda colour: f"var(--c{colour[0][1:]},{colour[0]})" if colour[0] in DARK else colour[0],
-        style[0],
-    )  # fmt: skip
 
 
 def system_style(index: int) -> dict[str, Any]:

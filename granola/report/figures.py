@@ -1,45 +1,45 @@
-"""The figures of a report, drawn by matplotlib; systems differ in marks, dashes and hatches as well as in colour.
+"""A report on several systems: its figures, the page with them inside, and every figure and table as a file.
 
-Figure numbers are those of Yona et al. 2024. Each function draws into an empty figure; it returns False where the
-study has no numbers for it.
+Systems differ in marks, dashes and hatches as well as in colour. Figure numbers are those of Yona et al. 2024. Each
+`draw_...` draws into an empty figure; it returns False where the study has no numbers for it.
 """
 
 from __future__ import annotations
 
+import base64
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from markupsafe import Markup
+from typing import TYPE_CHECKING
 
 from granola.report.charts import (
-    DARK,
     LEVELS,
     SHOWN_SYSTEMS,
     WIDTH,
+    Panel,
     check_drawing,
     draw_panels,
     figure_bytes,
     figure_of,
-    inline_svg,
     legend,
     set_share_axes,
     shortened,
     shortened_names,
     system_style,
 )
-from granola.report.score_page import PageFigure, PageTable, PageTableFile, TableCell, TableRow, is_few, render
+from granola.report.score_page import render
 from granola.report.score_tables import distribution_columns
-from granola.report.study import PanelFigure, Study, Table, Value, shown
+from granola.report.study import Study
 from kg.base.files import atomic_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
+_LONG = 40  # rows of a table that the page shows; the file has all
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,9 +49,9 @@ class DrawnFigure:
     name: str
     title: str
     caption: str
-    svg: str
+    svg: bytes
     png: bytes
-    inline: str  # the SVG for a page, with letters as text for screen readers
+    address: str  # the figure itself as an address, for a page in one file
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +59,7 @@ class _Plan:
     name: str
     title: str
     caption: str
-    draw: Callable[[Study, Figure], bool]
+    draw: Callable[[Study, Figure], bool | None]
 
 
 def drawings(study: Study) -> list[DrawnFigure]:
@@ -67,26 +67,24 @@ def drawings(study: Study) -> list[DrawnFigure]:
     check_drawing()
     import matplotlib
 
+    def drawing(panels: Sequence[Panel]) -> Callable[[Study, Figure], None]:
+        return lambda _, figure: draw_panels(figure, panels)
+
     panels = [
-        _Plan(name=one.name, title=one.title, caption=one.caption, draw=partial(_draw_panels, drawn=one))
-        for one in study.figures
+        _Plan(name=one.name, title=one.title, caption=one.caption, draw=drawing(one.panels)) for one in study.figures
     ]
     drawn = []
     for plan in (*_OWN, *panels):
         with figure_of() as figure:
-            if not plan.draw(study, figure):
+            if plan.draw(study, figure) is False:
                 continue
-            svg, png = figure_bytes(figure).decode(), figure_bytes(figure, "png")
+            svg, png = figure_bytes(figure), figure_bytes(figure, "png")
+            # Letters as text take a third of the room of outlines.
             with matplotlib.rc_context({"svg.fonttype": "none"}):
-                inline = inline_svg(figure_bytes(figure, transparent=True).decode(), name=plan.name, title=plan.title)
+                address = f"data:image/svg+xml;base64,{base64.b64encode(figure_bytes(figure)).decode()}"
         caption = plan.caption + (study.f1_warning if plan.name == "f1" else "")
-        drawn.append(DrawnFigure(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png, inline=inline))
+        drawn.append(DrawnFigure(name=plan.name, title=plan.title, caption=caption, svg=svg, png=png, address=address))
     return drawn
-
-
-def _draw_panels(_: Study, figure: Figure, drawn: PanelFigure) -> bool:
-    draw_panels(figure, drawn.panels)
-    return True
 
 
 def draw_gap(study: Study, figure: Figure) -> bool:
@@ -258,67 +256,30 @@ _OWN = (
     ),
 )
 
-PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
-_LONG = 40  # rows of a table that the page shows; the file has all
-_MANY = 9  # columns from which on a table is too wide for the page
 
-_DARK = (
-    ".figures svg{fill:var(--c000000,#000);font:9px 'DejaVu Sans',sans-serif;stroke-linejoin:round}"
-    "@media (prefers-color-scheme:dark){.figures svg{"
-    + ";".join(f"--c{colour[1:]}:{dark}" for colour, dark in DARK.items())
-    + "}}"
-)
-
-
-def study_page(study: Study, drawn: Sequence[DrawnFigure], manifest: Mapping[str, Any] | None = None) -> str:
+def study_page(study: Study, drawn: Sequence[DrawnFigure]) -> str:
     """The page: a ladder, scores, figures, tables and every question; it needs no other file and no network."""
     tables = study.tables()
     # The other tables are linked as files: the figures show their numbers.
     shown = {"differences", "coarse-answers", *(figure.name for figure in study.figures if figure.is_shown)}
-    figures = [PageFigure(title=one.title, caption=one.caption, svg=Markup(one.inline)) for one in drawn]
     return render(
         [study.evidence.get(row.id, row) for row in study.rows],
         study.reports,
-        manifest,
         title="GRANOLA report",
-        figures=figures,
-        tables=[_table(table) for table in tables if table.name in shown],
+        figures=drawn,
+        tables=[
+            replace(one, rows=one.rows[:_LONG], caption=f"{one.caption} The first {_LONG} of {len(one.rows):,} rows.")
+            if len(one.rows) > _LONG
+            else one
+            for one in tables
+            if one.name in shown
+        ],
         files_of_tables=[f"{TABLES}/{table.name}.csv" for table in tables if table.name not in shown],
-        style=_DARK,
         made_of={
             report.system: {one.id: one.made_of for one in file.predictions.values() if one.made_of}
             for report, file in zip(study.reports, study.files, strict=True)
         },
     )
-
-
-def _table(table: Table) -> PageTableFile:
-    more = f" The first {_LONG} of {len(table.rows):,} rows." if len(table.rows) > _LONG else ""
-    return PageTableFile(
-        title=table.title, caption=table.caption + more, file=f"{TABLES}/{table.name}.csv", table=_page_table(table)
-    )
-
-
-def _page_table(table: Table) -> PageTable:
-    count = table.head.index("n") if "n" in table.head else None
-    rows = table.rows[:_LONG]
-
-    def kind(row: Sequence[Value]) -> str:
-        return "few" if count is not None and isinstance(n := row[count], int) and is_few(n) else ""
-
-    def cell(value: Value) -> TableCell:
-        return TableCell(text=shown(value), wraps=isinstance(value, str))
-
-    if len(table.head) > _MANY and len(rows) < _MANY:  # a row for each column
-        return PageTable(
-            head=[table.head[0], *(str(row[0]) for row in rows)],
-            rows=[
-                TableRow(cells=[TableCell(text=name), *(cell(row[i]) for row in rows)])
-                for i, name in enumerate(table.head)
-                if i
-            ],
-        )
-    return PageTable(head=table.head, rows=[TableRow(kind=kind(row), cells=[*map(cell, row)]) for row in rows])
 
 
 def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), csv_raw: bool = False) -> list[str]:
@@ -328,19 +289,19 @@ def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), cs
     matplotlib is missing, OSError where a file cannot be written.
     """
     drawn = drawings(study)
-    written: dict[str, str | bytes] = {}
+    written: dict[str, bytes] = {}
     for drawing in drawn:
         written[f"{FIGURES}/{drawing.name}.svg"] = drawing.svg
         written[f"{FIGURES}/{drawing.name}.png"] = drawing.png
     for table in study.tables():
-        written[f"{TABLES}/{table.name}.csv"] = table.to_csv(raw=csv_raw)
+        written[f"{TABLES}/{table.name}.csv"] = table.to_csv(raw=csv_raw).encode()
     # Last, since the page links the other files.
-    written[PAGE] = study_page(study, drawn)
+    written[PAGE] = study_page(study, drawn).encode()
     for name in (FIGURES, TABLES):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for name, content in written.items():
         with atomic_path(folder / name) as temporary:
-            temporary.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+            temporary.write_bytes(content)
     for name in earlier:
         # Only in these two folders, whatever the earlier record lists.
         if name not in written and Path(name).parts[:-1] in ((FIGURES,), (TABLES,)):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from abstraction.base.properties import titled
 from abstraction.files.rows import TieredRow, read_tiered
-from granola.report.ladder_view import LadderView, gold, view_ladder
-from granola.report.score_tables import number
 from granola.scoring.aggregation import NO_RELATION
 from granola.scoring.items import ItemScore
 from granola.scoring.predictions import SystemAnswer
@@ -17,12 +16,12 @@ from granola.scoring.scores import ScoreReport
 MOST = 300  # questions on one page: under 600 KB, which a phone opens at once
 MOST_LADDERS = 2000  # questions on a page without predictions, which is made for searching
 _LONGEST = 200  # characters shown of a field of a row
+LONGEST = 90  # characters of a prediction shown with its level
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PredictionView:
-    """The prediction of a system: `marked` is the part that decided. `score`, `compared` and `weight` are empty
-    without one.
+    """The prediction of a system: `marked` is the part that decided.
 
     `made_of` are the answers of other systems from which the prediction was aggregated.
     """
@@ -32,29 +31,7 @@ class PredictionView:
     before: str
     marked: str
     after: str
-    score: str
-    compared: str
-    weight: str
     made_of: Sequence[SystemAnswer] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class QuestionView:
-    """A question with its ladder; `title` names its relation, and `verdicts` are the values of the filter for it.
-
-    `name` is its anchor on the page; `fields` are searched and sorted by on a page without predictions.
-    """
-
-    name: str
-    row: TieredRow
-    gold: str
-    relation: str
-    title: str
-    verdicts: Sequence[str]
-    is_different: bool
-    predictions: Sequence[PredictionView]
-    ladder: LadderView
-    fields: Sequence[tuple[str, str]] = ()
 
 
 def shown_places(count: int, most: int = MOST) -> range:
@@ -85,33 +62,54 @@ def _tier_texts(row: TieredRow) -> list[list[str]]:
     return [[tier.text for tier in level.tiers] for level in row.levels]
 
 
+def matched_levels(scored: Sequence[tuple[str, ItemScore]]) -> dict[int, list[tuple[str, str]]]:
+    """By level, the systems whose predictions match it, each with its shortened prediction."""
+    levels: dict[int, list[tuple[str, str]]] = {}
+    for system, item in scored:
+        if item.verdict and item.verdict.level:
+            levels.setdefault(item.verdict.level, []).append((system, shorten_prediction(item.prediction or "")))
+    return levels
+
+
+def shorten_prediction(text: str) -> str:
+    """At most LONGEST characters of a text."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
 def question_views(
     rows: Sequence[TieredRow],
     reports: Sequence[ScoreReport],
     made_of: Mapping[str, Mapping[str, Sequence[SystemAnswer]]] | None = None,
-) -> Iterator[QuestionView]:
-    """The views of the questions at `shown_places`; `made_of` contains the answers of other systems, by system and id.
+) -> Iterator[dict[str, Any]]:
+    """What `report_parts.html` shows of each question at `shown_places`.
+
+    `name` is its anchor on the page, `verdicts` are the values of the filter for it; `fields` are searched and sorted
+    by on a page without predictions. `made_of` contains the answers of other systems, by system and id.
     """
     parts = made_of or {}
     for index in shown_places(len(rows), MOST if reports else MOST_LADDERS):
         row, scored = rows[index], [(report.system, report.items[index]) for report in reports]
-        relation = row.relation or NO_RELATION
-        yield QuestionView(
+        yield {
             # The number in the file, so that links survive a different selection.
-            name=f"q{index + 1}",
-            row=row,
-            gold=gold(row),
-            relation=relation,
-            title="" if relation == NO_RELATION else titled(relation),
-            verdicts=list(dict.fromkeys(_verdict_filter(item) for _, item in scored)),
-            is_different=len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
-            predictions=[
+            "name": f"q{index + 1}",
+            "row": row,
+            "gold": gold(row),
+            "relation": row.relation or NO_RELATION,
+            "title": titled(row.relation) if row.relation else "",
+            "verdicts": dict.fromkeys(_verdict_filter(item) for _, item in scored),
+            "is_different": len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
+            "predictions": [
                 replace(prediction_view(system, item), made_of=parts.get(system, {}).get(row.id, ()))
                 for system, item in scored
             ],
-            ladder=view_ladder(row, scored),
-            fields=() if reports else list(_searchable_fields(row)),
-        )
+            "matched": matched_levels(scored),
+            "fields": () if reports else list(_searchable_fields(row)),
+        }
+
+
+def gold(row: TieredRow) -> str:
+    """The gold answers, each once."""
+    return " / ".join(dict.fromkeys(row.answers))
 
 
 def _searchable_fields(row: TieredRow) -> Iterator[tuple[str, str]]:
@@ -138,20 +136,12 @@ def _verdict_filter(item: ItemScore) -> str:
 
 
 def prediction_view(system: str, item: ItemScore) -> PredictionView:
-    """The view of a prediction: the part that decided is separate, with the reason for the verdict."""
-    text, verdict = item.prediction or "", item.verdict
-    compared = verdict.compared if verdict else None
-    part = compared.prediction if compared else ""
+    """The view of a prediction: the part that decided is separate."""
+    text = item.prediction or ""
+    part = item.verdict.compared.prediction if item.verdict and item.verdict.compared else ""
     # A part that is the whole prediction needs no mark.
     start = text.find(part) if part and part != text.strip() else -1
-    end = start + len(part) if start >= 0 else len(text)
-    return PredictionView(
-        system=system,
-        item=item,
-        before=text[: max(start, 0)] if start >= 0 else text,
-        marked=text[start:end] if start >= 0 else "",
-        after=text[end:],
-        score=number(verdict.score) if verdict and verdict.score is not None else "",
-        compared=compared.tier if compared else "",
-        weight=number(item.weight) if item.weight is not None else "",
-    )
+    if start < 0:
+        return PredictionView(system=system, item=item, before=text, marked="", after="")
+    end = start + len(part)
+    return PredictionView(system=system, item=item, before=text[:start], marked=text[start:end], after=text[end:])

@@ -1,13 +1,15 @@
-"""Scores, differences of systems and scores of groups as tables for the terminal."""
+"""Scores, differences of systems and scores of groups as tables: for the terminal, for pages and for files."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from abstraction.base.properties import titled
+from abstraction.files.records import escape_formula
 from granola.base.terminal_lines import Part, TextTable
 from granola.scoring.aggregation import Estimate, GroupScore
 from granola.scoring.metrics import Metric
@@ -27,40 +29,34 @@ LEAST = 5  # questions from which on a relation has a line of its own
 DASH = "–"  # in place of a missing number, and between the ends of an interval
 
 
+Value = str | int | float
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ScoreLine:
-    """The scores of a group with its name; `kind` is "macro" for the mean of the groups, "micro" for that of all
-    questions.
+class Table:
+    """A table for a page and a file: `name` for its file, `head`, and rows of its length; NaN is a missing number."""
 
-    A line of kind "others" has only the number of their questions.
-    """
-
-    kind: Literal["group", "others", "macro", "micro"] = "group"
     name: str
-    n: int
-    estimates: Mapping[str, Estimate]
+    title: str
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def to_csv(self, *, raw: bool = False) -> str:
+        """CSV with a header; numbers unrounded, NaN empty. Unless `raw`, formulas are made harmless: see
+        `abstraction.files.records`.
+        """
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        for row in (self.head, *self.rows):
+            cells = ["" if isinstance(value, float) and math.isnan(value) else value for value in row]
+            writer.writerow(cells if raw else map(escape_formula, cells))
+        return stream.getvalue()
 
 
-def lines_of(groups: Mapping[str, GroupScore]) -> list[ScoreLine]:
-    """A line for each group; a relation is shown with its label."""
-    return [ScoreLine(name=titled(name), n=group.n, estimates=group.estimates) for name, group in groups.items()]
-
-
-def relation_lines(report: ScoreReport) -> list[ScoreLine]:
-    """A line for each relation of LEAST questions or more, one that counts the other relations, then the means.
-
-    The means are over relations (`n` counts all of them) and over questions.
-    """
-    # Intervals of fewer questions cover most of [0, 1].
-    shown = {name: group for name, group in report.relations.items() if group.n >= LEAST}
-    others = [group.n for name, group in report.relations.items() if name not in shown]
-    named = f"{len(others)} other{'s' * (len(others) != 1)} of fewer than {LEAST} questions"
-    return [
-        *lines_of(shown),
-        *([ScoreLine(kind="others", name=named, n=sum(others), estimates={})] if others else ()),
-        ScoreLine(kind="macro", name="macro", n=len(report.relations), estimates=report.macro),
-        ScoreLine(kind="micro", name="micro", n=report.overall.n, estimates=report.overall.estimates),
-    ]
+def shown(value: Value) -> str:
+    """A value as text for readers: three decimals, a dash for NaN."""
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def number(value: float) -> str:
@@ -102,8 +98,13 @@ def score_tables(reports: Sequence[ScoreReport]) -> Iterator[Part]:
         ),
     )
     yield "\nWhere the predictions stand (level 1 is the finest)"
+    yield distribution_table(reports)
+
+
+def distribution_table(reports: Sequence[ScoreReport]) -> TextTable:
+    """The numbers and shares of answers by the finest level that they state, wrong, or abstained."""
     columns = distribution_columns(reports)
-    yield TextTable(
+    return TextTable(
         head=("system", *(f"level {column}" if column.isdigit() else column for column in columns)),
         rows=[(r.system, *(share(r.overall.distribution.get(c, 0), r.questions) for c in columns)) for r in reports],
     )
@@ -139,14 +140,25 @@ def macro_table(reports: Sequence[ScoreReport]) -> Iterator[Part]:
 
 
 def relations_table(report: ScoreReport) -> Iterator[Part]:
-    """A row for each relation, then the mean over relations (macro) and over questions (micro)."""
+    """A row for each relation of LEAST questions or more, one that counts the others, then the means.
+
+    The means are over relations (macro; n counts all of them) and over questions (micro).
+    """
+    # Intervals of fewer questions cover most of [0, 1].
+    shown = {name: group for name, group in report.relations.items() if group.n >= LEAST}
+    others = [group.n for name, group in report.relations.items() if name not in shown]
+    lines: list[tuple[str, int, Mapping[str, Estimate]]] = [
+        *((titled(name), group.n, group.estimates) for name, group in shown.items()),
+        (f"{len(others)} other{'s' * (len(others) != 1)} of fewer than {LEAST} questions", sum(others), {}),
+        ("macro", len(report.relations), report.macro),
+        ("micro", report.overall.n, report.overall.estimates),
+    ]
     yield f"\nPer relation: {report.system}; accuracies are selective"
     yield TextTable(
         head=("relation", "n", *SHORT_TITLES.values()),
         rows=[
-            (line.name, f"{line.n:,}",
-             *(_estimate_cell(line.estimates[name]) if line.estimates else "" for name in SHORT_TITLES))
-            for line in relation_lines(report)
+            (name, f"{n:,}", *(_estimate_cell(estimates[key]) if estimates else "" for key in SHORT_TITLES))
+            for name, n, estimates in lines if n or estimates
         ],
     )  # fmt: skip
 

@@ -2,60 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import nsmallest
+from typing import Any
 
-from abstraction.files.records import escape_formula
+from abstraction.base.properties import titled
 from abstraction.files.rows import TieredRow
 from granola.matching import squad
 from granola.report.charts import Panel
-from granola.report.score_tables import distribution_columns, lines_of
+from granola.report.score_tables import Table, Value, distribution_columns
 from granola.scoring.aggregation import Estimate, GroupScore
 from granola.scoring.bootstrap import Interval
-from granola.scoring.items import ItemScore, names_of
+from granola.scoring.items import names_of
 from granola.scoring.metrics import Standard, informativeness_weight
 from granola.scoring.page_views import TITLES
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
 from granola.scoring.sweeps import LAMBDAS, ItemF1, item_f1, lambda_sweep, risk_coverage, tau_sweep
 from granola.scoring.system_comparison import Difference
-
-Value = str | int | float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Table:
-    """A table: `name` for its files, `head`, and rows of its length; NaN is a missing number."""
-
-    name: str
-    title: str
-    caption: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
-
-    def to_csv(self, *, raw: bool = False) -> str:
-        """CSV with a header; numbers unrounded, NaN empty. Unless `raw`, formulas are made harmless: see
-        `abstraction.files.records`.
-        """
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        for row in (self.head, *self.rows):
-            cells = ["" if isinstance(value, float) and math.isnan(value) else value for value in row]
-            writer.writerow(cells if raw else map(escape_formula, cells))
-        return stream.getvalue()
-
-
-def shown(value: Value) -> str:
-    """A value as text for readers: three decimals, a dash for NaN."""
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.3f}"
-    return str(value)
-
 
 EXAMPLES = 8  # rows of the table for each system
 
@@ -74,8 +41,21 @@ def coarse_answers(
     """
     lines: list[tuple[Value, ...]] = []
     for report, file in zip(reports, files, strict=True):
-        lines_of_system = _coarse_rows(rows, report, file, score)
-        lines += sorted(lines_of_system, key=lambda line: (math.isnan(line[6]), line[6], line[7]))  # type: ignore[arg-type]  # numbers
+        best: list[tuple[float, float, tuple[Any, ...]]] = []
+        for row, item in zip(rows, report.items, strict=True):
+            level = (item.verdict.level if item.verdict else None) or 0
+            if item.verdict is None or level < 2:
+                continue
+            text, names = item.prediction or "", names_of(row, report.signature.standard)
+            gold, tier = squad.best_f1(text, names[0]), squad.best_f1(text, names[level - 1])
+            value = file.predictions[item.id].scores.get(score, math.nan) if score else math.nan
+            states = item.verdict.compared.tier if item.verdict.compared else ""
+            line = (report.system, row.question, row.answers[0], text, states, level, value, gold, tier)
+            # Lowest F1 with the gold answer and highest with the tier first; NaN scores last.
+            best.append((gold - tier, math.inf if math.isnan(value) else value, line))
+        chosen = [line for _, _, line in nsmallest(EXAMPLES, best, key=lambda one: one[:2])]
+        chosen.sort(key=lambda line: (math.isnan(line[6]), line[6], line[7]))
+        lines += chosen
     caption = f"Up to {EXAMPLES} a system: low token-F1 with the gold answer, high with the tier (as Table 9)."
     return Table(
         name="coarse-answers",
@@ -87,44 +67,10 @@ def coarse_answers(
     )  # fmt: skip
 
 
-def _coarse_rows(
-    rows: Sequence[TieredRow], report: ScoreReport, file: PredictionFile, by: str | None
-) -> Iterator[tuple[Value, ...]]:
-    """The rows of the table for one system."""
-    best: list[tuple[float, float, int]] = []
-    for index, (row, item) in enumerate(zip(rows, report.items, strict=True)):
-        if item.verdict is not None and (item.verdict.level or 0) > 1:
-            gold, tier = _both_f1(row, item, report)
-            value = _named_score(file, item, by)
-            # Lowest F1 with the gold answer and highest with the tier first; NaN scores last.
-            best.append((gold - tier, math.inf if math.isnan(value) else value, index))
-    for _, _, index in nsmallest(EXAMPLES, best):
-        row, item = rows[index], report.items[index]
-        assert item.verdict is not None
-        states = item.verdict.compared.tier if item.verdict.compared else ""
-        scores = _named_score(file, item, by), *_both_f1(row, item, report)
-        asked = row.question, row.answers[0], item.prediction or ""
-        yield (report.system, *asked, states, item.verdict.level or 0, *scores)
-
-
-def _named_score(file: PredictionFile, item: ItemScore, by: str | None) -> float:
-    """The score `by` of the prediction of an item; NaN where it has none."""
-    return file.predictions[item.id].scores.get(by, math.nan) if by else math.nan
-
-
-def _both_f1(row: TieredRow, item: ItemScore, report: ScoreReport) -> tuple[float, float]:
-    """Return (token-F1 with the names of level 1, token-F1 with the names of the matched level)."""
-    assert item.verdict is not None
-    assert item.verdict.level is not None
-    text, names = item.prediction or "", names_of(row, report.signature.standard)
-    return squad.best_f1(text, names[0]), squad.best_f1(text, names[item.verdict.level - 1])
-
-
 _BOTH = {
     "selective_accuracy": "selective GRANOLA accuracy",
     "selective_standard_accuracy": "selective standard accuracy",
 }
-_GROUPED = {**_BOTH, "informativeness": "informativeness"}
 SHORT_ANSWER = 10  # words; NQ-open takes questions whose answers have at most 5
 DRAWN_LEVELS = 6  # levels in the figure of weights
 _ByGroup = Sequence[Mapping[str, GroupScore]]
@@ -233,40 +179,36 @@ class Study:
             title = TITLES.get(name, "popularity" if number == 0 else name)
             without = next((by_bin["none"].n for by_bin in scores if "none" in by_bin), 0)
             left = f" {without:,} questions have no such number." if without else ""
-            yield PanelFigure(
-                name="popularity" if number == 0 else f"popularity-{file_name_part(name)}",
-                title=f"Accuracy against {title}",
-                caption=f"Bins of equal size of {name}, with 95 % intervals (as Figures 6 and 11).{left}",
-                panels=self._accuracies(scores, f"bin of {name}"), is_shown=True,
+            yield self._accuracies(
+                "popularity" if number == 0 else f"popularity-{file_name_part(name)}", f"Accuracy against {title}",
+                f"Bins of equal size of {name}, with 95 % intervals (as Figures 6 and 11).{left}", scores,
+                f"bin of {name}",
             )  # fmt: skip
         for name, scores in self.groups.items():
-            yield PanelFigure(
-                name=f"by-{file_name_part(name)}", title=f"By {name}", caption=f"Scores by the values of {name}.",
-                panels=self._accuracies(scores, name), is_shown=True,
-            )  # fmt: skip
+            yield self._accuracies(
+                f"by-{file_name_part(name)}", f"By {name}", f"Scores by the values of {name}.", scores, name
+            )
 
     def _relations(self) -> PanelFigure:
-        scores = [report.relations for report in self.reports]
-        return PanelFigure(
+        return self._accuracies(
             name="relations",
             title="Per relation",
             caption="Both accuracies of each relation, with 95 % intervals; of the relations with most questions where "
             "not all have room (as Figure 10).",
-            panels=self._accuracies(scores, "relation"),
+            scores=[report.relations for report in self.reports],
+            across="relation",
         )
 
-    def _accuracies(self, scores: _ByGroup, across: str) -> list[Panel]:
-        """A panel for each selective accuracy, with the values of every system by group."""
-        return [
-            Panel(
-                name=title, across=across, score=title,
-                lines={
-                    system: [(line.name, line.estimates[key]) for line in lines_of(groups)]
-                    for system, groups in zip(self.names, scores, strict=True)
-                },
-            )
-            for key, title in _BOTH.items()
-        ]  # fmt: skip
+    def _accuracies(self, name: str, title: str, caption: str, scores: _ByGroup, across: str) -> PanelFigure:
+        """A figure with a panel for each selective accuracy, with the values of every system by group."""
+        panels = {
+            words: {
+                system: [(titled(group), one.estimates[key]) for group, one in groups.items()]
+                for system, groups in zip(self.names, scores, strict=True)
+            }
+            for key, words in _BOTH.items()
+        }
+        return _figure(name, title, across, panels, caption, is_shown=True)
 
     def _weights(self) -> PanelFigure:
         deepest = max((len(row.levels) for row in self.rows), default=1)
@@ -274,7 +216,7 @@ class Study:
             f"level {level}": [(at, _without_interval(informativeness_weight(level, at))) for at in LAMBDAS]
             for level in range(1, min(deepest, DRAWN_LEVELS) + 1)
         }
-        return _curve_figure(
+        return _figure(
             "weights", "Weights of the levels", "lambda", {"weight": lines},
             f"exp(-lambda (level - 1)) against lambda (as Figure 9); the scores here take {self.lambda_:g}.",
         )  # fmt: skip
@@ -290,7 +232,7 @@ class Study:
                 ("informativeness", "informativeness"), ("informativeness_matched", "informativeness, matched")
             )
         }  # fmt: skip
-        return _curve_figure(
+        return _figure(
             "lambdas", "Informativeness against lambda", "lambda", panels,
             "The paper's, over all answers, where wrong ones and IDK count 0; ours over those that match.",
         )  # fmt: skip
@@ -303,7 +245,7 @@ class Study:
             for report, file in zip(self.reports, self.files, strict=True)
             if (curve := risk_coverage(report, file.predictions)) is not None
         }
-        return _curve_figure(
+        return _figure(
             "risk-coverage", "Risk and coverage", "coverage: share of the questions answered, surest first",
             {"risk: share wrong": lines},
             "The share of wrong answers among the surest ones; in brackets its mean over the curve. Abstentions and "
@@ -317,10 +259,13 @@ class Study:
                 system: [(one.tau, _without_interval(getattr(one, name), one.n)) for one in points]
                 for system, points in zip(self.names, sweeps, strict=True)
             }
-            for name, title in zip(("granola_accuracy", "standard_accuracy", "informativeness"), _GROUPED.values(),
-                                   strict=True)
+            for name, title in (
+                ("granola_accuracy", _BOTH["selective_accuracy"]),
+                ("standard_accuracy", _BOTH["selective_standard_accuracy"]),
+                ("informativeness", "informativeness"),
+            )
         }  # fmt: skip
-        return _curve_figure(
+        return _figure(
             "thresholds", "Thresholds of token-F1", "threshold of token-F1 (what exceeds it matches)", panels,
             f"How scores fall with the threshold of token-F1, which is to be exceeded.{self.f1_warning}",
         )  # fmt: skip
@@ -332,20 +277,11 @@ class Study:
                 estimates = r.overall.estimates if average == "micro" else r.macro
                 for metric in r.metrics if estimates else ():
                     rows.append((r.system, metric.title, average, *_interval_cells(estimates[metric.name])))
-        by_group: list[tuple[str, _ByGroup]] = [("", [r.relations for r in self.reports])]
-        by_group += [(f"{name} ", scores) for name, scores in (*self.popularity.items(), *self.groups.items())]
-        for name, scores in by_group:
-            for r, groups in zip(self.reports, scores, strict=True):
-                rows += [
-                    (r.system, title, f"{name}{line.name}", *_interval_cells(line.estimates[key]))
-                    for line in lines_of(groups)
-                    for key, title in _GROUPED.items()
-                ]
         return Table(
             name="scores",
             title="Scores with their intervals",
-            caption="Every metric with its 95 % bootstrap interval over questions, over all (micro, macro) and in each "
-            "relation, bin and group; n counts questions, for macro means relations.",
+            caption="Every metric with its 95 % bootstrap interval over questions: over all questions (micro), and the "
+            "mean over relations (macro), whose n counts relations.",
             head=("system", "metric", "average", "value", "low", "high", "n"),
             rows=tuple(rows),
         )
@@ -381,16 +317,18 @@ def file_name_part(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
 
-def _curve_figure(
+def _figure(
     name: str,
     title: str,
     across: str,
-    panels: Mapping[str, Mapping[str, Sequence[tuple[float, Estimate]]]],
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float | str, Estimate]]]],
     caption: str,
+    *,
+    is_shown: bool = False,
 ) -> PanelFigure:
-    """A figure of lines over a number on x, with one panel for each score."""
+    """A figure with one panel for each score."""
     drawn = [Panel(name=score, across=across, score=score, lines=lines) for score, lines in panels.items()]
-    return PanelFigure(name=name, title=title, caption=caption, panels=drawn)
+    return PanelFigure(name=name, title=title, caption=caption, panels=drawn, is_shown=is_shown)
 
 
 def _without_interval(value: float, n: int = 0) -> Estimate:

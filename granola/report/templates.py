@@ -1,4 +1,4 @@
-"""The templates and their shared environment, in which every text is escaped and made safe to show."""
+"""The templates of pages and their shared environment, in which every text is escaped and made safe to show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 def visible(text: str) -> str:
     """Text with its control characters as visible signs, except line breaks and tabs."""
-    return _CONTROL.sub(_visible_sign, text)
+
+    def sign(found: re.Match[str]) -> str:
+        number = ord(found[0])
+        if number < 0x20:
+            # The Unicode block of control pictures.
+            return chr(0x2400 + number)
+        return "\u2421" if number == 0x7F else f"[U+{number:04X}]"
+
+    return _CONTROL.sub(sign, text)
 
 
 def neutralise_direction(text: object) -> str:
@@ -39,14 +47,6 @@ def escape_invisible(json_text: str) -> str:
     return _UNSEEN.sub(lambda c: f"\\u{ord(c[0]):04x}", json_text)
 
 
-def _visible_sign(found: re.Match[str]) -> str:
-    number = ord(found[0])
-    if number < 0x20:
-        # The Unicode block of control pictures.
-        return chr(0x2400 + number)
-    return "\u2421" if number == 0x7F else f"[U+{number:04X}]"
-
-
 def render_page(name: str, **values: Any) -> str:
     """The page `name`.html with these values. Raises UndefinedError where a template uses a name without a value."""
     text: str = _environment().get_template(f"{name}.html").render(values)
@@ -60,6 +60,11 @@ def page_file(name: str) -> bytes:
 
 @cache
 def _environment() -> Environment:
+    from abstraction.base.tiers import REASONS
+    from granola.report.ladder_view import address, rows
+    from granola.report.score_tables import shown
+    from granola.scoring.items import language_of
+
     environment = Environment(
         loader=PackageLoader("granola.report", "files"),
         # Texts of rows and predictions may contain markup.
@@ -70,5 +75,8 @@ def _environment() -> Environment:
         auto_reload=False,  # templates do not change while the program runs
         keep_trailing_newline=True,
     )
-    environment.filters |= {"shown": neutralise_direction, "kept": keep_for_resending}
+    environment.filters |= {
+        "shown": neutralise_direction, "kept": keep_for_resending, "figure": shown, "address": address,
+        "evidence_rows": rows, "language": language_of, "reason": REASONS.get,
+    }  # fmt: skip
     return environment

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from abstraction.files.rows import TieredRow, linked_ids
 from granola import __version__
 from granola.matching import matcher
-from granola.report.ladder_view import address, view_ladder
+from granola.report.ladder_view import address
 from granola.report.question_list import prediction_view
 from granola.report.templates import escape_invisible, page_file, render_page, visible
 from granola.scoring.items import ItemScore, names_of
@@ -174,7 +174,6 @@ def render(
         dataset=dataset,
         examples=examples,
         row=row,
-        view=view_ladder(row, ()) if row else None,
         read=_read(asked, ladder) if ladder else None,
         items=[prediction_view("", item) for item in ladder.items] if ladder else (),
         advice=_WORDS["advice"].get(row.abstained or "", "") if row else "",

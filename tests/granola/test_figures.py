@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -16,10 +15,6 @@ from granola.report.charts import (
     Panel,
     draw_panels,
     estimates_figure,
-    figure_bytes,
-    figure_of,
-    inline_svg,
-    system_style,
 )
 from granola.report.figures import draw_f1, draw_gap, draw_tradeoff
 from granola.report.study import Study
@@ -211,22 +206,3 @@ def test_figures_of_shares_elsewhere_tick_from_0_to_1() -> None:
         ticks = {tick for tick in ticks_of(svg) if tick < 10}  # of the other axis
         assert 1.0 in ticks, name
         assert all(0 <= tick <= 1 for tick in ticks), (name, ticks)
-
-
-def test_a_figure_in_a_page_has_ids_of_its_own_and_the_colours_of_the_page() -> None:
-    with figure_of() as figure:
-        axes = figure.subplots()
-        axes.plot([0, 1], [0, 1], label="<line>", **system_style(1))
-        axes.text(0.5, 0.5, "white 0.12345", color="white")
-        with matplotlib.rc_context({"svg.fonttype": "none"}):
-            svg = figure_bytes(figure).decode()
-    one, other = (inline_svg(svg, name=name, title="A <title>") for name in ("one", "other"))
-    assert one.startswith('<svg role="img" aria-label="A &lt;title&gt;" viewBox="0 0 338.4 216">')
-    assert ElementTree.fromstring(one.replace("xlink:", "")) is not None
-    assert set(re.findall(r' id="([^"]+)"', one)) == set(re.findall(r'(?:url\(|href=")#([^)"]+)', one))
-    assert not set(re.findall(r' id="([^"]+)"', one)) & set(re.findall(r' id="([^"]+)"', other))
-    assert "var(--c0072b2,#0072b2)" in one
-    assert "fill: #ffffff" in one  # white letters stay white
-    assert ">white 0.12345</text>" in one
-    assert not re.search(r"<[^>]*\d\.\d{3}[^>]*>", one)
-    assert "<style" not in one
