@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from kg.base.model import Entity, Rank, Statement
 from kg.base.model import EntityValue as Value
-from kg.graph import Branch, Hop, LogicalQuery
+from kg.graph.logical_query import Branch, Hop, LogicalQuery
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import entity, store_of
 

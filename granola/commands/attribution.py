@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from granola.evidence.attribution.attribution_samples import AttributionSample
     from granola.evidence.attribution.benchmark_building import SourcedQuery
     from granola.evidence.attribution.evaluator_words import EvaluatorWords
-    from kg.graph import StoreFacts
+    from kg.graph.logical_query import StoreFacts
 
 PRINTED = "beside the paper's evaluators: write --out FILE, then granola verdicts FILE --table caqa-5 --printed"
 
@@ -270,7 +270,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         from granola.evidence.attribution.benchmark_building import SampleMaker, SampleSettings, in_paper_shares
         from granola.evidence.attribution.benchmark_folder import split, write_benchmark
         from granola.evidence.attribution.question_sources import QuestionSources
-        from kg.graph import StoreFacts
+        from kg.graph.logical_query import StoreFacts
         from kg.store import is_address, open_store
 
         for path in self.questions:
@@ -350,7 +350,7 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             known_properties,
             relations_asked_together,
         )
-        from kg.graph import MinedQueries, MiningSettings
+        from kg.graph.query_mining import MinedQueries, MiningSettings
 
         if not self.mined:
             return

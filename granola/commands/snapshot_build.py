@@ -176,7 +176,7 @@ def build_from(
         from kg.building.other_sources import build_from_sparql
 
         if len(sources) != 1:
-            raise UsageError(f"--from sparql takes one endpoint, a URL or a profile's name, not {len(sources)}")
+            raise UsageError(f"--from sparql takes one endpoint, a URL or a known name, not {len(sources)}")
         return build_from_sparql(sources[0], out, **settings)
     if not sources:
         raise UsageError(f"--from {kind} needs a file, or - for standard input")

@@ -34,7 +34,6 @@ from kg.reading.entity_json import (
     WordsData,
     by_language,
     entity_decoder,
-    in_order,
     number_of_entity,
     sketch_decoder,
 )
@@ -163,7 +162,7 @@ class TypedRowMaker:
         if type(snaks_by_property) is not dict:
             raise Unreadable("bad-statement", "qualifiers in a list, not a map by property")
         qualifiers = []
-        for prop in in_order(snaks_by_property, order):
+        for prop in dict.fromkeys(chain((prop for prop in order if prop in snaks_by_property), snaks_by_property)):
             number = self._property(prop)
             for snak in snaks_by_property[prop]:
                 if snak.property != prop:
@@ -372,7 +371,7 @@ class Extractor:
                 sketch = self._sketch(text)
                 number = _number(sketch)
                 picked = self._picks(number)
-                named = self._named and not picked and self._is_named(_texts(sketch))
+                named = self._named and not picked and any(normalise(text) in recipe.keys for text in _texts(sketch))
                 if recipe.along or not (picked or named):
                     return self._passed_over(batch, number, list(self._rows.edges(sketch.claims)), named)
         entity = self._whole(text)
@@ -404,10 +403,6 @@ class Extractor:
         if number in recipe.excluded:
             return False
         return recipe.everything or number in recipe.chosen or (recipe.properties and number < 0)
-
-    def _is_named(self, texts: Iterator[str]) -> bool:
-        keys = self._recipe.keys
-        return any(normalise(text) in keys for text in texts)
 
     def _passed_over(self, batch: BlockRows, number: int, pairs: list[tuple[int, int | None]], named: bool) -> int:
         if along := self._recipe.along:

@@ -149,20 +149,20 @@ def build_from_api(
 def build_from_sparql(
     endpoint: str, out: Path | str, *, patience: RetryDelays | None = None, **settings: Unpack[BuildSettings]
 ) -> Report:
-    """Write the snapshot `out` of entities at a SPARQL endpoint, given by a profile's name or a URL.
+    """Write the snapshot `out` of entities at a SPARQL endpoint, given by a name of `ENDPOINTS` or a URL.
 
     The scope names ids, names or classes. Names are compared as in `SPARQLEntities.named`; the manifest lists those
     that no entity has in `names_not_found` and warns of them. Full statements are read where the endpoint has them,
     else truthy ones; the manifest's `time_aware` reports which. Values are counted over the entities fetched. Raises
     as `build_from_api` does.
     """
-    from kg.reading.sparql import Endpoint, SPARQLEntities, profile_of
+    from kg.reading.sparql import Endpoint, SPARQLEntities
 
     out = Path(out)
     check_output(out, force=settings.get("force", False))
     scope = _scope_for(settings, "an endpoint")
     languages = with_fallbacks(settings.get("languages"))
-    asked = Endpoint(profile_of(endpoint), patience=patience)
+    asked = Endpoint(endpoint, patience=patience)
     source = SPARQLEntities(asked, languages=languages)
     began = datetime.now(UTC).timestamp()
     found = {*source.named(scope.names, languages or ("en", "mul"))} if scope.names else set[str]()

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
-from kg.base.model import ENTITY_ID, Entity, EntityValue, Rank, entity_number
+from kg.base.model import ENTITY_ID, Entity, EntityValue, Rank, Snak, Statement, entity_number
 from kg.errors import GroundingError, QueryShapeError
 from kg.store.protocol import Store
 
@@ -348,27 +348,19 @@ class StoreFacts:
     def targets(self, entity_id: str, hop: Hop, *, any_rank: bool = False) -> tuple[str, ...]:
         """The entities that a forward hop leads to, in the order of statements; `any_rank` adds deprecated ones."""
         key = (entity_id, hop, any_rank)
-        known = self._targets.get(key)
-        if known is None:
-            known = self._targets[key] = self._read_targets(entity_id, hop, any_rank)
-        return known
-
-    def _read_targets(self, entity_id: str, hop: Hop, any_rank: bool) -> tuple[str, ...]:
+        if (known := self._targets.get(key)) is not None:
+            return known
         entity = self.entity(entity_id)
-        if entity is None:
-            return ()
         targets: dict[str, None] = {}
-        for statement in entity.values(hop.property):
+        for statement in entity.values(hop.property) if entity is not None else ():
             if statement.rank is Rank.DEPRECATED and not any_rank:
                 continue
-            if hop.qualifier is None:
-                if statement.target is not None:
-                    targets[statement.target] = None
-                continue
-            for snak in statement.qualifier(hop.qualifier):
-                if isinstance(snak.value, EntityValue):
-                    targets[snak.value.id] = None
-        return tuple(target for target in targets if ENTITY_ID.match(target))
+            stated: Sequence[Statement | Snak] = (statement,)
+            if hop.qualifier is not None:
+                stated = statement.qualifier(hop.qualifier)
+            targets |= {one.value.id: None for one in stated if isinstance(one.value, EntityValue)}
+        known = self._targets[key] = tuple(target for target in targets if ENTITY_ID.match(target))
+        return known
 
     def holds(self, subject: str, hop: Hop, target: str) -> bool:
         """Whether the store contains a fact, at any rank and time."""

@@ -11,8 +11,7 @@ statement with an unreadable qualifier is rejected whole: without its end time, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -159,10 +158,6 @@ class TypedTerm(Struct, gc=False):
     value: str
 
 
-class Nothing(Struct, gc=False):
-    """An object that is counted and not read."""
-
-
 class Merged(Struct, gc=False):
     """The id under which an entity was asked for that was merged into this one."""
 
@@ -218,7 +213,7 @@ def _entity(languages: Collection[str] | None, *, statements: type) -> type:
         ("descriptions", texts | list[Any] | None, None),
         ("aliases", aliases | list[Any] | None, None),
         ("claims", dict[str, list[statements]] | list[Any] | None, None),  # type: ignore[valid-type]
-        ("sitelinks", dict[str, Nothing] | list[Any] | None, None),
+        ("sitelinks", dict[str, Raw] | list[Any] | None, None),
         ("missing", Raw | UnsetType, UNSET),
         ("redirects", Merged | UnsetType, UNSET),
     ]
@@ -271,11 +266,6 @@ def number_of_entity(raw_id: object, kind: object, *, missing: bool) -> int:
     return number
 
 
-def in_order(snaks: Mapping[str, Any], told: Iterable[str]) -> Iterable[str]:
-    """The properties of qualifiers, first those in the recorded order."""
-    return snaks if len(snaks) < 2 else dict.fromkeys(chain((prop for prop in told if prop in snaks), snaks))
-
-
 class Pieces:
     """Takes what the decoder cannot read out of an entity object.
 
@@ -310,7 +300,7 @@ class Pieces:
             kept["claims"].setdefault(prop, []).append(statement)
         sitelinks = data.get("sitelinks")
         if isinstance(sitelinks, dict | list | None):
-            kept["sitelinks"] = dict.fromkeys(map(str, sitelinks or ()), Nothing())
+            kept["sitelinks"] = dict.fromkeys(map(str, sitelinks or ()), 0)
         else:
             detail = shortened(f"sitelinks {sitelinks!r:.80} are neither a map nor a list")
             rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=subject))

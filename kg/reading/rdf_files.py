@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from kg.base.model import id_of
+from kg.base.model import id_of, number_of
 from kg.errors import SourceError
 from kg.reading.dump import EXCERPT, STDIN, file_facts, opened
 from kg.reading.entity_json import Reject
@@ -224,13 +224,12 @@ class _Gathering:
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.executescript(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;"
-            "CREATE TABLE about (entity INTEGER, facts BLOB);"
-            "CREATE TABLE node (name TEXT, facts BLOB);"
+            "CREATE TABLE gathered (about, facts BLOB);"  # about an entity, by its number, or a node, by its name
         )
         self._connection.execute("BEGIN")
         self._subject = ""
         self._facts: list[Any] = []  # consecutive facts of one subject
-        self._rows: dict[str, list[tuple[int | str, bytes]]] = {"about": [], "node": []}
+        self._rows: list[tuple[int | str, bytes]] = []
         self.datatypes: dict[str, str | None] = {}
         self.rejects: list[Reject] = []
 
@@ -263,37 +262,35 @@ class _Gathering:
         subject, facts = self._subject, self._facts
         self._facts = []
         name = subject.removeprefix(ENTITY)
+        number = number_of(name) if name != subject else None
         if not facts:
             return
-        if _SUBJECT.match(subject):
-            self._rows["about"].append((-int(name[1:]) if name[0] == "P" else int(name[1:]), orjson.dumps(facts)))
-            if name[0] == "P" and any(fact[0] == PROPERTY_TYPE for fact in facts):
+        if number is not None or subject.startswith(_NODE):
+            self._rows.append((subject if number is None else number, orjson.dumps(facts)))
+            if number is not None and number < 0 and any(fact[0] == PROPERTY_TYPE for fact in facts):
                 self.datatypes[name] = property_datatype(_terms(facts))
-        elif subject.startswith(_NODE):
-            self._rows["node"].append((subject, orjson.dumps(facts)))
         elif name != subject and name[:1] in ("Q", "P"):
             self.rejects.append(Reject(reason="bad-id", detail=shortened(f"{name} is no item or property id", 120)))
-        if sum(map(len, self._rows.values())) >= _BATCH:
+        if len(self._rows) >= _BATCH:
             self._flush()
 
     def _flush(self) -> None:
-        for table, rows in self._rows.items():
-            self._connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
-            rows.clear()
+        self._connection.executemany("INSERT INTO gathered VALUES (?, ?)", self._rows)
+        self._rows.clear()
 
     def about(self) -> Iterator[tuple[str, Facts]]:
         """(entity id, all its facts), by number, properties first, once everything was added."""
         self._store()
         self._flush()
-        self._connection.execute("CREATE INDEX by_entity ON about (entity)")
-        self._connection.execute("CREATE INDEX by_name ON node (name)")
-        rows = self._connection.execute("SELECT entity, facts FROM about ORDER BY entity, rowid")
+        self._connection.execute("CREATE INDEX by_subject ON gathered (about)")
+        # Numbers are less than any text.
+        rows = self._connection.execute("SELECT about, facts FROM gathered WHERE about < '' ORDER BY about, rowid")
         for number, group in groupby(rows, key=itemgetter(0)):
             yield id_of(number), [fact for _, stored in group for fact in _terms(orjson.loads(stored))]
 
     def node(self, name: str) -> Facts:
         """The facts of a statement or value node, none where it is unknown."""
-        rows = self._connection.execute("SELECT facts FROM node WHERE name = ? ORDER BY rowid", (name,))
+        rows = self._connection.execute("SELECT facts FROM gathered WHERE about = ? ORDER BY rowid", (name,))
         return list(dict.fromkeys(fact for (stored,) in rows for fact in _terms(orjson.loads(stored))))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
@@ -35,47 +34,38 @@ _LATE = (b"timed out", b"timeout", b"time out", b"timeoutexception", b"time limi
 _MOST_ROWS = 10**12  # bound on a count that a server reports; larger ones count as malformed
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Profile:
-    """Settings of an endpoint. `batch`: entities per query; `timeout`: seconds, a little more than the server's own
-    limit.
-    """
+_TERMS = "rdfs:label, skos:altLabel, schema:description"
+_ABOUT_VALUES = ", ".join((*(f"wikibase:{name}" for name in VALUE_PARTS), "granola:time"))
+_ORDERS = "granola:aliasOrder, granola:statementOrder, granola:qualifierOrder"  # at endpoints loaded from an export
+_BATCH, _NODES = 50, 200  # entities and value nodes per query
+_PROP = NAMESPACES["p"]
+_PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
+_IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # characters allowed in an IRI of a query
+T = TypeVar("T")
+_Grouped = dict[str, list[tuple[str, Term]]]  # (predicate, object) by subject
 
-    url: str
-    batch: int = 50
-    timeout: float = 70.0
-
-
-PROFILES: Mapping[str, Profile] = {
-    # Wikimedia's services stop a query after 60 s. The scholarly graph has what the main one lacks.
-    "wdqs-main": Profile(url="https://query.wikidata.org/sparql", timeout=65.0),
-    "wdqs-scholarly": Profile(url="https://query-scholarly.wikidata.org/sparql", timeout=65.0),
-    "qlever": Profile(url="https://qlever.dev/api/wikidata"),
+ENDPOINTS: Mapping[str, str] = {
+    # The scholarly graph has what the main one lacks.
+    "wdqs-main": "https://query.wikidata.org/sparql",
+    "wdqs-scholarly": "https://query-scholarly.wikidata.org/sparql",
+    "qlever": "https://qlever.dev/api/wikidata",
 }
-
-
-def profile_of(name: str) -> Profile:
-    """A profile by its name, or one for the endpoint at a URL. Raises SourceError for anything else."""
-    if name in PROFILES:
-        return PROFILES[name]
-    try:
-        ServiceAddress.parse(name)
-    except SourceError as error:
-        raise SourceError(f"no SPARQL endpoint: {error}, or one of {', '.join(PROFILES)}") from None
-    return Profile(url=name)
+_TIMEOUT = 70.0  # seconds for a query; Wikimedia's services stop one after 60
 
 
 class Endpoint:
-    """One endpoint; `url` is its address as it may be shown.
+    """One endpoint, by its name in ENDPOINTS or its URL; `url` is its address as it may be shown.
 
-    Raises MissingContactError where GRANOLA_CONTACT is not set, SourceError as `ServiceAddress.parse`.
+    Raises MissingContactError where GRANOLA_CONTACT is not set, SourceError for anything but such a name or URL.
     """
 
-    def __init__(self, profile: Profile, *, patience: RetryDelays | None = None) -> None:
-        self.profile = profile
-        address = ServiceAddress.parse(profile.url, known=profile in PROFILES.values())
+    def __init__(self, name: str, *, patience: RetryDelays | None = None) -> None:
+        try:
+            address = ServiceAddress.parse(ENDPOINTS.get(name, name), known=name in ENDPOINTS)
+        except SourceError as error:
+            raise SourceError(f"no SPARQL endpoint: {error}, or one of {', '.join(ENDPOINTS)}") from None
         self.url = address.shown
-        self.client = ServiceClient(address, patience or RetryDelays(timeout=profile.timeout))
+        self.client = ServiceClient(address, patience or RetryDelays(timeout=_TIMEOUT))
         self._whole = 1  # a result of so many rows was whole: the server's limit is no smaller
 
     def rows(self, variables: str, pattern: str) -> list[Row]:
@@ -158,18 +148,6 @@ def _term(value: Mapping[str, str]) -> Term:
     return Term("literal", text, language, datatype)
 
 
-_TERMS = "rdfs:label, skos:altLabel, schema:description"
-_ABOUT_VALUES = ", ".join((*(f"wikibase:{name}" for name in VALUE_PARTS), "granola:time"))
-_ORDERS = "granola:aliasOrder, granola:statementOrder, granola:qualifierOrder"  # at endpoints loaded from an export
-_NODES = 200  # value nodes per query
-_PROP = NAMESPACES["p"]
-_PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
-_IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # characters allowed in an IRI of a query
-
-T = TypeVar("T")
-_Grouped = dict[str, list[tuple[str, Term]]]  # (predicate, object) by subject
-
-
 class SPARQLEntities:
     """Entity objects by id. `languages`: the languages of the terms to request, None for all.
 
@@ -202,9 +180,8 @@ class SPARQLEntities:
         object with `missing`. Raises ServiceError and its subclasses.
         """
         unique_ids = list(dict.fromkeys(ids))
-        size = self._endpoint.profile.batch
-        for at in range(0, len(unique_ids), size):
-            found = self._fetch_entities(unique_ids[at : at + size])
+        for some in _some(unique_ids, _BATCH):
+            found = self._fetch_entities(some)
             merged = {name: one.merged_into for name, one in found.items() if one.data is None and one.merged_into}
             targets = self._fetch_entities(sorted(set(merged.values()) - found.keys())) | found  # one step, as the API
             for entity_id, one in found.items():

@@ -38,7 +38,7 @@ from granola.evidence.attribution.fact_wording import FactWording
 from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.evidence.attribution.question_sources import QuestionSources
 from granola.evidence.attribution.relation_table import RelationValues
-from kg.graph import Fact, LogicalQuery, Shape, StoreFacts, ground
+from kg.graph.logical_query import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
 from tests.attribution_world import PATH, SHAPES, TREE, UNION, branch, single, world
 from tests.thorough import thorough_only

@@ -74,7 +74,7 @@ from granola.evidence.attribution.trained_evaluator import (
 from granola.evidence.evidence_task import Forming
 from granola.evidence.verdict_rows import VerdictRows
 from granola.scoring.statistics import cohen_kappa
-from kg.graph import StoreFacts
+from kg.graph.logical_query import StoreFacts
 from tests.abstraction.scripted_model import Scripted
 from tests.attribution_world import world
 from tests.granola.test_attribution_building import made

@@ -28,7 +28,7 @@ from kg.base.model import (
     Value,
 )
 from kg.base.terms import normalise
-from kg.graph import Branch, Grounding, Hop, LogicalQuery, StoreFacts, ground_all
+from kg.graph.logical_query import Branch, Grounding, Hop, LogicalQuery, StoreFacts, ground_all
 from kg.store.protocol import NameMatch, Store
 from tests.thorough import examples
 

@@ -10,20 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg.errors import GroundingError, QueryShapeError
-from kg.graph import (
-    Branch,
-    Fact,
-    FactList,
-    Hop,
-    LogicalQuery,
-    MinedQueries,
-    MiningSettings,
-    Shape,
-    StoreFacts,
-    ground,
-    ground_all,
-    query_of_sparql,
-)
+from kg.graph.logical_query import Branch, Fact, FactList, Hop, LogicalQuery, Shape, StoreFacts, ground, ground_all
+from kg.graph.query_mining import MinedQueries, MiningSettings
+from kg.graph.sparql_shapes import query_of_sparql
 from kg.store.sqlite import SQLiteStore
 from tests.attribution_world import LABELS, PATH, SHAPES, TREE, UNION, branch, single, with_qualifier, world
 from tests.worlds import entity, store_of

@@ -23,7 +23,7 @@ from kg.base.scope import Scope
 from kg.building.other_sources import build_from_api, build_from_rdf, build_from_sparql
 from kg.building.snapshot import build
 from kg.errors import MissingContactError, QueryError, SelectionError, SourceError, TimeLimitError
-from kg.reading.sparql import Endpoint, Profile, SPARQLEntities
+from kg.reading.sparql import Endpoint, SPARQLEntities
 from kg.store import open_store
 from tests.thorough import thorough_only
 
@@ -71,7 +71,7 @@ def _plain_amounts(entities: dict[str, Entity]) -> dict[str, Entity]:
 
 
 def test_results_that_the_server_cuts_are_told(server: virtuoso.Virtuoso) -> None:
-    endpoint = Endpoint(Profile(url=server.url), patience=QUICK)
+    endpoint = Endpoint(server.url, patience=QUICK)
     everything = "?s ?p ?o . FILTER(STRSTARTS(STR(?s), 'http://www.wikidata.org/'))"
     assert len(endpoint.ask(f"SELECT ?s ?p ?o WHERE {{ {everything} }}")) == CAP  # with status 200 and not a word
     with pytest.raises(TimeLimitError, match="has to ask for fewer"):
@@ -81,7 +81,7 @@ def test_results_that_the_server_cuts_are_told(server: virtuoso.Virtuoso) -> Non
 def test_merged_missing_and_select_by_class_name_and_steps(
     kinds: Path, server: virtuoso.Virtuoso, tmp_path: Path
 ) -> None:
-    entities = SPARQLEntities(Endpoint(Profile(url=server.url), patience=QUICK))
+    entities = SPARQLEntities(Endpoint(server.url, patience=QUICK))
     assert entities.instances(["Q2"]) == ["Q1", "Q4"]
     assert entities.instances(["Q515"]) == sorted(one.id for one in WORLD.values() if _is_a(one, "Q515"))
     assert entities.named(["two", "Everything", "a 'name' \\ \"x\"\n"], ["en"]) == ["Q1", "Q2"]
@@ -106,14 +106,14 @@ def _is_a(entity: Entity, target: str) -> bool:
 
 
 def test_errors_of_a_real_server_have_types(server: virtuoso.Virtuoso) -> None:
-    endpoint = Endpoint(Profile(url=server.url), patience=QUICK)
+    endpoint = Endpoint(server.url, patience=QUICK)
     with pytest.raises(QueryError, match="syntax error at 'nonsense'"):
         endpoint.ask("SELECT nonsense")
     with pytest.raises(QueryError, match="404"):
-        Endpoint(Profile(url=server.url.replace("sparql", "none")), patience=QUICK).ask("SELECT * WHERE { ?s ?p ?o }")
+        Endpoint(server.url.replace("sparql", "none"), patience=QUICK).ask("SELECT * WHERE { ?s ?p ?o }")
     heavy = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . FILTER(STR(?c) > STR(?i)) }"
     with pytest.raises(TimeLimitError):  # ours, which is shorter than the server's
-        Endpoint(Profile(url=server.url), patience=dataclasses.replace(QUICK, timeout=0.3)).ask(heavy)
+        Endpoint(server.url, patience=dataclasses.replace(QUICK, timeout=0.3)).ask(heavy)
 
 
 def test_truthy_endpoint(kinds: Path, server: virtuoso.Virtuoso, tmp_path: Path) -> None:

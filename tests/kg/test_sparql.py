@@ -17,7 +17,7 @@ from kg.building.other_sources import build_from_rdf, build_from_sparql
 from kg.building.snapshot import build
 from kg.errors import BadAnswerError, KGError, QueryError, RateLimitedError, ServiceError, TimeLimitError
 from kg.export.rdf_writer import export_rdf
-from kg.reading.sparql import Endpoint, Profile, SPARQLEntities
+from kg.reading.sparql import Endpoint, SPARQLEntities
 from kg.store import open_store
 from kg.web.client import RetryDelays, user_agent
 
@@ -74,7 +74,7 @@ def server(shared: srv.Server) -> srv.Server:
 
 
 def endpoint(server: srv.Server, patience: RetryDelays = QUICK) -> Endpoint:
-    return Endpoint(Profile(url=server.url), patience=patience)
+    return Endpoint(server.url, patience=patience)
 
 
 LABELS = "?s rdfs:label ?o"

@@ -7,7 +7,8 @@ from granola.evidence.attribution.attribution_task import scores_of, verdict_row
 from granola.evidence.attribution.benchmark_building import CategoryShares, SampleMaker, SampleSettings, SourcedQuery
 from granola.evidence.attribution.evaluators import GraphEvaluator
 from granola.evidence.evidence_task import Forming
-from kg.graph import StoreFacts, query_of_sparql
+from kg.graph.logical_query import StoreFacts
+from kg.graph.sparql_shapes import query_of_sparql
 from tests.attribution_world import world
 
 BIRTHPLACE = "SELECT ?x WHERE { wd:Q10 wdt:P19 ?x }"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kg.graph import FactList, Shape, StoreFacts, ground, query_of_sparql
+from kg.graph.logical_query import FactList, Shape, StoreFacts, ground
+from kg.graph.sparql_shapes import query_of_sparql
 from tests.attribution_world import world
 
 CAPITAL_OF_THE_BIRTHPLACE = "SELECT ?x WHERE { wd:Q10 wdt:P19/wdt:P1376 ?x }"

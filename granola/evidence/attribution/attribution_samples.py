@@ -22,7 +22,7 @@ from abstraction.files.writing import write_records
 from granola.errors import GranolaError, SampleError
 from granola.replies import read_verdict
 from kg.errors import QueryShapeError
-from kg.graph import LogicalQuery
+from kg.graph.logical_query import LogicalQuery
 
 
 class Category(StrEnum):

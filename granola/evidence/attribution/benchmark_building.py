@@ -22,7 +22,7 @@ from granola.evidence.attribution.query_extension import AnswerEdge, Extension, 
 from granola.evidence.attribution.relation_table import CLASS, RelationValues, wording
 from granola.evidence.attribution.text_coverage import states_name
 from kg.errors import GroundingError
-from kg.graph import Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground_all
+from kg.graph.logical_query import Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground_all
 
 COMPLEXITY = {
     Shape.SINGLE: Complexity.SINGLE,

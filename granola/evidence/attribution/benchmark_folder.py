@@ -26,7 +26,7 @@ from granola.evidence.attribution.attribution_samples import (
 from granola.evidence.attribution.benchmark_building import PAPER_COUNTS
 from granola.evidence.attribution.relation_table import CLASS
 from kg.base.files import sha256_of
-from kg.graph import Hop, StoreFacts
+from kg.graph.logical_query import Hop, StoreFacts
 from kg.graph.query_mining import name_of
 
 BIN = 5  # words: bin width of the histogram of lengths

@@ -67,7 +67,7 @@ class EvaluatorWords:
             from granola.evidence.attribution.trained_evaluator import TrainedEvaluator
 
             return TrainedEvaluator.load(where)
-        from kg.graph import StoreFacts
+        from kg.graph.logical_query import StoreFacts
         from kg.store import open_store
 
         return evaluators.GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))

@@ -21,7 +21,7 @@ from granola.evidence.attribution.attribution_samples import TWO_WAY, Attributio
 from granola.evidence.attribution.evidence_edits import why_unproven
 from granola.evidence.evidence_task import identity_name
 from kg.errors import GroundingError
-from kg.graph import Fact, LogicalQuery, StoreFacts, ground
+from kg.graph.logical_query import Fact, LogicalQuery, StoreFacts, ground
 
 BATCH = 256  # samples per call of a model; scorers that report a block size get at least one block
 

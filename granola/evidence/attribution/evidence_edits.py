@@ -13,7 +13,7 @@ from abstraction.base.properties import with_role
 from granola.evidence.attribution.attribution_samples import Category, NoSampleError
 from granola.evidence.attribution.relation_table import CLASS, RelationValues, related_properties, wording
 from kg.base.model import Statement, TimeValue
-from kg.graph import Fact, FactList, Grounding, Hop, Shape, StoreFacts, ground
+from kg.graph.logical_query import Fact, FactList, Grounding, Hop, Shape, StoreFacts, ground
 from kg.graph.query_mining import name_of
 
 Groups = tuple[tuple[Fact, ...], ...]  # for each branch, the facts that its citations state

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from granola.evidence.attribution.attribution_samples import CitedFact, NoSampleError
 from granola.evidence.attribution.relation_table import wording
-from kg.graph import Branch, Fact, Grounding, Hop, LogicalQuery, Shape, StoreFacts
+from kg.graph.logical_query import Branch, Fact, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.graph.query_mining import name_of
 
 # Last words of labels that lead on to the object ("named after", "owned by"); verbs that begin labels ("uses").

@@ -18,7 +18,7 @@ from granola.evidence.attribution.relation_table import (
     known_properties,
     relations_asked_together,
 )
-from kg.graph import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
+from kg.graph.logical_query import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
 from kg.graph.query_mining import name_of, namesakes
 
 HUB = 500  # values of more entities are not added: such a fact ("is human") identifies nothing

@@ -21,7 +21,8 @@ from granola.errors import SampleError
 from granola.evidence.attribution.benchmark_building import SourcedQuery
 from kg.base.model import ENTITY_ID
 from kg.errors import QueryShapeError
-from kg.graph import LogicalQuery, query_of_sparql
+from kg.graph.logical_query import LogicalQuery
+from kg.graph.sparql_shapes import query_of_sparql
 
 _SIMPLE = re.compile(r"(Q[1-9][0-9]*)\t([PR])([1-9][0-9]*)\t(Q[1-9][0-9]*)\t([^\t]*\S)\s*\Z")
 _ENTITY = re.compile(r"http://www\.wikidata\.org/entity/(Q[1-9][0-9]*)\Z")

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from abstraction.base.properties import with_role
-from kg.graph import Hop, StoreFacts
+from kg.graph.logical_query import Hop, StoreFacts
 
 
 @cache
