@@ -1,7 +1,7 @@
 """Checks that each tier follows from its own evidence: replays steps, follows the chain from the answer, checks words.
 
 Nothing here is shared with the code that chooses the steps of ladders, so that an error there cannot hide itself. Only
-the readers of dates and amounts are the same; tests compare them with another implementation. A tier that is an entity
+the readers of dates and amounts are the same. A tier that is an entity
 follows where containment or class statements, or words of descriptions, lead from the answer (or a finer tier) to it;
 a phrase follows where a source supports each of its words.
 """

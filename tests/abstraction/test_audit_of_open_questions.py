@@ -7,7 +7,7 @@ import pytest
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
 from abstraction.text.language.calendar_units import day_number
-from abstraction.verifying.step_replay import span_of_words
+from abstraction.verifying.step_replay import days_of
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import RowVerdict
 from tests.worlds import entity, store_of
@@ -102,6 +102,4 @@ def test_phrases_widen_by_aliases_of_occupations() -> None:
 def test_two_days_share_their_month_and_year(
     text: str, first: tuple[int, int, int], last: tuple[int, int, int]
 ) -> None:
-    found = span_of_words(text)
-    assert found is not None
-    assert (found.first, found.last) == (day_number(*first), day_number(*last))
+    assert days_of(text) == (day_number(*first), day_number(*last))

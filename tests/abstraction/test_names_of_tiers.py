@@ -8,7 +8,7 @@ from abstraction.base.tiers import Tier
 from abstraction.files.rows import TieredRow
 from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.step_replay import range_contains, range_of_words
+from abstraction.verifying.step_replay import amount_of, contains_amount
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
 from kg.base.model import Entity
@@ -146,10 +146,10 @@ def test_a_tier_of_two_answers_stands_behind_all_that_is_finer() -> None:
     ],
 )
 def test_the_power_of_the_higher_end_is_shared_where_it_can_be(text: str, amount: str, right: bool) -> None:
-    outer, inner = range_of_words(text), range_of_words(amount)
+    outer, inner = amount_of(text), amount_of(amount)
     assert outer is not None
     assert inner is not None
-    assert range_contains(outer, inner) is right
+    assert contains_amount(outer, inner) is right
 
 
 def test_the_row_s_own_words_stand_beside_the_snapshot_s() -> None:

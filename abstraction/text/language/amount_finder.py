@@ -241,8 +241,11 @@ def _interval_of_match(match: re.Match[str], words: Language) -> tuple[float, fl
     if match["b"]:
         last_digits = _plain_decimal(match["b"], words)
         last = 10.0 ** words.powers[match["t"]] if match["t"] else 1.0
-        first = scale if match["s"] else last
-        return None if last_digits is None else (float(digits) * first, float(last_digits) * last, None)
+        if last_digits is None:
+            return None
+        low, high = float(digits) * (scale if match["s"] else last), float(last_digits) * last
+        # "between 10 and 100 million" begins at ten million, unlike "between 100,000 and 1 million".
+        return (low if low <= high else float(digits) * scale), high, None
     value = float(digits) * scale
     if match["below"] or match["less"]:
         return min(0.0, value - 1.0), math.nextafter(value, -math.inf), None

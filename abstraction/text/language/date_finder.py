@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import Literal
 
 from abstraction.text.language.calendar_units import MOST_DAYS, CalendarUnit, Kind, day_number, unit_of
 from abstraction.text.language.date_reader import CENTURY_OF_YEARS, ParsedDate, parse_date, year_of_two_digits
@@ -356,8 +357,11 @@ def _allowed_around(words: Language) -> re.Pattern[str]:
 
 
 @bounded_cache(entries=_KEPT, longest=_LONGEST)
-def whole_date(text: str, code: str = "en") -> IntervalClaim | None:
-    """The date that makes up the whole of `text`, in the language or in English; None if the text has other content."""
+def whole_date(text: str, code: str = "en", ranges: Literal["ranges", ""] = "") -> IntervalClaim | None:
+    """The date that makes up the whole of `text`, in the language or in English; None if the text has other content.
+
+    With "ranges" also a range between dates of two months or years: "June 13 to July 2, 2012".
+    """
     if not may_be_date(text, code):
         return None
     if usual := _usual_date(text, language(code)):
@@ -370,5 +374,5 @@ def whole_date(text: str, code: str = "en") -> IntervalClaim | None:
             if all(_allowed_around(language(one)).fullmatch(part) for part in outside):
                 return claims[0]
     parsed = parse_date(text, code=language(code).code)
-    interval = _days_of_parsed(parsed) if parsed and parsed.last is None else None
+    interval = _days_of_parsed(parsed) if parsed and (ranges or parsed.last is None) else None
     return None if interval is None else IntervalClaim(*interval[:2], text.strip(), 0, len(text), wider=interval[2])
