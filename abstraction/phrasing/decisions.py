@@ -41,24 +41,17 @@ class Action(StrEnum):
     DROPPED = "dropped"
 
 
-_FINDING_OF = {
-    VerdictKind.ENTAILED: CheckResult.ENTAILED,
-    VerdictKind.UNKNOWN: CheckResult.UNPROVEN,
-    VerdictKind.CONTRADICTED: CheckResult.CONTRADICTED,
-    VerdictKind.ALIAS: CheckResult.ALIAS,
-    VerdictKind.DUPLICATE: CheckResult.DUPLICATE,
-    VerdictKind.SIBLING: CheckResult.SIBLING,
-    VerdictKind.FINER_THAN_PREVIOUS: CheckResult.FINER,
-    VerdictKind.NOT_COARSER_THAN_ANSWER: CheckResult.NOT_COARSER,
-    VerdictKind.UNINFORMATIVE: CheckResult.TRIVIAL,
-}
+# The other results are called as the verdicts are.
+_FINDING_OF = {VerdictKind.UNKNOWN: CheckResult.UNPROVEN, VerdictKind.UNINFORMATIVE: CheckResult.TRIVIAL}
 
 
 def check_result(verdict: TierVerdict) -> CheckResult:
     """The result of checking that corresponds to a verdict."""
     if verdict.beside_answer:
         return CheckResult.BESIDE_ANSWER
-    return CheckResult.LEAKING if verdict.leaks else _FINDING_OF[verdict.verdict]
+    if verdict.leaks:
+        return CheckResult.LEAKING
+    return _FINDING_OF.get(verdict.verdict) or CheckResult(verdict.verdict.replace("_", "-"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

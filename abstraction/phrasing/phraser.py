@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Literal
 
 import orjson
@@ -137,14 +138,11 @@ class ModelPhraser:
         if not texts:
             return with_note(row, mode=self.mode, calls=calls, fallback=NONE_GIVEN)
         checked = self._check.check(row, texts, call=calls[-1])
-        if checked.has_model_texts:
-            phrased = replace(row, levels=checked.levels, abstained=None)
-            return with_note(phrased, mode=self.mode, calls=calls, decisions=checked.decisions)
-        why = f"none of {len(texts)} answers passed the checks"
         phrased = replace(row, levels=checked.levels)
-        return with_note(
-            phrased, mode=self.mode, calls=calls, fallback=NOTHING_LEFT, why=why, decisions=checked.decisions
-        )
+        if checked.has_model_texts:
+            return with_note(replace(phrased, abstained=None), mode=self.mode, calls=calls, decisions=checked.decisions)
+        left, why = NOTHING_LEFT, f"none of {len(texts)} answers passed the checks"
+        return with_note(phrased, mode=self.mode, calls=calls, fallback=left, why=why, decisions=checked.decisions)
 
 
 def _unchecked_row(row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
@@ -152,12 +150,8 @@ def _unchecked_row(row: TieredRow, outcome: RequestOutcome[list[str]]) -> Tiered
     calls, texts = outcome.calls, outcome.value or []
     evidence = (Evidence(kind="model", call=calls[-1], check=str(CheckResult.UNCHECKED)),) if calls else ()
     levels = [Level(tiers=(Tier(text=text, evidence=evidence),)) for text in texts]
-    decisions = [
-        TextDecision(
-            line=at, text=text, finding=CheckResult.UNCHECKED, why="as the model wrote it", action=Action.KEPT, level=at
-        )
-        for at, text in enumerate(texts, 2)
-    ]
+    kept = partial(TextDecision, finding=CheckResult.UNCHECKED, why="as the model wrote it", action=Action.KEPT)
+    decisions = [kept(line=at, text=text, level=at) for at, text in enumerate(texts, 2)]
     left = "" if texts else outcome.failed or NONE_GIVEN
     written = replace(row, levels=(row.levels[0], *levels), abstained=None)
     return with_note(written, mode="paper", calls=calls, fallback=left, why=outcome.why, decisions=decisions)

@@ -78,28 +78,19 @@ def _nationality_of_all(piece: Sequence[DescriptionWord], vocabulary: Vocabulary
     joined = " ".join(w.text for w in piece)
     if not joined[:1].isalpha() or (joined[:1].islower() and (piece[0].start or len(joined) < 6)):
         return None  # "polish" is an adjective unless it opens the description
-    single = _countries(joined, vocabulary)
-    if single:
-        return Nationality(
-            text=_spell_adjective(joined, single, vocabulary), parts=(_spell_adjective(joined, single, vocabulary),),
-            countries=(single,), words=tuple(piece),
-        )  # fmt: skip
+    if single := _countries(joined, vocabulary):
+        text = _spell_adjective(joined, single, vocabulary)
+        return Nationality(text=text, parts=(text,), countries=(single,), words=tuple(piece))
     pieces = [p.strip() for p in _HYPHEN.split(joined.replace(" / ", "/"))]
-    if len(pieces) < 2 or not all(pieces) or pieces[-1].casefold() == "born":
-        return None
-    if pieces[0].casefold() in REGIONAL:
+    if len(pieces) < 2 or not all(pieces) or pieces[-1].casefold() == "born" or pieces[0].casefold() in REGIONAL:
         return None
     last = _countries(pieces[-1][:1].upper() + pieces[-1][1:], vocabulary)
-    if not last:
+    countries = (*(_countries(p, vocabulary) for p in pieces[:-1]), last)
+    if not last or (not all(countries) and len(piece) > 1):
         return None
-    known = [_countries(p, vocabulary) for p in pieces[:-1]]
-    if not all(known) and len(piece) > 1:
-        return None
-    if not all(known):
+    if not all(countries):
         # "African-American", "Jewish-American": descent or faith, which never becomes a tier.
-        text = _spell_adjective(pieces[-1], last, vocabulary)
-        return Nationality(text=text, parts=(text,), countries=(last,), words=tuple(piece))
-    countries = (*(k for k in known), last)
+        pieces, countries = pieces[-1:], (last,)
     parts = tuple(_spell_adjective(p, c, vocabulary) for p, c in zip(pieces, countries, strict=True))
     return Nationality(text="-".join(parts), parts=parts, countries=countries, words=tuple(piece))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from abstraction.text.descriptions.attested_words import (
     DescriptionWord,
@@ -306,28 +307,20 @@ class _DescriptionReader:
             return []
         if any(w.key.endswith(_POSSESSIVE) and w.capital and not self.common(w) for w in phrase[:-1]):
             return []
+        occupation = partial(Occupation, nationality=nationality, lead=lead, former=former)
         alone = title_alone(phrase)
         # Some titles without complement are informative only with a nationality: "an Ethiopian president".
         if alone is not None and alone[0] != alone[1] and (names_nation or alone[0] not in office_data()["not_alone"]):
             if alone[0] in listed("ambiguous_titles"):
                 return []
-            title = Occupation(
-                texts=(alone[0],),
-                used=(tuple(phrase),),
-                nationality=nationality,
-                lead=lead,
-                former=former,
-                lift=alone[1],
-            )
-            return [title]
+            return [occupation(texts=(alone[0],), used=(tuple(phrase),), lift=alone[1])]
         if not self.is_person(phrase):
             return []
         cut = self._missing_comma(phrase)
         out = []
         for piece in (phrase[:cut], phrase[cut:]) if cut else (phrase,):
             texts, used = self._wordings(piece)
-            tied = int(begins_with_nation(piece, self.vocabulary))
-            out.append(Occupation(texts=texts, used=used, nationality=nationality, lead=lead, former=former, tied=tied))
+            out.append(occupation(texts=texts, used=used, tied=int(begins_with_nation(piece, self.vocabulary))))
         return out
 
     def borrow(

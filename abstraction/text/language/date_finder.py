@@ -313,7 +313,7 @@ def _extend_by_inflected_month(claim: IntervalClaim, text: str, lower: str, word
         if found and (month := stems.get(words.stem(word)) or words.month_numbers.get(word)):
             day = int(found["day"] or found.groupdict().get("behind") or 0)
             low, high = CalendarUnit("day" if day else "month", int(claim.text), month, day).days()
-            start = found.start("day") if day and found in before else found.start("word")
+            start = found.start("day" if found["day"] and found in before else "word")
             start, end = min(start, claim.start), max(found.end(), claim.end)
             return replace(claim, low=low, high=high, text=text[start:end].strip(), start=start, end=end)
     return claim

@@ -21,7 +21,9 @@ from pydantic import TypeAdapter
 
 from abstraction.base.properties import package_data
 from abstraction.text.language.cldr import cldr_data, cldr_name
-from abstraction.text.language.language_data import Language, Nationals, any_of, folded, without_accents
+from abstraction.text.language.language_data import Language as Language
+from abstraction.text.language.language_data import Nationals, any_of, without_accents
+from abstraction.text.language.language_data import folded as folded
 from kg.base.terms import fallback_chain
 
 # Loading a language: its file, completed by CLDR.
@@ -179,21 +181,6 @@ def _number_words(data: Mapping[str, Any]) -> dict[str, int]:
 
 
 # Choice of languages.
-
-
-__all__ = [
-    "GRAMMAR",
-    "Language",
-    "folded",
-    "is_grammatical",
-    "is_known",
-    "language",
-    "languages",
-    "notice",
-    "question_words",
-    "reading_language",
-    "supported_languages",
-]
 
 
 @cache

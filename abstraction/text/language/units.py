@@ -160,11 +160,6 @@ def _by_spelling(code: str) -> Mapping[str, MeasureUnit]:
     return by_spelling
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
-def _by_sign(code: str) -> Mapping[str, MeasureUnit]:
-    return {normalise(sign): unit for unit in units(code).values() for sign in unit.before}
-
-
 def unit_of_spelling(text: str, *, code: str = "en") -> MeasureUnit | None:
     """The unit of a symbol or name in a language ("km", "Metres", "lb."), or of a sign after the number; None for
     other texts.
@@ -172,10 +167,12 @@ def unit_of_spelling(text: str, *, code: str = "en") -> MeasureUnit | None:
     spelling = normalise(text)
     unit = _by_spelling(language(code).code).get(spelling.rstrip("."))
     if unit is None and language(code).signs_after:
-        return _by_sign(language(code).code).get(spelling)
+        return unit_of_sign_before(text, code=code)
     return unit
 
 
 def unit_of_sign_before(text: str, *, code: str = "en") -> MeasureUnit | None:
     """The unit of a sign before the number, or None: "$", "US$"."""
-    return _by_sign(language(code).code).get(normalise(text))
+    sign = normalise(text)
+    known = units(language(code).code).values()
+    return next((unit for unit in known if sign in map(normalise, unit.before)), None) if sign else None

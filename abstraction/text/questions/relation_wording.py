@@ -31,22 +31,20 @@ class QuestionPatterns:
     """Patterns by relation, each being a question with one `{}` for the subject."""
 
     def __init__(self, patterns: Mapping[str, Sequence[str]]) -> None:
-        self._by_relation: dict[str, list[_Pattern]] = {}
+        compiled: list[_Pattern] = []
         for relation, texts in patterns.items():
-            compiled = []
             for text in texts:
                 before, after = _clean(text).split(SLOT)
                 regex = re.compile(rf"\A{re.escape(before)}(\S.*?){re.escape(after)}\Z", re.IGNORECASE)
                 compiled.append(_Pattern(relation, regex, len(before.strip()) + len(after.strip())))
-            self._by_relation[relation] = sorted(compiled, key=lambda p: -p.weight)
-        self._all = sorted((p for compiled in self._by_relation.values() for p in compiled), key=lambda p: -p.weight)
+        self._patterns = sorted(compiled, key=lambda pattern: -pattern.weight)
 
     def subject(self, question: str, relation: str) -> str | None:
         """The subject's text by the most specific matching pattern of the relation, or None."""
         text = _clean(question)
         plain = _plain(text)
-        for pattern in self._by_relation.get(relation, ()):
-            if match := pattern.regex.match(plain):
+        for pattern in self._patterns:
+            if pattern.relation == relation and (match := pattern.regex.match(plain)):
                 return text[match.start(1) : match.end(1)]
         return None
 
@@ -56,7 +54,7 @@ class QuestionPatterns:
         text = _plain(_clean(question))
         best = 0
         relations: set[str] = set()
-        for pattern in self._all:
+        for pattern in self._patterns:
             if pattern.weight < best:
                 break
             if pattern.regex.match(text):
@@ -129,8 +127,7 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
             if relation not in best or literal > best[relation][0]:
                 best[relation] = (literal, subject)
     asked = asked_kind(question, language)
-    # The relation without id for the kind; None where the sort of answer is open.
-    kind = _relation_without_id(*_BY_NOUN.get(asked.detail) or _SORTS.get(asked.kind) or ("", ""))
+    kind = _relation_of_kind(asked.kind, asked.detail)
     most = max((literal for literal, _ in best.values()), default=0)
     candidates = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
     if not candidates:
@@ -188,37 +185,11 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     )
 
 
-# The sort of answer of each kind (or, further below, noun), and its group of trivial phrases.
-_SORTS = {
-    QuestionKind.DATE: ("date", ""),
-    QuestionKind.COUNT: ("quantity", ""),
-    QuestionKind.MEASURE: ("quantity", ""),
-    QuestionKind.AGE: ("quantity", ""),
-    QuestionKind.PERSON: ("agent", "person"),
-    QuestionKind.GROUP_OR_PERSON: ("agent", "person"),
-    QuestionKind.CHARACTER: ("agent", "person"),
-    QuestionKind.PLACE: ("place", "place"),
-    QuestionKind.LANGUAGE: ("language", "language"),
-    QuestionKind.SONG: ("work", "work"),
-    QuestionKind.FILM: ("work", "work"),
-    QuestionKind.BOOK: ("work", "work"),
-    QuestionKind.WORK: ("work", "work"),
-    QuestionKind.EPISODE: ("work", "work"),
-}
-_BY_NOUN = {
-    "country": ("country", "country"),
-    "nation": ("country", "country"),
-    "genre": ("genre", "genre"),
-    "award": ("award", "award"),
-    "prize": ("award", "award"),
-    "university": ("school", "school"),
-    "college": ("school", "school"),
-    "school": ("school", "school"),
-    "high school": ("school", "school"),
-    "law school": ("school", "school"),
-}
-
-
 @cache
-def _relation_without_id(asks: str, group: str) -> Relation | None:
-    return Relation(id="", label="", asks=asks, trivial=trivial_phrases([group] if group else ())) if asks else None
+def _relation_of_kind(kind: QuestionKind, noun: str) -> Relation | None:
+    """The relation without id for a noun of the question, else for the kind of answer; None where neither has one."""
+    data = package_data("wording.json")
+    if (sort := data["sorts"]["nouns"].get(noun) or data["sorts"]["kinds"].get(kind)) is None:
+        return None
+    asks, *groups = sort
+    return Relation(id="", label="", asks=asks, trivial=trivial_phrases(groups))
