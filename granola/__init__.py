@@ -19,7 +19,7 @@ from kg.base.packages import lazy_names
 if TYPE_CHECKING:
     from granola.decoding.response_aggregation import Aggregator
     from granola.errors import GranolaError
-    from granola.matching.registry import matcher
+    from granola.matching.matchers import matcher
     from granola.scoring.metrics import Metric, metrics
     from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
     from granola.scoring.scores import ScoreReport

@@ -416,7 +416,7 @@ _LEVELS = 'expected a list of names a level, as [["Honolulu"], ["Hawaii"]], or t
 
 
 def _resolve_matcher(given: Matcher | str, language: str | None) -> Matcher:
-    from granola.matching.registry import matcher
+    from granola.matching.matchers import matcher
 
     return matcher(given, language=language) if isinstance(given, str) else given
 

@@ -23,7 +23,7 @@ from measuring import ROOT, arguments
 
 from abstraction.files.rows import read_questions
 from abstraction.maker.pipeline import LadderMaker
-from granola.matching.registry import matcher
+from granola.matching.matchers import matcher
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import score
 from kg.building import snapshot

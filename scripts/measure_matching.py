@@ -31,10 +31,9 @@ from typing import Any
 
 from measuring import ROOT, arguments, rows_of
 
-from granola.matching import Verdict, in_language, matcher, rules, squad
-from granola.matching.vetoing import vetoes
-from granola.scoring.bootstrap import percentile_interval
+from granola.matching import Verdict, in_language, matcher, rules, squad, vetoes
 from granola.scoring.statistics import cohen_kappa as kappa
+from granola.scoring.statistics import percentile_interval
 
 LADDERS = ROOT / "docs/evaluation/answers-judged.jsonl"
 DANISH = ROOT / "docs/evaluation/danish-judged.json"

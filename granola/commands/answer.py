@@ -379,7 +379,7 @@ class Aggregate(RowsCommand):
         # One file: samples of a single system, all with weight 1.
         if len(self.samples) == 1:
             return read_samples(self.samples[0], on_reject=reject, limit=self.limit)
-        from granola.scoring.scored_systems import names_of_systems
+        from granola.scoring.system_comparison import names_of_systems
 
         files = dict(zip(names_of_systems(self.samples), self.samples, strict=True))
         weights = None if self.labelled is None else weights_of(files, self.labelled, self.language)

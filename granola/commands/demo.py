@@ -20,7 +20,7 @@ from granola.scoring.shared_settings import Force
 from granola.shortcuts import bundled
 
 if TYPE_CHECKING:
-    from granola.scoring.scored_systems import Systems
+    from granola.scoring.system_comparison import Systems
 
 SYSTEMS = ("specific", "cautious")  # the two bundled prediction files
 PAGE = "report.html"  # its run record marks the folder as a demo

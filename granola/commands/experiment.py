@@ -40,7 +40,7 @@ from granola.commands.report import Report
 from granola.commands.score import Compare
 from granola.decoding.methods import METHODS, Answering
 from granola.errors import UsageError
-from granola.scoring.scored_systems import ComparedSystems
+from granola.scoring.system_comparison import ComparedSystems
 from kg.base.files import atomic_path, sha256_of
 
 STATE, COMPARISON, PREDICTIONS, ANSWERS = "experiment.json", "comparison.json", "predictions", "kept.answers.sqlite"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from granola.evidence.paper_tables import FilledTable, ItemFigure, PaperTable
     from granola.evidence.verdict_rows import VerdictRows
     from granola.report.charts import Panel
-    from granola.scoring.aggregation import Estimate
+    from granola.scoring.statistics import Estimate
     from granola.scoring.system_comparison import Difference
 
 # file endings by kind of output

@@ -15,7 +15,7 @@ from granola.commands.messages import count, note, warn_of_answer_languages
 from granola.commands.models import open_matcher
 from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
-from granola.scoring.match_rows import MatchRow, read_row
+from granola.scoring.predictions import MatchRow, read_row
 from granola.scoring.shared_settings import (
     Force,
     MatcherName,
@@ -25,7 +25,7 @@ from granola.scoring.shared_settings import (
 
 if TYPE_CHECKING:
     from granola.matching import Matcher
-    from granola.matching.batch_matching import MatchCase
+    from granola.matching.matchers import MatchCase
     from granola.matching.model_judge import JudgedItem, JudgeMatcher
     from granola.matching.verdict import Verdict
 
@@ -88,7 +88,7 @@ class Match(RowsCommand):
 def check_answer_language(code: str | None, matcher: str) -> None:
     """Raise UsageError for a language without rules for answers, and for any language where a model matches."""
     from abstraction.text.language.languages import is_known, supported_languages
-    from granola.matching.registry import asks_a_model, matcher_names
+    from granola.matching.matchers import asks_a_model, matcher_names
 
     if code is not None and not is_known(code):
         raise UsageError(f"--language is {code!r}; answers are read in {supported_languages()}, or a kind as de-at")
@@ -117,7 +117,7 @@ class MatchCounts:
 def _matched_lines(
     records: Iterator[Record | RejectedRow], matcher: Matcher, tally: MatchCounts
 ) -> Iterator[Mapping[str, Any]]:
-    from granola.matching.batch_matching import MatchCase, match_each
+    from granola.matching.matchers import MatchCase, match_each
     from granola.matching.model_judge import JudgeMatcher
 
     if isinstance(matcher, JudgeMatcher):

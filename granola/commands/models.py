@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from abstraction.models.spec import ModelSpec
     from granola.matching import Matcher
-    from granola.matching.registry import MatcherSpec
+    from granola.matching.matchers import MatcherSpec
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def check_matcher(spec: str) -> MatcherSpec:
     """The parsed specification of a matcher. Raises MatcherError or ModelSpecError for a wrong one."""
     from abstraction.models.spec import parse_model_spec
     from granola import matching
-    from granola.matching.registry import parse_matcher
+    from granola.matching.matchers import parse_matcher
 
     parsed = parse_matcher(spec)
     if parsed.model is None:

@@ -24,8 +24,8 @@ from granola.scoring.shared_settings import LINKED_TO, Force, Samples, Tiered, c
 if TYPE_CHECKING:
     from abstraction.base.faults import OnReject, RejectedRow
     from granola.decoding.support_curve import Outcomes
-    from granola.scoring.aggregation import Estimate
     from granola.scoring.predictions import PredictionFile
+    from granola.scoring.statistics import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

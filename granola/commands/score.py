@@ -21,7 +21,6 @@ from granola.commands.messages import (
 from granola.commands.models import check_matcher, open_matcher
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, writing
 from granola.errors import UsageError
-from granola.scoring.scored_systems import ComparedSystems, Systems, judge_ahead, names_of_systems
 from granola.scoring.shared_settings import (
     AllowMissing,
     FirstLevel,
@@ -33,12 +32,13 @@ from granola.scoring.shared_settings import (
     Resamples,
     Tiered,
 )
+from granola.scoring.system_comparison import ComparedSystems, Systems, judge_ahead, names_of_systems
 
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from abstraction.files.rows import TieredRow
+    from granola.scoring.aggregation import ItemScore
     from granola.scoring.grouping import GroupedScores
-    from granola.scoring.items import ItemScore
     from granola.scoring.metrics import Standard
     from granola.scoring.predictions import PredictionFile
 
@@ -333,8 +333,7 @@ def with_popularity(
     Where `popularity` is empty, the sitelinks of the question entity are used if rows have them. Raises as
     `with_page_views`.
     """
-    from granola.scoring.grouping import BINS
-    from granola.scoring.page_views import FIELD, SITELINKS, with_page_views
+    from granola.scoring.grouping import BINS, PAGE_VIEWS, SITELINKS, with_page_views
 
     fields = list(popularity)
     for at, word in enumerate(fields):
@@ -342,7 +341,7 @@ def with_popularity(
             rows, found, unread = with_page_views(rows, word)
             lines = f"; {count(unread, 'line')} of the file could not be read" if unread else ""
             note(f"{word}: page views of {found:,} of {len(rows):,} entities asked about{lines}")
-            fields[at] = FIELD
+            fields[at] = PAGE_VIEWS
     # Fewer rows would make bins of a question or two.
     if not fields and sum(isinstance(row.extra.get(SITELINKS), int) for row in rows) >= 2 * BINS:
         fields.append(SITELINKS)

@@ -16,7 +16,7 @@ from abstraction.base.tiers import Condition, Tier
 from granola.decoding.decision import Decision, confidence
 from granola.decoding.response_cleaning import DECODING, CleanedResponse
 from granola.decoding.responses import ReadResponse
-from granola.matching.text.tokens import key as folded
+from granola.matching.tokens import key as folded
 
 MOST_COMPARED = 50  # distinct responses compared to find the most typical one: comparison is quadratic
 RepeatsQuestion = Callable[["Claim"], bool]

@@ -18,11 +18,11 @@ from granola.decoding.response_aggregation import Aggregator
 from granola.decoding.response_cleaning import IDK
 from granola.decoding.samples import SampleRow
 from granola.matching import Matcher
-from granola.scoring.aggregation import Estimate, aggregate
-from granola.scoring.bootstrap import RESAMPLES, bootstrap_estimate, divide_or_nan
+from granola.scoring.aggregation import aggregate
 from granola.scoring.metrics import LAMBDA, Outcome, metrics
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_item
+from granola.scoring.statistics import RESAMPLES, Estimate, bootstrap_estimate, divide_or_nan
 
 if TYPE_CHECKING:
     import numpy as np

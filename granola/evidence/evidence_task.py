@@ -19,9 +19,7 @@ import orjson
 from abstraction.files.records import Record
 from abstraction.models.chat_model import ChatModel
 from granola import __version__
-from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import RESAMPLES
-from granola.scoring.statistics import mean_estimate, share_estimate
+from granola.scoring.statistics import RESAMPLES, Estimate, mean_estimate, share_estimate
 from granola.scoring.system_comparison import Difference, paired_difference, with_holm
 
 UNCLEAR = "unclear"  # the label of an annotator who cannot decide

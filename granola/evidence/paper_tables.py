@@ -16,8 +16,7 @@ from pydantic import BaseModel
 
 from granola.base.terminal_lines import TextTable
 from granola.evidence.evidence_task import Report
-from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import Interval
+from granola.scoring.statistics import Estimate, Interval
 
 PRINTED = "paper: "  # prefix for rows of the paper
 NOTHING = "-"

@@ -35,7 +35,7 @@ from granola.evidence.grounding.grounding_task import GROUNDING
 from granola.evidence.knowledge.knowledge_task import KNOWLEDGE
 from granola.evidence.paper_tables import ItemFigure
 from granola.report.charts import Panel
-from granola.scoring.aggregation import Estimate
+from granola.scoring.statistics import Estimate
 from granola.scoring.system_comparison import Difference
 
 TASKS = (GROUNDING, ATTRIBUTION, KNOWLEDGE)

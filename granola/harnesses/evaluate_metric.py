@@ -12,7 +12,7 @@ import datasets
 import evaluate
 
 from granola.matching import matcher as named
-from granola.matching.batch_matching import MatchCase, match_many
+from granola.matching.matchers import MatchCase, match_many
 from granola.scoring.metrics import LAMBDA, Outcome, metrics
 
 _TEXT = datasets.Value("string")

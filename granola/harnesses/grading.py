@@ -14,7 +14,7 @@ from abstraction.base.faults import RejectedRow
 from abstraction.files.rows import read_tiered
 from granola.errors import PredictionError
 from granola.matching import Verdict
-from granola.scoring.items import language_of, names_of
+from granola.scoring.aggregation import language_of, names_of
 from granola.scoring.metrics import LAMBDA, Outcome, Standard, metrics
 
 # metrics that are defined for a single answer

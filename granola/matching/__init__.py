@@ -1,6 +1,6 @@
 """Whether a prediction states a tier: matchers by name, each a value whose verdicts name the rule that decided.
 
-Each name here is loaded when it is first used; the registry, which the command line reads for its help, is light.
+Each name here is loaded when it is first used; `matchers`, which the command line reads for its help, is light.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from kg.base.packages import lazy_names
 
 if TYPE_CHECKING:
-    from granola.matching.em import EmMatcher
-    from granola.matching.f1 import F1Matcher
-    from granola.matching.registry import MATCHERS, in_language, matcher, register
+    from granola.matching.matchers import MATCHERS, in_language, matcher, register
     from granola.matching.rules import RulesMatcher
+    from granola.matching.squad import EmMatcher, F1Matcher
     from granola.matching.verdict import Comparison, Levels, Matcher, Verdict
 
 __all__ = [

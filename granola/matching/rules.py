@@ -24,10 +24,20 @@ from abstraction.text.language.date_finder import IntervalClaim, dates, turned_d
 from abstraction.text.language.languages import language
 from abstraction.text.language.units import are_other_currencies, currencies
 from granola.base.code_hash import hash_of_modules
-from granola.matching.claims.value_claims import compare, ordinals_and_counts
-from granola.matching.naming import references
-from granola.matching.naming.mentions import AnswerText, Mention, Mentions
-from granola.matching.naming.names import (
+from granola.matching.mentions import (
+    AnswerText,
+    Mention,
+    Mentions,
+    Names,
+    Tier,
+    claims_of_kind,
+    names_of_other_kinds,
+    names_without_mojibake,
+    searchable_names,
+    tiers,
+    without_function_words,
+)
+from granola.matching.names import (
     acronym_tiers,
     country_tiers,
     joinable_tiers,
@@ -38,20 +48,18 @@ from granola.matching.naming.names import (
     mentions_by_spelling,
     spelling_tiers,
 )
-from granola.matching.naming.partial_answers import (
+from granola.matching.partial_answers import (
     mention_by_coverage,
     mentions_by_phrase,
     mentions_by_words,
     phrase_tiers,
 )
-from granola.matching.naming.person_names import given_name_first, is_another_person, mentions_by_person
-from granola.matching.naming.references import Tier
-from granola.matching.naming.word_forms import mentions_by_word_form, word_form_tiers
-from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.repair import is_damaged, repaired_readings, separate_glued_names, tidy
-from granola.matching.text.tokens import MOST, key
+from granola.matching.person_names import given_name_first, is_another_person, mentions_by_person
+from granola.matching.tokens import MATCHING, MOST, is_damaged, key, repaired_readings, separate_glued_names, tidy
+from granola.matching.value_claims import compare, ordinals_and_counts
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
-from granola.matching.vetoing.vetoes import ANOTHER, CONTRADICTED, RESTATED, restates_characters, veto
+from granola.matching.vetoes import ANOTHER, CONTRADICTED, RESTATED, restates_characters, veto
+from granola.matching.word_forms import mentions_by_word_form, word_form_tiers
 from granola.replies.plain_text import plain
 from granola.replies.refusals import REPORTS, refusal
 
@@ -118,10 +126,10 @@ class RulesMatcher(ReplyMatcher):
         """The verdict of the first rule that decides. Words repeated from `question` count as no claim."""
         code = language(self.language).code
         prediction = language(code).with_common_years(tidy(_read_part(answer)))
-        names = references.names_without_mojibake(tuple(map(tuple, levels)))
+        names = names_without_mojibake(tuple(map(tuple, levels)))
         if exact := _match_exactly(prediction, names):
             return exact
-        names = references.without_function_words(references.searchable_names(names), code)
+        names = without_function_words(searchable_names(names), code)
         if question and len(question) > LONGEST_QUESTION:
             question = _read_part(question, LONGEST_QUESTION)
         verdict = _decide(prediction, names, question, code)
@@ -146,7 +154,7 @@ class RulesMatcher(ReplyMatcher):
 _COVERABLE = frozenset({"no-match", RESTATED})
 
 
-def _decide(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
+def _decide(prediction: str, names: Names, question: str | None, code: str) -> Verdict:
     """The verdict on one reading of a prediction; the given name is put first where the family name is."""
     turned = given_name_first(prediction, names)
     verdict = _decide_as_written(turned, names, question, code)
@@ -155,7 +163,7 @@ def _decide(prediction: str, names: references.Names, question: str | None, code
     return replace(verdict, compared=replace(verdict.compared, prediction=prediction.strip()))
 
 
-def _decide_as_written(prediction: str, names: references.Names, question: str | None, code: str) -> Verdict:
+def _decide_as_written(prediction: str, names: Names, question: str | None, code: str) -> Verdict:
     """The verdict on a reading: a refusal, or the match of the text, or of what a refusal offers."""
     declined = refusal(prediction, code)
     if declined is None or (question and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
@@ -170,9 +178,9 @@ def _decide_as_written(prediction: str, names: references.Names, question: str |
     return Verdict(level=None, rule=declined.rule, abstained=not declined.suggests_another)
 
 
-def _match_by_coverage(text: str, names: references.Names, question: str | None, code: str) -> Verdict | None:
+def _match_by_coverage(text: str, names: Names, question: str | None, code: str) -> Verdict | None:
     """The verdict by coverage of a gold answer of one level; None where it is not covered."""
-    if len(key(text)) <= WORDS_OF_BARE_AMOUNT and references.claims_of_kind(names, "amount", code):
+    if len(key(text)) <= WORDS_OF_BARE_AMOUNT and claims_of_kind(names, "amount", code):
         return None
     if not language(code).parts_words:
         return None  # characters that two names share are no evidence: 布吉納法索 and 法國
@@ -205,10 +213,10 @@ _FRAME = re.compile(
 )
 
 
-def _match_exactly(prediction: str, levels: references.Names) -> Verdict | None:
+def _match_exactly(prediction: str, levels: Names) -> Verdict | None:
     """The verdict of the finest level that has a name with the same folded words; None where there is none."""
     prediction_key = key(prediction)
-    for level, name, folded in references.tiers(levels):
+    for level, name, folded in tiers(levels):
         if folded == prediction_key and not _adds_a_currency(prediction, name):
             return Verdict(level=level + 1, rule="exact", compared=Comparison(prediction=prediction.strip(), tier=name))
     return None
@@ -221,12 +229,12 @@ def _adds_a_currency(prediction: str, name: str) -> bool:
     )
 
 
-def _match_values_or_names(prediction: str, levels: references.Names, question: str | None, code: str) -> Verdict:
+def _match_values_or_names(prediction: str, levels: Names, question: str | None, code: str) -> Verdict:
     """The verdict by dates or amounts, where the ladder has such, else by names."""
     readings, around = _value_readers(question, code), language(code).with_english_around
     prediction, question = around(prediction), around(question) if question else question
     for kind, read in readings:
-        ladder = references.claims_of_kind(levels, kind, code)
+        ladder = claims_of_kind(levels, kind, code)
         if not ladder:
             continue
         # digits first: "once" is a number only where there is no other
@@ -239,9 +247,9 @@ def _match_values_or_names(prediction: str, levels: references.Names, question: 
             verdict = Verdict(level=None, rule="amount:other-unit")
         else:
             verdict = compare(kind, stated, ladder, prediction, question, code)
-        if verdict.rule == "date:none-stated" and references.claims_of_kind(levels, "amount", code):
+        if verdict.rule == "date:none-stated" and claims_of_kind(levels, "amount", code):
             continue  # 300 is a year as well as an amount
-        words = references.names_of_other_kinds(levels, kind, code)
+        words = names_of_other_kinds(levels, kind, code)
         if verdict.level is None and len(levels) == 1 and _leaves_names_open(verdict, claims, ladder, prediction):
             words = levels  # its number may mean something else: 127 pages is no year
         if verdict.level is None and any(words):  # gold answers of two kinds: a date, or the name of an event

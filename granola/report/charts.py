@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from abstraction.files.records import escape_formula
 from granola.errors import UsageError
-from granola.scoring.aggregation import Estimate
 from granola.scoring.grouping import natural_order
+from granola.scoring.statistics import Estimate
 from kg.base.packages import install_hint
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import Any
 
 from abstraction.base.properties import titled
 from abstraction.files.rows import TieredRow, read_tiered
-from granola.scoring.aggregation import NO_RELATION
-from granola.scoring.items import ItemScore
+from granola.scoring.aggregation import NO_RELATION, ItemScore
 from granola.scoring.predictions import SystemAnswer
 from granola.scoring.scores import ScoreReport
 

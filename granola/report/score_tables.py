@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from abstraction.base.properties import titled
 from abstraction.files.records import escape_formula
 from granola.base.terminal_lines import Part, TextTable
-from granola.scoring.aggregation import Estimate, GroupScore
+from granola.scoring.aggregation import GroupScore
 from granola.scoring.metrics import Metric
 from granola.scoring.scores import ScoreReport
+from granola.scoring.statistics import Estimate
 from granola.scoring.system_comparison import Difference
 
 SHORT_TITLES = {

@@ -14,13 +14,12 @@ from abstraction.files.rows import TieredRow
 from granola.matching import squad
 from granola.report.charts import Panel
 from granola.report.score_tables import Table, Value, distribution_columns
-from granola.scoring.aggregation import Estimate, GroupScore
-from granola.scoring.bootstrap import Interval
-from granola.scoring.items import names_of
+from granola.scoring.aggregation import GroupScore, names_of
+from granola.scoring.grouping import TITLES
 from granola.scoring.metrics import Standard, informativeness_weight
-from granola.scoring.page_views import TITLES
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
+from granola.scoring.statistics import Estimate, Interval
 from granola.scoring.sweeps import LAMBDAS, ItemF1, item_f1, lambda_sweep, risk_coverage, tau_sweep
 from granola.scoring.system_comparison import Difference
 

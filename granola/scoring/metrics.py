@@ -1,7 +1,7 @@
 """Metrics as values: `str` gives the name with its parameters, which `Metric.parse` reads; they compare and pickle.
 
 Every metric here is a mean over items, so an aggregate needs only the number of items with each outcome. Statistics
-that are not means use `granola.scoring.bootstrap.bootstrap_estimate`.
+that are not means use `granola.scoring.statistics.bootstrap_estimate`.
 Source "Yona et al. 2024" is "Narrowing the Knowledge Evaluation Gap: Open-Domain Question Answering with
 Multi-Granularity Answers"; i* is the finest level that a prediction matches, 1 the finest.
 """

@@ -23,12 +23,10 @@ from abstraction.base.tiers import Level
 from abstraction.files.rows import TieredRow
 from granola.errors import PredictionError
 from granola.matching import F1Matcher, Matcher, Verdict, squad
-from granola.matching.batch_matching import MatchCase, match_each, match_many
+from granola.matching.matchers import MatchCase, match_each, match_many
 from granola.matching.model_judge import JudgeMatcher
 from granola.matching.verdict import Levels
-from granola.scoring.aggregation import Estimate, GroupScore, aggregate
-from granola.scoring.bootstrap import RESAMPLES, check_resamples
-from granola.scoring.items import ItemScore, ItemScores, language_of, names_of
+from granola.scoring.aggregation import GroupScore, ItemScore, ItemScores, aggregate, language_of, names_of
 from granola.scoring.metrics import (
     LAMBDA,
     Metric,
@@ -39,10 +37,10 @@ from granola.scoring.metrics import (
     other_standard,
     usual_standard,
 )
-from granola.scoring.packed_rows import PackedRows
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.signature import SHORT, Signature
-from granola.scoring.tiered_file import TieredFile, read_tiered_file
+from granola.scoring.statistics import RESAMPLES, Estimate, check_resamples
+from granola.scoring.tiered_file import PackedRows, TieredFile, read_tiered_file
 
 SHOWN_IDS = 3  # ids that an error names: enough to recognise their form
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from abstraction.files.row_shapes import PRESETS
 from granola.base.settings import Setting
-from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
+from granola.scoring.statistics import LEAST_RESAMPLES, MOST_RESAMPLES
 
 if TYPE_CHECKING:
     from abstraction.files.row_shapes import RowShape

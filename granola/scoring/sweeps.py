@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstraction.files.rows import TieredRow
-from granola.matching.f1 import level_f1
+from granola.matching.squad import level_f1
 from granola.replies.refusals import abstention
-from granola.scoring.items import language_of, names_of
+from granola.scoring.aggregation import language_of, names_of
 from granola.scoring.metrics import LAMBDA, Standard, informativeness_weight
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import ScoreReport

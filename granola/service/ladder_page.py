@@ -19,7 +19,7 @@ from granola.matching import matcher
 from granola.report.ladder_view import address
 from granola.report.question_list import prediction_view
 from granola.report.templates import escape_invisible, page_file, render_page, visible
-from granola.scoring.items import ItemScore, names_of
+from granola.scoring.aggregation import ItemScore, names_of
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_item
 from granola.service.bounded_routes import Bound, as_typed, bounded

@@ -26,10 +26,10 @@ from granola.decoding import SampleRow, methods
 from granola.decoding.aggregation_rules import SUPPORT
 from granola.decoding.samples import sample_row
 from granola.matching import Matcher, matcher
-from granola.matching.registry import MATCHERS
+from granola.matching.matchers import MATCHERS
 from granola.scoring import shared_settings
-from granola.scoring.bootstrap import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.scoring.metrics import Standard
+from granola.scoring.statistics import LEAST_RESAMPLES, MOST_RESAMPLES
 from granola.service import limits
 from granola.service.problems import HTTPProblem, problem_of_errors, too_many
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from abstraction.files.records import Record, escape_formula, read_records, unescape_formula
 from abstraction.files.writing import write_records
-from granola.report.study import Table
+from granola.report.score_tables import Table
 from tests.conftest import Run
 from tests.granola.rows_fed import write
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from granola.scoring.scored_systems import names_of_systems
+from granola.scoring.system_comparison import names_of_systems
 from tests.command_line import run_granola
 
 

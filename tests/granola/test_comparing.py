@@ -16,10 +16,10 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
 from granola.errors import MatcherError
 from granola.matching import matcher
-from granola.scoring.bootstrap import holm
 from granola.scoring.grouping import by_bins, by_column, group_scores
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
+from granola.scoring.statistics import holm
 from granola.scoring.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
 from granola.scoring.system_comparison import compare, permutations_needed
 from tests.thorough import examples

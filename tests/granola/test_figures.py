@@ -18,11 +18,10 @@ from granola.report.charts import (
 )
 from granola.report.figures import draw_f1, draw_gap, draw_tradeoff
 from granola.report.study import Study
-from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import Interval
 from granola.scoring.grouping import by_bins, group_scores
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
 from granola.scoring.scores import ScoreSettings, score
+from granola.scoring.statistics import Estimate, Interval
 from granola.scoring.tiered_file import read_tiered_file
 from tests.granola.test_compare_cli import systems
 from tests.granola.test_paper_figures import SYSTEMS, asked

@@ -17,7 +17,9 @@ from abstraction.errors import RowError
 from abstraction.files.records import Record
 from abstraction.models.chat_model import Request
 from abstraction.models.text_scorers import Entailment
-from granola.commands import Generate, GroundingJudge, Verdicts
+from granola.commands.generate import Generate
+from granola.commands.grounding import GroundingJudge
+from granola.commands.item_scores import Verdicts
 from granola.errors import UsageError
 from granola.evidence.attribution.evaluators import EntailmentEvaluator
 from granola.evidence.grounding.answer_judging import AnswerJudge, ChatSentenceJudge, EvaluatorSentenceJudge
@@ -37,8 +39,7 @@ from granola.evidence.grounding.grounding_task import (
     grounding_report,
     item_value,
 )
-from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import Interval
+from granola.scoring.statistics import Estimate, Interval
 from tests.abstraction.scripted_model import Scripted
 from tests.granola.test_attribution_evaluators import Table
 from tests.grounding_world import judged_item, word_judge

@@ -20,8 +20,8 @@ from granola.evidence.grounding.grounding_task import (
     GroundingSettings,
     grounding_report,
     item_value,
-    share_estimate,
 )
+from granola.scoring.statistics import share_estimate
 from tests.abstraction.scripted_model import Scripted
 from tests.chat_server import serving
 from tests.grounding_world import word_judge

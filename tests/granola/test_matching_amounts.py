@@ -8,7 +8,7 @@ import pytest
 
 from abstraction.text.language.amount_finder import amounts, number_words, whole_amount
 from abstraction.text.language.languages import language
-from granola.matching.claims.intervals import IntervalLadder, place
+from granola.matching.value_claims import IntervalLadder, place
 
 with_digits = number_words(language("en")).in_digits
 

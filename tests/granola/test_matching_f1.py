@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from granola.errors import MatcherError
-from granola.matching import EmMatcher, F1Matcher, Levels, RulesMatcher, Verdict, in_language, matcher, registry, squad
+from granola.matching import EmMatcher, F1Matcher, Levels, RulesMatcher, Verdict, in_language, matcher, matchers, squad
 from granola.matching.verdict import signature
 from tests.thorough import examples
 
@@ -170,33 +170,33 @@ class Contained:
 
 
 def test_a_registered_matcher_is_asked_for_by_its_name_and_in_a_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_ENTRIES", dict(registry._ENTRIES))
-    monkeypatch.setattr(registry, "MATCHERS", registry._ENTRIES)
-    registry.register("contained", Contained, "language")
+    monkeypatch.setattr(matchers, "_ENTRIES", dict(matchers._ENTRIES))
+    monkeypatch.setattr(matchers, "MATCHERS", matchers._ENTRIES)
+    matchers.register("contained", Contained, "language")
     chosen = matcher("contained", language="de")
     assert chosen == in_language(matcher("contained"), "de") == Contained(language="de")
     assert chosen.match("in Berlin", [["Bonn"], ["Berlin"]]).level == 2
     with pytest.raises(MatcherError, match="has no threshold"):
         matcher("contained", tau=0.5)
     with pytest.raises(MatcherError, match="already"):
-        registry.register("contained", Contained)
+        matchers.register("contained", Contained)
     assert in_language(matcher("rules"), "fr") == RulesMatcher(language="fr")
 
 
 def test_help_and_service_list_the_registered_matchers() -> None:
     from granola.base.settings import settings_of
-    from granola.commands import Score
+    from granola.commands.score import Score
     from granola.service.schemas import ScoreRequest
 
     schema = ScoreRequest.model_json_schema()
-    assert schema["properties"]["matcher"]["enum"] == [name for name in registry.MATCHERS if name != "judge"]
+    assert schema["properties"]["matcher"]["enum"] == [name for name in matchers.MATCHERS if name != "judge"]
     told = {one.field: one.setting.help for one in settings_of(Score)}
-    assert all(name in told["matcher"] for name in registry.MATCHERS)
-    assert registry.matcher_names(with_setting="tau") == "f1 or f1-published"
-    assert registry.matcher_names(asking=False) == "rules, f1, f1-published or em"
+    assert all(name in told["matcher"] for name in matchers.MATCHERS)
+    assert matchers.matcher_names(with_setting="tau") == "f1 or f1-published"
+    assert matchers.matcher_names(asking=False) == "rules, f1, f1-published or em"
 
 
 def test_the_registry_loads_no_matcher() -> None:
-    code = "import sys, granola.matching.registry; print([n for n in sys.modules if n.startswith('granola.matching.')])"
+    code = "import sys, granola.matching.matchers; print([n for n in sys.modules if n.startswith('granola.matching.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['granola.matching.registry']"
+    assert done.stdout.strip() == "['granola.matching.matchers']"

@@ -11,7 +11,7 @@ import pytest
 
 from abstraction.text.language.languages import language, languages
 from granola.matching import RulesMatcher, Verdict
-from granola.matching.naming.references import function_words
+from granola.matching.mentions import function_words
 
 DATA = Path(__file__).parents[1] / "data"
 TABLE: dict[str, Any] = json.loads((DATA / "predictions_in_languages.json").read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ import pytest
 from abstraction.files.rows import read_tiered
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
-from granola.matching.batch_matching import CHUNK, MatchCase, match_many
-from granola.scoring.items import names_of
+from granola.matching.matchers import CHUNK, MatchCase, match_many
+from granola.scoring.aggregation import names_of
 from granola.scoring.tiered_file import read_tiered_file
 
 FILES = Path(__file__).parent / "files"

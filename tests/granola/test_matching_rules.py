@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from granola.matching import matcher
 from granola.matching import rules as rules_module
-from granola.matching.text.tokens import key
-from granola.matching.vetoing.vetoes import VETOES
+from granola.matching.tokens import key
+from granola.matching.vetoes import VETOES
 from granola.replies.refusals import abstention, refusal
 from tests.tables import read_table
 from tests.thorough import examples

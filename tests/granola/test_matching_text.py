@@ -7,10 +7,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from granola.matching import matcher
-from granola.matching.naming.mentions import AnswerText
+from granola.matching.mentions import AnswerText
 from granola.matching.rules import EXAMINED
-from granola.matching.text.repair import decode_mojibake, repaired_readings, tidy
-from granola.matching.text.tokens import fold, key, loose_key, plain_key, words
+from granola.matching.tokens import (
+    decode_mojibake,
+    fold,
+    key,
+    loose_key,
+    plain_key,
+    repaired_readings,
+    tidy,
+    words,
+)
 from tests.thorough import examples
 
 SPELLINGS = [

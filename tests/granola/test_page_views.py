@@ -12,7 +12,7 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow, read_tiered
 from granola.commands.score import with_popularity
 from granola.errors import UsageError
-from granola.scoring.page_views import FIELD, SITELINKS, with_page_views
+from granola.scoring.grouping import PAGE_VIEWS, SITELINKS, with_page_views
 from tests.conftest import Run
 
 
@@ -36,14 +36,14 @@ def test_forms(text: str, name: str, views: int, tmp_path: Path) -> None:
     for file, packed in (("v", text.encode()), ("v.gz", gzip.compress(text.encode()))):
         (tmp_path / file).write_bytes(packed)
         told, found, unread = with_page_views([row(1, text=name), row(2, text="Nobody"), row(3)], tmp_path / file)
-        assert ([one.extra.get(FIELD) for one in told], found, unread) == ([views, None, None], 1, 0)
+        assert ([one.extra.get(PAGE_VIEWS) for one in told], found, unread) == ([views, None, None], 1, 0)
 
 
 def test_the_id_goes_before_the_name(tmp_path: Path) -> None:
     path = tmp_path / "v.tsv"
     path.write_text("Q42\t1000\nBarack Obama\t20\nno number\t\n")
     told, _, unread = with_page_views([row(1, qid="Q42", text="Barack Obama")], path)
-    assert (told[0].extra[FIELD], unread) == (1000, 1)
+    assert (told[0].extra[PAGE_VIEWS], unread) == (1000, 1)
     with pytest.raises(UsageError, match="no row's question_entity has views"):
         with_page_views([row(3, text="Nobody")], path)
 

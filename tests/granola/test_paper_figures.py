@@ -8,7 +8,8 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.records import Record
 from abstraction.files.rows import TieredRow
 from granola.matching import matcher, squad
-from granola.report.study import Table, coarse_answers
+from granola.report.score_tables import Table
+from granola.report.study import coarse_answers
 from granola.scoring.predictions import Prediction, PredictionFile, predictions_of
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
 

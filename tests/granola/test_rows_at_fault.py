@@ -17,7 +17,7 @@ import pytest
 from abstraction.base.faults import FAULT, RejectedRow, attempt, is_unforeseen
 from abstraction.files.rows import TieredRow
 from abstraction.maker.pipeline import LadderMaker
-from granola.matching.batch_matching import MatchCase, match_each, match_many
+from granola.matching.matchers import MatchCase, match_each, match_many
 from granola.matching.verdict import Levels, Verdict
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_items

@@ -16,7 +16,7 @@ from abstraction.files.rows import TieredRow, read_questions, read_tiered, write
 from abstraction.maker.pipeline import make_ladders
 from granola.evidence.audit.offences import AuditKind, FindingTally, audit
 from granola.matching import matcher
-from granola.matching.batch_matching import MatchCase, match_each
+from granola.matching.matchers import MatchCase, match_each
 from granola.matching.verdict import Verdict
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_items

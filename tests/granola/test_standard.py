@@ -11,9 +11,9 @@ import pytest
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
 from granola.errors import MatcherError
-from granola.matching import batch_matching, matcher
+from granola.matching import matcher, matchers
 from granola.report.study import coarse_answers
-from granola.scoring.items import names_of
+from granola.scoring.aggregation import names_of
 from granola.scoring.metrics import Standard, metrics
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
@@ -93,7 +93,7 @@ def test_the_same_rows_have_the_same_hash_and_other_gold_answers_another() -> No
 
 
 def test_several_processes_give_the_same_items(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_matching, "CASES_OF_ONE_PROCESS", 2)
+    monkeypatch.setattr(matchers, "CASES_OF_ONE_PROCESS", 2)
     by = [score(ROWS, GIVEN, matcher("f1"), ScoreSettings(resamples=10, workers=n)) for n in (1, 2, None)]
     one = by[0]
     assert list(one.items) == list(by[1].items) == list(by[2].items)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from granola.matching import matcher
-from granola.scoring.bootstrap import bootstrap_estimate
 from granola.scoring.metrics import Metric
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import ScoreSettings, score
+from granola.scoring.statistics import bootstrap_estimate
 from granola.scoring.system_comparison import compare
 from granola.shortcuts import bundled
 

@@ -27,9 +27,7 @@ from granola.evidence.evidence_task import (
     places,
     plain_estimate,
 )
-from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import bootstrap_estimate, divide_or_nan
-from granola.scoring.statistics import mean_estimate, share_estimate
+from granola.scoring.statistics import Estimate, bootstrap_estimate, divide_or_nan, mean_estimate, share_estimate
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,8 +14,7 @@ from granola.base.terminal_lines import TextTable
 from granola.evidence.annotation_sheets import FilledSheet
 from granola.evidence.evidence_task import UNCLEAR, JudgedQuestion, Labels, Row, SheetForm, SheetLine
 from granola.report.ladder_view import evidence_line
-from granola.scoring.bootstrap import Interval
-from granola.scoring.statistics import wilson
+from granola.scoring.statistics import Interval, wilson
 
 SHOWN = ("question", "template", "answer", "before", "tier", "evidence")  # columns that annotators see
 YES, NO = "1", "0"

@@ -25,9 +25,7 @@ from granola.evidence.evidence_task import (
     SheetLine,
 )
 from granola.evidence.grounding.grounded_rows import RELEVANT_SHARE, Relevance
-from granola.scoring.aggregation import Estimate
-from granola.scoring.bootstrap import RESAMPLES, bootstrap_estimate, divide_or_nan, mean_of
-from granola.scoring.statistics import share_estimate
+from granola.scoring.statistics import RESAMPLES, Estimate, bootstrap_estimate, divide_or_nan, mean_of, share_estimate
 
 if TYPE_CHECKING:
     import numpy as np

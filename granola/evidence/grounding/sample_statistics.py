@@ -11,8 +11,7 @@ from abstraction.files.records import Record, read_records
 from granola.evidence.evidence_task import by_slice
 from granola.evidence.grounding.grounded_rows import GroundedSample, Relevance
 from granola.report.charts import Panel, Place
-from granola.scoring.aggregation import Estimate
-from granola.scoring.statistics import mean_estimate, share_estimate
+from granola.scoring.statistics import Estimate, mean_estimate, share_estimate
 
 _RELEVANT = {True: "RELEVANT", False: "IRRELEVANT", None: "not labelled"}  # label without second step
 # Sorodoc et al. 2025 (GaRAGe): labels of questions; sources of passages with their relevance, also by knowledge base.

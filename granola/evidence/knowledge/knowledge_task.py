@@ -27,8 +27,7 @@ from granola.evidence.evidence_task import (
     SheetLine,
 )
 from granola.evidence.knowledge.knowledge_metrics import LABELS
-from granola.scoring.aggregation import Estimate
-from granola.scoring.statistics import mean_estimate
+from granola.scoring.statistics import Estimate, mean_estimate
 from kg.base.packages import install_hint
 
 PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")  # the scores in Q_know

@@ -9,8 +9,7 @@ import orjson
 
 from abstraction.text.language.cldr import territory_names
 from abstraction.text.language.demonyms import bundled_demonyms
-from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import key
+from granola.matching.tokens import MATCHING, key
 
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/divisions.json").read_bytes())
 _US: dict[str, str] = _TABLES["United States"]
@@ -19,6 +18,8 @@ _OTHERS: dict[str, list[str]] = _TABLES["others"]
 
 # The countries whose divisions are listed, in the order of the tables.
 _COUNTRIES = ("United States", "Canada", *_OTHERS)
+
+# The countries whose divisions are listed, in the order of the tables.
 
 # Further names of countries, absent from the table of adjectives.
 _ALSO: dict[str, str] = _TABLES["also"]

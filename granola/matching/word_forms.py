@@ -15,12 +15,14 @@ from abstraction.text.language.cldr import scripts_of, territory_names
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.language_data import Language, folded
 from abstraction.text.language.languages import language
-from granola.matching.naming import references
-from granola.matching.naming.mentions import AnswerText, Mention
-from granola.matching.naming.references import Tier
-from granola.matching.text import word_lists
-from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import key, occurrences
+from granola.matching import word_lists
+from granola.matching.mentions import (
+    AnswerText,
+    Mention,
+    Tier,
+    function_words,
+)
+from granola.matching.tokens import MATCHING, key, occurrences
 from granola.replies.plain_text import plain
 from kg.base.terms import normalise
 
@@ -58,7 +60,7 @@ def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
 
 def word_form_tiers(answer: AnswerText) -> Sequence[Tier]:
     """The tiers without digits, in a language whose function words are known; English has rules of its own."""
-    if not references.function_words(answer.code):
+    if not function_words(answer.code):
         return ()
     return [tier for tier in answer.tiers if not any(map(str.isdigit, tier[1]))]  # "millas" is no "6.4 milla"
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from abstraction.text.language.cldr import territory_names, zone_cities
 from abstraction.text.language.languages import language
-from granola.matching.naming.countries import (
+from granola.matching import word_lists
+from granola.matching.countries import (
     ABBREVIATIONS,
     contradict,
     country_ids,
@@ -24,15 +25,111 @@ from granola.matching.naming.countries import (
     leading_country,
     leading_division,
 )
-from granola.matching.naming.mentions import SENTENCE_END, AnswerText, Mention
-from granola.matching.naming.name_forms import place_parts
-from granola.matching.naming.person_names import has_only_middle_initials, parse_person
-from granola.matching.naming.references import function_words
-from granola.matching.text import word_lists
-from granola.matching.text.tokens import FoldedWord, key
-from granola.matching.vetoing.negation import is_negated
+from granola.matching.mentions import SENTENCE_END, AnswerText, Mention, function_words
+from granola.matching.names import place_parts
+from granola.matching.tokens import FoldedWord, key
 
-# Mentions that are a piece of a longer name: York in New York, Paris in Paris Hilton.
+
+def is_negated(answer: AnswerText, mention: Mention) -> bool:
+    """Whether a mention is negated: `not in France`, `rather than France`, `not in Paris, France`; not by `not only
+    France`.
+    """
+    if is_denied_word(answer, mention.start) or _is_taken_back(answer, mention):
+        return True
+    if answer.texts[max(0, mention.start - 1) : mention.start] == ("than",):  # larger than Africa
+        return answer.texts[max(0, mention.start - 3) : mention.start - 1] not in (("none", "other"), ("no", "other"))
+    if "," not in answer.words[mention.start].gap:
+        return False
+    smaller = next((m for m in answer.mentions_by_end.get(mention.start, ()) if m.level < mention.level), None)
+    return smaller is not None and is_negated(answer, smaller)
+
+
+def is_denied_word(answer: AnswerText, start: int) -> bool:
+    """Whether the clause negates the words from `start` on."""
+    before = list(_clause_before(answer, start))[::-1]
+    if _DENYING.isdisjoint(before):
+        return False
+    near = before[-_NEAR:]
+    if any(_contains_phrase(phrase, near) for phrase in word_lists.AFFIRMATIONS):
+        return False
+    return (
+        any(word in word_lists.NEGATIONS for word in near)
+        or any(_contains_phrase(phrase, near) for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY))
+        or any(_contains_phrase(phrase, before) for phrase in word_lists.ANNOUNCING)
+    )
+
+
+_NEAR = 6  # words before a name searched for a negation; phrases that announce an error may be farther away
+
+
+def is_denied_at(answer: AnswerText, position: int) -> bool:
+    """Whether the clause negates the word at a character of the text: `not in 1961`."""
+    return is_denied_word(answer, bisect_right(answer.words, position, key=lambda word: word.end))
+
+
+def _clause_before(answer: AnswerText, start: int) -> Iterator[str]:
+    """The words before word `start`, nearest first, back to the beginning of its clause; at most nine."""
+    for index in range(start - 1, max(-1, start - 10), -1):
+        gap = answer.words[index + 1].gap if index + 1 < len(answer.words) else ""
+        text = answer.words[index].text
+        if '"' in gap or "”" in gap:  # a quotation is no part of the clause around it
+            return
+        # a negation of the question is no denial: "Who did not sign?"
+        if text in word_lists.NEGATIONS and text in answer.question_words:
+            continue
+        if gap.strip("'\"’“”()-") or (
+            text in word_lists.CLAUSE_WORDS and not (text == "but" and index and answer.texts[index - 1] in _BUT)
+        ):
+            return
+        yield answer.words[index].text
+
+
+# "anything but France" denies; any other "but" begins a clause
+_BUT = frozenset({"anything", "anyone", "anybody", "everyone"})
+
+
+def _contains_phrase(phrase: tuple[str, ...], before: list[str]) -> bool:
+    size = len(phrase)
+    return any(tuple(before[i : i + size]) == phrase for i in range(len(before) - size + 1))
+
+
+_DENYING = word_lists.NEGATIONS | {
+    phrase[0] for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY, *word_lists.ANNOUNCING)
+}
+_CORRECTS, _IS_WRONG, _CONTRASTS = "corrects", "is_wrong", "contrasts"  # among a language's expressions
+
+
+@cache
+def _expressions(key: str, code: str) -> tuple[re.Pattern[str], ...]:
+    """The expressions for taking something back, in English and in another language."""
+    known = (language(one).matching.get(key) for one in dict.fromkeys(("en", code)))
+    return tuple(pattern for pattern in known if pattern is not None)
+
+
+def _expression_ends(key: str, answer: AnswerText, at: int) -> list[int]:
+    """The ends of the expressions of a key that begin at a character of the answer."""
+    return [found.end() for pattern in _expressions(key, answer.code) if (found := pattern.match(answer.text, at))]
+
+
+def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
+    """Whether an answer takes a mention back later: `In Lyon? No, in Marseille.`; `Lyon. Wait, no, Marseille.`; `Lyon
+    is wrong`; `often said to be Lyon, but ...`
+    """
+    end = answer.words[mention.end - 1].end
+    if any(answer.text[at : at + 1].isupper() for at in _expression_ends(_CORRECTS, answer, end)):
+        return True
+    if _expression_ends(_IS_WRONG, answer, end):
+        return True
+    if _expression_ends(_CONTRASTS, answer, end):
+        before = list(_clause_before(answer, mention.start))[::-1]
+        if any(_contains_phrase(phrase, before) for phrase in word_lists.UNCERTAIN):
+            return True
+    if "?" not in answer.text:
+        return False
+    for index in range(mention.end, len(answer.words)):
+        if gap := set(answer.words[index].gap) & SENTENCE_END:
+            return "?" in gap and answer.texts[index] in ("no", "nope")
+    return False
 
 
 def ends_a_longer_name(answer: AnswerText, mention: Mention) -> bool:
@@ -136,28 +233,15 @@ def begins_a_longer_name(answer: AnswerText, mention: Mention) -> bool:
     between = answer.text[last.end : word.start]
     if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1) or answer.is_inflected(mention):
         return False
-    if (answer.names_places or answer.asks_place) and _is_a_container(answer, right):
-        return False  # Chicago Illinois
     if word.text in _TOWNS and is_known_place(key(mention.name)) and mention.name not in zone_cities():
         return True  # Kansas City, Mexico City: towns, not the state; unlike New York City
-    if word.text in _JUNIOR:  # Al Gore Jr., but not John F. Kennedy Jr.; the elder and the third have their number
-        named = parse_person(answer.words[mention.start : right], answer.text)
-        return named is not None and has_only_middle_initials(named)
+    if word.text in _JUNIOR:  # Al Gore Jr.; the elder and the third have their number
+        return False
     return word.text not in word_lists.FUNCTION | word_lists.KINDS and word.text not in answer.question_words
 
 
 _TOWNS = frozenset({"city", "county", "township"})  # kinds that make a town of the name of a state
 _JUNIOR = frozenset({"jr", "junior"})
-
-
-def _is_a_container(answer: AnswerText, index: int) -> bool:
-    """Whether the name of a state or country begins at word `index`."""
-    folded = answer.texts[index : index + 3]
-    known = leading_division(folded) is not None or leading_country(folded[:1]) is not None
-    return known or answer.quote(index, index + 1).replace(".", "") in ABBREVIATIONS
-
-
-# Finer claims that no level supports, and containers that are not the ladder's: Lyon, France for Paris.
 
 
 def follows_a_finer_claim(answer: AnswerText, mention: Mention) -> bool:
@@ -238,30 +322,6 @@ def _precedes_a_specific_name(answer: AnswerText, mention: Mention) -> bool:
     return marked and index < len(answer.words) and answer.makes_claim(index, index + 1)
 
 
-def is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a state or province after a place is not the place's own.
-
-    `Springfield, Ohio, United States` where a coarser tier is Illinois: the tier United States does not make it right.
-    """
-    if _bracket_names_another_country(answer, mention):
-        return True
-    containers = [folded for level, _, folded in answer.tiers if level > mention.level]
-    for level, name, _ in answer.tiers:
-        containers += place_parts(name)[1] if level == mention.level else ()
-    for index in range(mention.end, min(len(answer.words), mention.end + _CHAIN_WORDS)):
-        if set(answer.words[index].gap) & SENTENCE_END:
-            return False
-        stated = _division_at(answer, index)
-        if stated is not None:
-            if stated in containers:
-                return False
-            if any(contradict(stated, other) for other in containers):
-                return True
-        if not _is_in_a_chain(answer, index):
-            return False
-    return False
-
-
 def _bracket_names_another_country(answer: AnswerText, mention: Mention) -> bool:
     """Whether a bracket puts the namesake of a country into another country: `Georgia (U.S. state)` for Georgia."""
     if mention.end >= len(answer.words) or answer.words[mention.end].gap != "(":
@@ -272,23 +332,16 @@ def _bracket_names_another_country(answer: AnswerText, mention: Mention) -> bool
     return other is not None and other[0] not in own | answer.countries
 
 
-def _division_at(answer: AnswerText, index: int) -> tuple[str, ...] | None:
-    """The state or province at word `index`, in full, or abbreviated after a comma; None where there is none."""
-    word = answer.words[index]
-    if answer.has_case and not word.capital:
-        return None
-    full_name = leading_division(answer.texts[index : index + 3])
-    if full_name is None and word.gap:
-        return ABBREVIATIONS.get(answer.quote(index, index + 1))
-    return full_name
-
-
-def _is_in_a_chain(answer: AnswerText, index: int) -> bool:
-    """Whether a word may belong to a chain of places: part of a name, a kind of place, or a joining word."""
-    word = answer.words[index]
-    if (word.capital or not answer.has_case) and word.text not in word_lists.FUNCTION:
-        return True
-    return word.text in word_lists.BRIDGE or word.text in word_lists.CLASSES
+def _is_in_another_division(answer: AnswerText, mention: Mention) -> bool:
+    """Whether the state or province after a place is not the place's own: `Springfield, Ohio` where it is Illinois."""
+    containers = [folded for level, _, folded in answer.tiers if level > mention.level]
+    for level, name, _ in answer.tiers:
+        containers += place_parts(name)[1] if level == mention.level else ()
+    start = mention.end + (answer.texts[mention.end : mention.end + 1] == ("in",))
+    stated = leading_division(answer.texts[start : start + 3])
+    if stated is None and start < len(answer.words) and answer.words[start].gap:
+        stated = ABBREVIATIONS.get(answer.quote(start, start + 1))
+    return stated is not None and stated not in containers and any(contradict(stated, other) for other in containers)
 
 
 def is_before_another_name(answer: AnswerText, mention: Mention) -> bool:
@@ -337,7 +390,6 @@ def _claims_another_name(answer: AnswerText, start: int, end: int) -> bool:
 
 
 _GOES_ON = word_lists.CLAUSE_WORDS | {phrase[0] for phrase in word_lists.NEARBY}
-_CHAIN_WORDS = 8  # words after a place that are searched for its state
 _NAME_WORDS = 4  # capitalised words of a name at most; more are a headline
 
 
@@ -398,9 +450,6 @@ def restates_characters(answer: AnswerText, first: int, last: int) -> bool:
     """As `restates`, for the characters [first, last) of the text."""
     start = bisect_right(answer.words, first, key=lambda word: word.end)
     return restates(answer, start, bisect_right(answer.words, last, key=lambda word: word.end))
-
-
-# Answers that offer several names.
 
 
 def is_alternative(answer: AnswerText, mention: Mention) -> bool:
@@ -530,7 +579,8 @@ def names_another(answer: AnswerText, mention: Mention) -> bool:
 def is_contradicted(answer: AnswerText, mention: Mention) -> bool:
     """Whether a finer claim or a container next to a mention is not on the ladder."""
     return (
-        is_in_another_division(answer, mention)
+        _bracket_names_another_country(answer, mention)
+        or _is_in_another_division(answer, mention)
         or follows_a_finer_claim(answer, mention)
         or is_before_another_name(answer, mention)
     )

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from granola.matching.naming.countries import ABBREVIATIONS
-from granola.matching.naming.mentions import DELICATE, AnswerText, Mention, Mentions
-from granola.matching.naming.references import Names, Tier
-from granola.matching.text import word_lists
-from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import FoldedWord, words
+from granola.matching import word_lists
+from granola.matching.countries import ABBREVIATIONS
+from granola.matching.mentions import DELICATE, AnswerText, Mention, Mentions, Names, Tier
+from granola.matching.tokens import MATCHING, FoldedWord, words
 from granola.replies.plain_text import plain
 
 _LONGEST = 6  # words of a name of a person at most
@@ -130,11 +128,8 @@ def compatible(person: Person, other: Person) -> bool:
     shorter, longer = sorted((person, other), key=lambda who: len(who.given))
     if not shorter.given or not _is_same_given_name(shorter, 0, longer, 0):
         return False
-    fewer = len(shorter.given) < len(longer.given)
-    if person.suffix != other.suffix and (fewer or has_only_middle_initials(person) or has_only_middle_initials(other)):
+    if person.suffix != other.suffix and len(shorter.given) < len(longer.given):
         return False  # John F. Kennedy and his son
-    if fewer and len(shorter.given) > 1 and _all_initials(person, 1) and _all_initials(other, 1):
-        return False  # George W. and George H. W.
     return _has_further_names_in_order(longer, shorter)
 
 
@@ -165,15 +160,6 @@ def contradict(person: Person, other: Person) -> bool:
     if len(person.given) < 2 or len(other.given) < 2 or person.family != other.family:
         return False
     return _is_same_given_name(person, 0, other, 0) and not compatible(person, other)
-
-
-def has_only_middle_initials(who: Person) -> bool:
-    """Whether all middle names are initials, as in `John F. Kennedy`, whose son is John F. Kennedy Jr."""
-    return len(who.given) > 1 and _all_initials(who, 1)
-
-
-def _all_initials(who: Person, start: int) -> bool:
-    return all(index in who.initials for index in range(start, len(who.given)))
 
 
 def _is_same_given_name(person: Person, i: int, other: Person, j: int) -> bool:

@@ -1,19 +1,30 @@
-"""The matchers by name, with their settings. A new matcher is registered here and nowhere else."""
+"""The matchers by name, with their settings, and many predictions matched by one of them.
+
+A new matcher is registered here and nowhere else. Predictions are matched in order, by this process or by several: the
+verdicts are the same.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from abstraction.base.faults import Fault, attempt
 from granola.errors import MatcherError
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
-    from granola.matching.verdict import Matcher
+    from granola.matching.verdict import Levels, Matcher, Verdict
+
+CHUNK = 500  # predictions per task of a process: few enough to share evenly, enough to outweigh the transfer
+CASES_OF_ONE_PROCESS = 4_000  # cases that one process matches in the time that it takes to start the others
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,22 +39,14 @@ class MatcherEntry:
         """Whether it needs a chat model, which then reads answers in any language."""
         return "model" in self.settings
 
-    def build(self, **settings: Any) -> Matcher:
-        """The matcher with these settings, each one of `settings`."""
-        make = self.make
-        if isinstance(make, str):
-            module, _, name = make.partition(":")
-            make = getattr(import_module(module), name)
-        return make(**settings)
-
 
 _ENTRIES: dict[str, MatcherEntry] = {
     "rules": MatcherEntry(make="granola.matching.rules:RulesMatcher", settings=frozenset({"language", "raw"})),
-    "f1": MatcherEntry(make="granola.matching.f1:F1Matcher", settings=frozenset({"language", "raw", "tau"})),
+    "f1": MatcherEntry(make="granola.matching.squad:F1Matcher", settings=frozenset({"language", "raw", "tau"})),
     "f1-published": MatcherEntry(
-        make="granola.matching.f1:published_f1", settings=frozenset({"language", "raw", "tau"})
+        make="granola.matching.squad:published_f1", settings=frozenset({"language", "raw", "tau"})
     ),
-    "em": MatcherEntry(make="granola.matching.em:EmMatcher", settings=frozenset({"language", "raw"})),
+    "em": MatcherEntry(make="granola.matching.squad:EmMatcher", settings=frozenset({"language", "raw"})),
     "judge": MatcherEntry(make="granola.matching.model_judge:JudgeMatcher", settings=frozenset({"model", "raw"})),
 }
 MATCHERS: Mapping[str, MatcherEntry] = MappingProxyType(_ENTRIES)
@@ -119,20 +122,25 @@ def matcher(
     model: ChatModel | None = None,
     raw: bool = False,
 ) -> Matcher:
-    """The matcher of that name.
+    """The matcher of that name, or of NAME:THRESHOLD, as in `f1:0.5`.
 
     `tau` is the threshold of `f1` alone, to be exceeded (default 0.3); `language` that in which `rules` reads answers
     and `em` and `f1` read abstentions (default "en"); `model` the one that `judge` asks, without a default. With `raw`
     the whole prediction is judged, not only the answer that `granola.replies` finds in it.
 
     Raises MatcherError for an unknown name, suggesting the nearest, and for a setting that the matcher does not have,
-    or that is missing.
+    that is missing, or that is given twice.
     """
+    spec, name = name, name.partition(":")[0]
     if name not in MATCHERS:
         near = difflib.get_close_matches(name.lower(), MATCHERS, n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise MatcherError(f"no matcher {name!r}; there are {', '.join(sorted(MATCHERS))}{hint}")
     entry = MATCHERS[name]
+    if spec != name and not entry.asks_a_model:
+        if tau is not None:
+            raise MatcherError(f"matcher {spec!r} has a threshold already; leave out tau")
+        tau = parse_matcher(spec).tau
     if tau is not None and "tau" not in entry.settings:
         with_tau = matcher_names(with_setting="tau")
         raise MatcherError(f"matcher {name!r} has no threshold; only {with_tau} has one")
@@ -144,7 +152,11 @@ def matcher(
         )
     # None leaves a setting to the default of the matcher
     settings: dict[str, Any] = {"tau": tau, "language": language, "model": model, "raw": raw or None}
-    return entry.build(**{key: value for key, value in settings.items() if value is not None and key in entry.settings})
+    make = entry.make
+    if isinstance(make, str):
+        module, _, attribute = make.partition(":")
+        make = getattr(import_module(module), attribute)
+    return make(**{key: value for key, value in settings.items() if value is not None and key in entry.settings})
 
 
 def in_language(matcher: Matcher, code: str) -> Matcher:
@@ -152,3 +164,82 @@ def in_language(matcher: Matcher, code: str) -> Matcher:
     if getattr(matcher, "language", code) == code or not dataclasses.is_dataclass(matcher):
         return matcher
     return dataclasses.replace(matcher, language=code)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class MatchCase:
+    """A prediction with the tiers to match it with; `language` is that of the row, None where it names none."""
+
+    prediction: str
+    levels: Levels
+    question: str | None = None
+    language: str | None = None
+
+
+def match_many(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int | None = 1) -> Iterator[Verdict]:
+    """The verdict on each case, in order, by `workers` processes, 1 or more; None: one per core, if there are many
+    cases.
+
+    Raises MatcherError for fewer than 1 and where a process ended before its work was done, and any error of matching
+    a case.
+    """
+    return _distribute(_match, matcher, cases, workers)
+
+
+def match_each(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int | None = 1) -> Iterator[Verdict | Fault]:
+    """As `match_many`, but a case that fails by an error of the program has a Fault in place of its verdict."""
+    return _distribute(_match_or_fault, matcher, cases, workers)
+
+
+def _distribute(
+    work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Iterable[MatchCase], workers: int | None
+) -> Iterator[T]:
+    """Results of `work` on each case, in order, by this process and, if there are many cases, by several."""
+    if workers is not None and workers < 1:
+        raise MatcherError(f"workers is {workers}; allowed: 1 or more")
+    left = iter(cases)
+    for case in left if workers == 1 else islice(left, CASES_OF_ONE_PROCESS if workers is None else 0):
+        yield work(matcher, case)
+    further = list(islice(left, 1))
+    if further:
+        from kg.building.source_pass import cores
+
+        yield from _distribute_to_processes(work, matcher, chain(further, left), workers or cores())
+
+
+def _distribute_to_processes(
+    work: Callable[[Matcher, MatchCase], T], matcher: Matcher, left: Iterator[MatchCase], workers: int
+) -> Iterator[T]:
+    """Results of `work` on the cases that are left, in order, by a pool of processes."""
+    import multiprocessing
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    running: deque[Future[list[T]]] = deque()
+    # spawn: a fork would copy threads and locks of a service
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        try:
+            while True:
+                # three chunks per process keep every process busy while results are read in order
+                while len(running) < 3 * workers and (chunk := list(islice(left, CHUNK))):
+                    running.append(pool.submit(_work_on_chunk, work, matcher, chunk))
+                if not running:
+                    return
+                yield from running.popleft().result()
+        except BrokenProcessPool as error:
+            raise MatcherError("a matching process was ended, perhaps for lack of memory; use fewer workers") from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _match(matcher: Matcher, case: MatchCase) -> Verdict:
+    chosen = in_language(matcher, case.language) if case.language else matcher
+    return chosen.match(case.prediction, case.levels, case.question)
+
+
+def _match_or_fault(matcher: Matcher, case: MatchCase) -> Verdict | Fault:
+    return attempt("matching", _match, matcher, case)
+
+
+def _work_on_chunk(work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Sequence[MatchCase]) -> list[T]:
+    return [work(matcher, case) for case in cases]

@@ -3,26 +3,186 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import accumulate, chain, pairwise
 
-from granola.matching.naming import references
-from granola.matching.naming.countries import country_adjectives, country_ids
-from granola.matching.text import word_lists
-from granola.matching.text.match_cache import MATCHING
-from granola.matching.text.tokens import (
+from abstraction.text.language.amount_finder import may_be_amount, whole_amount
+from abstraction.text.language.date_finder import IntervalClaim, may_be_date, whole_date
+from abstraction.text.language.languages import language
+from granola.matching import word_lists
+from granola.matching.countries import country_adjectives, country_ids
+from granola.matching.tokens import (
+    MATCHING,
     FoldedWord,
+    decode_mojibake,
     fold,
     is_mark,
     key,
+    loose_folds,
     loose_key,
     occurrences,
     root,
     stem,
     words,
 )
+from granola.replies.plain_text import plain
+
+Names = tuple[tuple[str, ...], ...]
+"""Acceptable names by level, finest first."""
+Tier = tuple[int, str, tuple[str, ...]]
+"""A name of a level: the level from 0, the name, its folded words."""
+_REMEMBERED = 1 << 14  # entries per cache, each for the names of one ladder
+LONGEST = 500  # characters of a name at most that rules search for; gold answers have up to 200
+
+
+def names_without_mojibake(levels: Names) -> Names:
+    """The names with mojibake decoded."""
+    if all(map(str.isascii, chain.from_iterable(levels))):
+        return levels
+    return tuple(tuple(decode_mojibake(name) for name in names) for names in levels)
+
+
+@MATCHING.memoize(_REMEMBERED)
+def searchable_names(levels: Names) -> Names:
+    """The names that rules search for in answers, not only compare with the whole prediction.
+
+    That is names of up to LONGEST characters, and the names that follow a description in them (`author Rudyard
+    Kipling`).
+    """
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    if max(map(len, chain.from_iterable(levels)), default=0) > LONGEST:
+        levels = tuple(tuple([name for name in names if len(name) <= LONGEST]) for names in levels)
+    bare = [
+        [bearer for name in names if (bearer := name_after_description(name)) and bearer not in names]
+        for names in levels
+    ]
+    return tuple((*names, *more) for names, more in zip(levels, bare, strict=True)) if any(bare) else levels
+
+
+@MATCHING.memoize(_REMEMBERED)
+def without_function_words(levels: Names, code: str) -> Names:
+    """The names that are no function words of the answer's language ("de" for Germany, "au" for Australia).
+
+    A code of three capitals is kept: where it occurs, its capitals distinguish USA from *usa*.
+    """
+    function, numbers = function_words(code), language(code).number_words
+    if not function:
+        return levels
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    return tuple(
+        tuple(
+            name
+            for name in names
+            if (len(name) == _CODE and name.isupper())
+            or plain(name) not in function
+            or numbers.get(name.lower(), 1) != 1
+            or any(map(str.isdigit, name))
+        )
+        for names in levels
+    )
+
+
+_CODE = 3  # letters of a code that its capitals distinguish from a word
+
+
+@lru_cache(maxsize=256)  # bounded, since codes may come from requests
+def function_words(code: str) -> frozenset[str]:
+    """The folded function words of a language; empty for English, whose function words the rules list themselves."""
+    return frozenset(map(plain, language(code).function_words))
+
+
+def name_after_description(name: str) -> str:
+    """The name after a description, as in `English author Rudyard Kipling`; "" where there is none."""
+    if not name[name.rfind(" ") + 1 :][:1].isupper() or _INTRODUCING.isdisjoint(name_words := name.split()):
+        return ""
+    for place in range(len(name_words) - 2, 0, -1):
+        kind = name_words[place].lower()
+        bearer = name_words[place + 1 :]
+        if not all(word[0].isupper() or word == "the" or word in word_lists.PARTICLES for word in bearer):
+            return ""
+        if kind in word_lists.TITLES and len(bearer) > 1 and bearer[0] != "the":
+            return " ".join(bearer)
+        if name_words[place] in _KINDS and len("".join(bearer)) > _SHORTEST:
+            return " ".join(bearer)
+    return ""
+
+
+# words that may precede a name as its description; "of" leads to another name
+_KINDS = (word_lists.CLASSES | word_lists.OCCUPATIONS) - {"of"}
+_INTRODUCING = _KINDS | word_lists.TITLES | {title.capitalize() for title in word_lists.TITLES}
+_SHORTEST = 4  # letters that a name after a description must exceed
+
+
+@MATCHING.memoize(_REMEMBERED)
+def tiers(levels: Names) -> tuple[Tier, ...]:
+    """Every name that has at least one word, in the order of the levels."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    return tuple(
+        [(level, name, folded) for level, names in enumerate(levels) for name in names if (folded := key(name))]
+    )
+
+
+@MATCHING.memoize(_REMEMBERED)
+def loose_keys(levels: Names) -> tuple[tuple[str, ...], ...]:
+    """The further folds of each of the tiers, in their order."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    return tuple([loose_folds(name, folded) for _, name, folded in tiers(levels)])
+
+
+@MATCHING.memoize(_REMEMBERED)
+def names_places(levels: Names) -> bool:
+    """Whether a coarser level has a proper name, as those of places do, and not only descriptions ("a composer")."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    return any(level > 0 and name[:1].isupper() and not is_description(name) for level, name, _ in tiers(levels))
+
+
+def is_description(name: str) -> bool:
+    """Whether a name is a description: `a composer`, `American playwright`; its last word has no capital."""
+    last = name.split()[-1] if name.split() else ""
+    return name.startswith(("a ", "an ", "A ", "An ")) or last[:1].islower()
+
+
+@MATCHING.memoize(_REMEMBERED)
+def claims_of_kind(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
+    """The names of each level that are dates or amounts, as claims; () where the finest level has none."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    read, may_be = (whole_date, may_be_date) if kind == "date" else (whole_amount, may_be_amount)
+    if (
+        not levels
+        or not may_be("\n".join(levels[0]), code)
+        or not (finest := _claims_of_names(read, may_be, levels[0], code))
+    ):
+        return ()
+    return finest, *(_claims_of_names(read, may_be, names, code) for names in levels[1:])
+
+
+def _claims_of_names(
+    read: Callable[[str, str], IntervalClaim | None],
+    may_be: Callable[[str, str], bool],
+    names: tuple[str, ...],
+    code: str,
+) -> tuple[IntervalClaim, ...]:
+    """The names that `read` reads as dates or amounts, as claims with the whole name as text."""
+    named_claims = [(claim, name) for name in names if may_be(name, code) and (claim := read(name, code))]
+    return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in named_claims])
+
+
+@MATCHING.memoize(_REMEMBERED)
+def names_of_other_kinds(levels: Names, kind: str, code: str) -> Names:
+    """The names of each level that are no dates or amounts of that kind."""
+    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
+    if not (claims := claims_of_kind(levels, kind, code)):
+        return levels
+    values_of_levels = [{claim.text for claim in level} for level in claims]
+    return tuple(
+        [
+            tuple([name for name in names if name not in texts])
+            for names, texts in zip(levels, values_of_levels, strict=True)
+        ]
+    )
+
 
 SENTENCE_END = frozenset(".!?;:")
 _ASKS_PERSON = re.compile(
@@ -76,7 +236,7 @@ class AnswerText:
     """An answer as words without articles, with the words of its question and all mentions of tiers."""
 
     text: str
-    levels: references.Names
+    levels: Names
     question: str | None = None
     code: str = "en"
 
@@ -97,7 +257,7 @@ class AnswerText:
 
     @cached_property
     def loose_folds(self) -> tuple[str, ...]:
-        """The words folded further, in order (granola.matching.text.tokens)."""
+        """The words folded further, in order (granola.matching.tokens)."""
         return fold(self.words)
 
     @cached_property
@@ -150,7 +310,7 @@ class AnswerText:
         return tuple(word for word in self.texts if word not in word_lists.FUNCTION)
 
     @cached_property
-    def tiers_sharing_a_word(self) -> tuple[references.Tier, ...]:
+    def tiers_sharing_a_word(self) -> tuple[Tier, ...]:
         """The tiers that share a word with the answer, in any number or spelling."""
         present_folds = self.loose_set
         return tuple([tier for tier, folds in self.loose_tiers if not present_folds.isdisjoint(folds)])
@@ -186,7 +346,7 @@ class AnswerText:
     def describes_persons(self) -> bool:
         """Whether coarser levels describe a person: "a French composer"."""
         return any(
-            level > 0 and references.is_description(name) and folded[-1] in word_lists.OCCUPATIONS
+            level > 0 and is_description(name) and folded[-1] in word_lists.OCCUPATIONS
             for level, name, folded in self.tiers
         )
 
@@ -201,14 +361,14 @@ class AnswerText:
         return self.text != self.text.lower() and self.text != self.text.upper()
 
     @cached_property
-    def tiers(self) -> tuple[references.Tier, ...]:
+    def tiers(self) -> tuple[Tier, ...]:
         """(level from 0, name, its folded words) of every name that has at least one word."""
-        return references.tiers(self.levels)
+        return tiers(self.levels)
 
     @cached_property
-    def loose_tiers(self) -> tuple[tuple[references.Tier, tuple[str, ...]], ...]:
+    def loose_tiers(self) -> tuple[tuple[Tier, tuple[str, ...]], ...]:
         """Every tier with the further folds of its name."""
-        return tuple(zip(self.tiers, references.loose_keys(self.levels), strict=True))
+        return tuple(zip(self.tiers, loose_keys(self.levels), strict=True))
 
     @cached_property
     def keys_of_names(self) -> frozenset[tuple[str, ...]]:
@@ -220,7 +380,7 @@ class AnswerText:
         """Whether coarser levels are proper names, as those of places, and neither they nor the question refer to a
         person.
         """
-        return references.names_places(self.levels) and not self.asks_person and not self.describes_persons
+        return names_places(self.levels) and not self.asks_person and not self.describes_persons
 
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:
@@ -289,7 +449,7 @@ class AnswerText:
             return True
         if self.has_article(start):
             return True
-        if self.is_function_word(folded) and not self._is_written_as_code(name, folded, start):
+        if self.is_function_word(folded):
             return False
         ordinary = word_lists.ORDINARY.issuperset(folded)
         if ordinary and len(name) == 2 and not self._may_be_a_code(start):
@@ -307,22 +467,17 @@ class AnswerText:
         """Whether a capitalised name occurs in small letters after a function word: del ecuador is not Ecuador."""
         if not self.has_case or not start or self.words[start].capital or not name[:1].isupper():
             return False
-        return " " not in name and self.texts[start - 1] in _WITH_ARTICLE & references.function_words(self.code)
+        return " " not in name and self.texts[start - 1] in _WITH_ARTICLE & function_words(self.code)
 
     def is_function_word(self, folded: tuple[str, ...]) -> bool:
         """Whether a word is a function word of the answer's language, where that is another than English."""
-        return len(folded) == 1 and folded[0] in references.function_words(self.code)
-
-    def _is_written_as_code(self, name: str, folded: tuple[str, ...], start: int) -> bool:
-        """Whether a code of three letters or more is in capitals, unlike the rest of the text: USA, not `usa`."""
-        written = self.quote(start, start + 1)
-        return len(folded[0]) >= DELICATE and name.isupper() and written.isupper() and self.text != self.text.upper()
+        return len(folded) == 1 and folded[0] in function_words(self.code)
 
     def _may_be_a_code(self, start: int) -> bool:
         """Whether word `start` is where codes occur: Norman, OK; born in ME."""
-        before = self.words[start - 1] if start else None
-        if before is None:
+        if not start:
             return False
+        before = self.words[start - 1]
         return (before.capital and "," in self.words[start].gap) or before.text in ("in", "of", "from", "at")
 
     @cached_property
@@ -388,7 +543,7 @@ class AnswerText:
     def is_inflected(self, mention: Mention) -> bool:
         """Whether a name is inflected (Roms Altstadt): then it does not begin a longer name."""
         written = self.texts[mention.start : mention.end]
-        return bool(references.function_words(self.code)) and key(mention.name) != written
+        return bool(function_words(self.code)) and key(mention.name) != written
 
     def is_mentioned(self, start: int, end: int) -> bool:
         """Whether any word of [start, end) belongs to a mention of a tier."""

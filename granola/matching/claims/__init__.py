@@ -1,1 +1,0 @@
-"""Dates and amounts in text, as intervals."""

@@ -1,1 +1,0 @@
-"""Text preparation for the rules: repair, folding into words, word lists, caches."""
