@@ -62,7 +62,7 @@ class Card:
 
         environment = Environment(trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)
         environment.filters["json"] = json_text
-        environment.globals |= {"table": _table, "share_of": share_of, "feature_lines": _feature_lines}
+        environment.globals |= {"table": markdown_table, "share_of": share_of, "feature_lines": _feature_lines}
         others = ", ".join(f"`{name}`" for name in self.columns.kinds if name not in OWN)
         phrasing = self.phrasing or DecisionCounts()
         stay = "; ".join(f"{n:,} {name}" for name, n in sorted(phrasing.fallbacks.items()))
@@ -129,7 +129,7 @@ def _feature_lines(kind: Kind, indent: str = "    ") -> list[str]:
     return lines
 
 
-def _table(head: tuple[str, ...], rows: Sequence[Sequence[Any]], *, numbers: bool = False) -> str:
+def markdown_table(head: tuple[str, ...], rows: Sequence[Sequence[Any]], *, numbers: bool = False) -> str:
     """A table in Markdown; with `numbers` all columns but the first are right-aligned."""
     others = len(head) - 1
     lines = [f"| {' | '.join(head)} |", "|---|" + ("---:|" if numbers else "---|") * others]

@@ -1,4 +1,4 @@
-"""`granola attribution`: build and audit benchmarks of evidence for answers; train evaluators."""
+"""`granola attribution`: build and audit benchmarks of evidence for answers; train and score evaluators."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import correlation
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from granola.evidence.attribution.evaluator_words import EvaluatorWords
     from kg.graph.logical_query import StoreFacts
 
+Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
+FOR_TESTING = 0.15  # share of the samples in the test set, as in the paper (Table 4)
+_MINED_SHARES = {Shape.SINGLE: 16, Shape.PATH: 10, Shape.TREE: 4, Shape.UNION: 2}  # queries by shape, of every 32
 PRINTED = "beside the paper's evaluators: write --out FILE, then granola verdicts FILE --table caqa-5 --printed"
 
 
@@ -96,14 +99,19 @@ class AttributionEvaluate(Command[VerdictsReport]):
             if self.out is not None:
                 check_kind(self.out, "jsonl")
             rejected: list[RejectedRow] = []
-            rows, signatures = self._judge(words, self._samples(rejected))
+            samples = _labelled_samples([self.samples], rejected)
+            if self.limit is not None and self.limit < len(samples):
+                # Sorted: the drawn samples keep the order of the file.
+                drawn = sorted(random.Random(f"evaluate {self.seed}").sample(range(len(samples)), self.limit))
+                samples = [samples[at] for at in drawn]
+            rows, signatures = self._judge(words, samples)
             told = self._score(rows, signatures, rejected)
             if self.out is not None:
-                more = {"signature": told.signature}
                 write_records(rows, self.out, format="jsonl")
                 write_run_record(
-                    self.out, command=self.verb, arguments=self.arguments(), inputs=[self.samples], more=more
-                )
+                    self.out, command=self.verb, arguments=self.arguments(), inputs=[self.samples],
+                    more={"signature": told.signature},
+                )  # fmt: skip
         return told
 
     def _judge(
@@ -165,19 +173,17 @@ class AttributionEvaluate(Command[VerdictsReport]):
         """The rejected rows."""
         report_rejects(str(self.samples), result.rejected)
 
-    def _samples(self, rejected: list[RejectedRow]) -> list[AttributionSample]:
-        from granola.evidence.attribution.attribution_samples import read_samples
 
-        read = read_samples(self.samples, on_reject=rejected.append)
-        samples = [sample for sample in read if sample.supported is not None]
-        if self.limit is not None and self.limit < len(samples):
-            # Sorted: the drawn samples keep the order of the file.
-            drawn = sorted(random.Random(f"evaluate {self.seed}").sample(range(len(samples)), self.limit))
-            samples = [samples[at] for at in drawn]
-        if not samples:
-            report_rejects(str(self.samples), rejected)
-            raise UsageError(f"{self.samples}: no sample with a category or label")
-        return samples
+def _labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -> list[AttributionSample]:
+    """The samples with a category or label. Raises UsageError where there is none."""
+    from granola.evidence.attribution.attribution_samples import read_samples
+
+    read = (sample for path in paths for sample in read_samples(path, on_reject=rejected.append))
+    samples = [sample for sample in read if sample.supported is not None]
+    if not samples:
+        report_rejects(str(paths[0]), rejected)
+        raise UsageError(f"{paths[0]}: no sample with a category or label")
+    return samples
 
 
 def _unanimous_labels(paths: Sequence[Path]) -> dict[str, str]:
@@ -194,24 +200,8 @@ def _unanimous_labels(paths: Sequence[Path]) -> dict[str, str]:
     return {key: next(iter(own)) for key, own in labels.items() if len(own) == 1 and own != {"None"}}
 
 
-Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
-FOR_TESTING = 0.15  # share of the samples in the test set, as in the paper (Table 4)
-_MINED_SHARES = {Shape.SINGLE: 16, Shape.PATH: 10, Shape.TREE: 4, Shape.UNION: 2}  # queries by shape, of every 32
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BenchmarkBuilt:
-    """The result of a build: counts of queries and samples by outcome, statistics, and the number of `damaged` source
-    rows.
-    """
-
-    built: Mapping[str, int]
-    statistics: Mapping[str, Any]
-    damaged: int
-
-
 @dataclass(frozen=True, kw_only=True)
-class AttributionBuild(Command[BenchmarkBuilt]):
+class AttributionBuild(Command[Mapping[str, Any]]):
     """Build a benchmark of evidence that supports answers or fails to, from WikiData alone.
 
     Each query is grounded in the snapshot, made more complex, and its facts edited so that they support the answer,
@@ -263,8 +253,11 @@ class AttributionBuild(Command[BenchmarkBuilt]):
     ] = None
     force: Force = False
 
-    def run(self) -> BenchmarkBuilt:
-        """Build the benchmark. Raises UsageError where no sample can be made."""
+    def run(self) -> Mapping[str, Any]:
+        """Build the benchmark: counts of queries and samples by outcome, statistics, and the number of damaged rows.
+
+        Raises UsageError where no sample can be made.
+        """
         from abstraction.datasets.building import check_place
         from granola import __version__
         from granola.evidence.attribution.benchmark_building import SampleMaker, SampleSettings, in_paper_shares
@@ -281,7 +274,10 @@ class AttributionBuild(Command[BenchmarkBuilt]):
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*self.questions, *beside], force=self.force)
         self.out.absolute().parent.mkdir(parents=True, exist_ok=True)
-        with lock_output(self.out), closing(open_store(self.snapshot)) as store, _without_garbage_collection():
+        with lock_output(self.out), closing(open_store(self.snapshot)) as store, ExitStack() as stack:
+            # There are no cycles, and with a million statements looking for them takes a third of the time.
+            stack.callback(gc.enable)
+            gc.disable()
             facts = StoreFacts(store)
             rejected: list[RejectedRow] = []
             sources = QuestionSources(list(self.questions), on_reject=rejected.append)
@@ -289,7 +285,9 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             maker = SampleMaker(facts, settings)
             samples = list(maker.samples(itertools.chain(sources, self._mine(facts))))
             if not samples:
-                raise UsageError(f"no sample can be made: {_reason_for_no_sample(rejected, maker.counts)}")
+                reasons = [f"{reason} ({n:,})" for reason, n in maker.counts.most_common() if ": " in reason]
+                why = f"{rejected[0].source}: {rejected[0].reason}" if rejected else "; ".join(reasons[:2])
+                raise UsageError(f"no sample can be made: {why or 'there is no query'}")
             built = maker.counts + Counter({f"row not read: {reason}": n for reason, n in sources.reasons.items()})
             chosen = samples
             if self.shares is CategoryShares.PAPER:
@@ -306,22 +304,23 @@ class AttributionBuild(Command[BenchmarkBuilt]):
                 resolved(self.out), split(chosen, test=FOR_TESTING, seed=self.seed), facts=facts, built=built,
                 made=made, wording=wording, rejected=rejected,
             )  # fmt: skip
-        return BenchmarkBuilt(built=built, statistics=statistics, damaged=sources.damaged)
+        return {"built": built, "statistics": statistics, "damaged": sources.damaged}
 
-    def failed(self, result: BenchmarkBuilt) -> bool:
+    def failed(self, result: Mapping[str, Any]) -> bool:
         """Whether source rows are damaged; rows with unsupported queries are no failure."""
-        return result.damaged > 0
+        return bool(result["damaged"])
 
-    def show(self, result: BenchmarkBuilt) -> None:
+    def show(self, result: Mapping[str, Any]) -> None:
         """Print samples by category and complexity, and counts of skipped ones."""
-        sides = result.statistics["counts"]
+        sides = result["statistics"]["counts"]
         rows = [(key, *(f"{side[key]:,}" for side in sides.values())) for key in next(iter(sides.values()))]
-        show_lines(TextTable(head=("", *map(str, sides)), rows=rows), "", count_table(result.built), "", str(self.out))
+        table = TextTable(head=("", *map(str, sides)), rows=rows)
+        show_lines(table, "", count_table(result["built"]), "", str(self.out))
 
-    def report_problems(self, result: BenchmarkBuilt) -> None:
+    def report_problems(self, result: Mapping[str, Any]) -> None:
         """Report damaged source rows."""
-        if result.damaged:
-            note(f"{count(result.damaged, 'row')} rejected; see rejected.jsonl there")
+        if damaged := result["damaged"]:
+            note(f"{count(damaged, 'row')} rejected; see rejected.jsonl there")
 
     def _reword(self, samples: list[AttributionSample], built: Counter[str]) -> tuple[list[AttributionSample], str]:
         """The samples, reworded if a model is given, and the sentence about it for the card."""
@@ -366,25 +365,6 @@ class AttributionBuild(Command[BenchmarkBuilt]):
             yield SourcedQuery(id=f"mined-{number}", query=query, source="mined")
 
 
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection: there are no cycles, and with a million statements it takes a third of the time."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-def _reason_for_no_sample(rejected: Sequence[RejectedRow], counts: Counter[str]) -> str:
-    """The reason: the first rejected row, else the most frequent reasons."""
-    if rejected:
-        return f"{rejected[0].source}: {rejected[0].reason}"
-    # Keys with a colon are reasons; the others are totals.
-    reasons = [(reason, n) for reason, n in counts.most_common() if ": " in reason]
-    return "; ".join(f"{reason} ({n:,})" for reason, n in reasons[:2]) or "there is no query"
-
-
 @dataclass(frozen=True, kw_only=True)
 class AttributionAudit(Command[Mapping[str, Any]]):
     """Check whether citations and questions cover their facts, by the names in them.
@@ -427,17 +407,8 @@ class AttributionAudit(Command[Mapping[str, Any]]):
         return bool(result["rejected"])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EvaluatorTrained:
-    """A trained evaluator: the numbers of its samples by source, and its signature."""
-
-    samples: Counter[str]
-    signature: str
-    rejected: Sequence[RejectedRow]
-
-
 @dataclass(frozen=True, kw_only=True)
-class AttributionTrain(Command[EvaluatorTrained]):
+class AttributionTrain(Command[Mapping[str, Any]]):
     """Train an evaluator on samples that people marked, or on a benchmark's: forests on what the citations repeat.
 
     Read as they are: AttributionBench, FactcheckGPT's stances, and samples of ours. The folder is named with
@@ -456,38 +427,36 @@ class AttributionTrain(Command[EvaluatorTrained]):
     seed: Seed = 0
     force: Force = False
 
-    def run(self) -> EvaluatorTrained:
-        """Train the evaluator. Raises UsageError."""
-        from granola.evidence.attribution.attribution_samples import read_samples
+    def run(self) -> Mapping[str, Any]:
+        """Train the evaluator: its samples by source, its signature, and rejected rows. Raises UsageError."""
         from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
 
         # An empty folder may be used without --force.
         if self.out.exists() and (not self.out.is_dir() or (any(self.out.iterdir()) and not self.force)):
             raise UsageError(f"{self.out} exists; give --force to replace it, or name another folder")
         rejected: list[RejectedRow] = []
-        read = (sample for path in self.samples for sample in read_samples(path, on_reject=rejected.append))
-        # Unlabelled samples teach nothing.
-        samples = [sample for sample in read if sample.supported is not None]
-        if not samples:
-            report_rejects(str(self.samples[0]), rejected)
-            raise UsageError(f"{self.samples[0]}: no sample with a category or label to train on")
+        samples = _labelled_samples(self.samples, rejected)
         with lock_output(self.out):
             evaluator = TrainedEvaluator.train(samples, seed=self.seed, entailment=self.entailment)
             evaluator.save(self.out)
-            signature = evaluator.signature()
             write_run_record(
                 self.out / FILE, command=self.verb, arguments=self.arguments(), inputs=self.samples,
-                more={"signature": signature},
+                more={"signature": evaluator.signature()},
             )  # fmt: skip
         sources = Counter(str(sample.provenance.get("source") or "no source") for sample in samples)
-        return EvaluatorTrained(samples=sources, signature=signature, rejected=rejected)
+        return {"samples": sources, "signature": evaluator.signature(), "rejected": rejected}
 
-    def show(self, result: EvaluatorTrained) -> None:
+    def show(self, result: Mapping[str, Any]) -> None:
         """Print the training samples, and the command to use the evaluator."""
-        show_lines(f"evaluator of {count(result.samples.total(), 'sample')}: signature {result.signature}")
-        show_lines(count_table(dict(result.samples.most_common())))
+        sources: Counter[str] = result["samples"]
+        show_lines(f"evaluator of {count(sources.total(), 'sample')}: signature {result['signature']}")
+        show_lines(count_table(dict(sources.most_common())))
         show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator trained={self.out}"))
 
-    def report_problems(self, result: EvaluatorTrained) -> None:
+    def report_problems(self, result: Mapping[str, Any]) -> None:
         """The rejected rows."""
-        report_rejects(str(self.samples[0]), result.rejected)
+        report_rejects(str(self.samples[0]), result["rejected"])
+
+    def failed(self, result: Mapping[str, Any]) -> bool:
+        """Whether rows were rejected."""
+        return bool(result["rejected"])

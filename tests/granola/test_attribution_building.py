@@ -372,8 +372,8 @@ def test_a_benchmark_is_a_folder(tmp_path: Path) -> None:
     written = (folder / "data" / "train.jsonl").read_bytes()
     AttributionBuild(out=folder, force=True, **settings).run()
     assert (folder / "data" / "train.jsonl").read_bytes() == written
-    rows = {side: list(read_samples(folder / "data" / f"{side}.jsonl")) for side in first.statistics["counts"]}
-    assert sum(map(len, rows.values())) == first.built["samples"]
+    rows = {side: list(read_samples(folder / "data" / f"{side}.jsonl")) for side in first["statistics"]["counts"]}
+    assert sum(map(len, rows.values())) == first["built"]["samples"]
     card = (folder / "README.md").read_text()
     assert "| supportive | " in card
     assert "load_dataset" in card
@@ -413,7 +413,7 @@ def test_no_rule_of_one_line_tells_two_categories_apart(sample_snapshot: Path, t
     What the answer's name tells is no such rule: it stands in supportive and partial evidence, by what these are.
     """
     built = AttributionBuild(snapshot=str(sample_snapshot), out=tmp_path / "bench", mined=16_000).run()
-    assert built.built["samples"] > 3_000
+    assert built["built"]["samples"] > 3_000
     values: dict[str, dict[Category, list[float]]] = {}
     for side in ("train", "test"):
         for sample in read_samples(tmp_path / "bench" / "data" / f"{side}.jsonl"):

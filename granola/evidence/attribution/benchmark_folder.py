@@ -6,8 +6,7 @@ import json
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,9 @@ import orjson
 
 from abstraction.base.faults import RejectedRow
 from abstraction.datasets.building import RECORD
+from abstraction.datasets.card import markdown_table
 from abstraction.files.writing import write_records
-from granola.evidence.attribution.attribution_samples import (
-    AttributionSample,
-    Category,
-    Complexity,
-    write_samples,
-)
+from granola.evidence.attribution.attribution_samples import AttributionSample, write_samples
 from granola.evidence.attribution.benchmark_building import PAPER_COUNTS
 from granola.evidence.attribution.relation_table import CLASS
 from kg.base.files import sha256_of
@@ -30,13 +25,9 @@ from kg.graph.logical_query import Hop, StoreFacts
 from kg.graph.query_mining import name_of
 
 BIN = 5  # words: bin width of the histogram of lengths
-# classes listed by name; the others are summed
-DOMAINS = 15
+DOMAINS = 15  # classes listed by name; the others are summed
 TRAIN, TEST = "train", "test"
 Sides = Mapping[str, Sequence[AttributionSample]]
-
-
-# The split.
 
 
 def subjects_of(sample: AttributionSample) -> Iterator[str]:
@@ -72,19 +63,10 @@ def split(samples: Sequence[AttributionSample], *, test: float, seed: int) -> di
     return sides
 
 
-# Statistics of a benchmark, as Hu et al. 2025 (CAQA) report them.
-
-
 def counts(samples: Iterable[AttributionSample]) -> dict[str, int]:
     """Samples: all, by category, by complexity, with the keys of `PAPER_COUNTS`. Table 4."""
     tally = Counter(str(key) for sample in samples for key in ("all", sample.category, sample.complexity))
-    return {str(key): tally[str(key)] for key in PAPER_COUNTS}
-
-
-def cross_counts(samples: Iterable[AttributionSample]) -> dict[str, dict[str, int]]:
-    """Samples by complexity, then by category."""
-    number_of = Counter((sample.complexity, sample.category) for sample in samples)
-    return {str(row): {str(column): number_of[row, column] for column in Category} for row in Complexity}
+    return {str(key): tally[key] for key in PAPER_COUNTS}
 
 
 def lengths(samples: Iterable[AttributionSample]) -> dict[int, int]:
@@ -102,23 +84,6 @@ def domains(samples: Iterable[AttributionSample], facts: StoreFacts) -> dict[str
     most = dict(tally.most_common(DOMAINS))
     others = tally.total() - sum(most.values())
     return {**most, **({"other": others} if others else {})}
-
-
-def sources(samples: Iterable[AttributionSample]) -> dict[str, int]:
-    """Samples by the data set of their query."""
-    return dict(Counter(str(sample.provenance.get("source")) for sample in samples).most_common())
-
-
-def statistics(sides: Sides, facts: StoreFacts) -> dict[str, Any]:
-    """All statistics above, by split."""
-    parts: dict[str, Callable[[Sequence[AttributionSample]], Any]] = {
-        "counts": counts, "categories_by_complexity": cross_counts, "citation_words": lengths,
-        "domains": partial(domains, facts=facts), "sources": sources,
-    }  # fmt: skip
-    return {name: {side: part(samples) for side, samples in sides.items()} for name, part in parts.items()}
-
-
-# The folder, with the card that the `datasets` library reads: README.md with front matter.
 
 
 def write_benchmark(
@@ -145,13 +110,19 @@ def write_benchmark(
             path = f"data/{side}.jsonl"
             write_samples(samples, final / path)
             data[side] = {"path": path, "sha256": sha256_of(final / path)}
-        summary = statistics(sides, facts)
+        tallies = {side: counts(samples) for side, samples in sides.items()}
+        summary: dict[str, Any] = {
+            "counts": tallies,
+            "citation_words": {side: lengths(samples) for side, samples in sides.items()},
+            "domains": {side: domains(samples, facts) for side, samples in sides.items()},
+        }
         card = (files("granola") / "evidence" / "attribution" / "data" / "card.md").read_text(encoding="utf-8")
         text = card.format(
-            name=json.dumps(out.name, ensure_ascii=False), title=out.name, wording=wording, table=_counts_table(sides),
+            name=json.dumps(out.name, ensure_ascii=False), title=out.name, wording=wording,
+            table=_counts_table(tallies),
             files="\n".join(f"  - split: {side}\n    path: data/{side}.jsonl" for side in sides),
-            built=_markdown_table(("number", "what"), [(n, what) for what, n in built.items()]),
-            made=_markdown_table(("", ""), [(key, f"`{value}`") for key, value in made.items()]),
+            built=markdown_table(("number", "what"), [(n, what) for what, n in built.items()]),
+            made=markdown_table(("", ""), [(key, f"`{value}`") for key, value in made.items()]),
         )  # fmt: skip
         (final / "README.md").write_text(text, encoding="utf-8")
         if rejected:
@@ -165,18 +136,12 @@ def write_benchmark(
     return summary
 
 
-def _counts_table(sides: Sides) -> str:
+def _counts_table(tallies: Mapping[str, Mapping[str, int]]) -> str:
     """Counts in the layout of Table 4, with the shares of the paper in the last column."""
-    tallies = {name: counts(samples) for name, samples in sides.items()}
-    whole = {str(key): sum(tally[str(key)] for tally in tallies.values()) for key in PAPER_COUNTS}
+    whole = sum((Counter(tally) for tally in tallies.values()), Counter[str]())
     rows = [
-        (key, *(f"{tally[str(key)]:,}" for tally in tallies.values()), f"{whole[str(key)]:,}",
-         f"{whole[str(key)] / (whole['all'] or 1):.1%}", f"{theirs / PAPER_COUNTS['all'][2]:.1%}")
+        (key, *(f"{tally[key]:,}" for tally in tallies.values()), f"{whole[key]:,}", f"{whole[key] / whole['all']:.1%}",
+         f"{theirs / PAPER_COUNTS['all'][2]:.1%}")
         for key, (_, _, theirs) in PAPER_COUNTS.items()
     ]  # fmt: skip
-    return _markdown_table(("", *tallies, "all", "share", "in the paper"), rows)
-
-
-def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
+    return markdown_table(("", *tallies, "all", "share", "in the paper"), rows)

@@ -10,8 +10,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from abstraction.base.properties import with_role
 from kg.graph.logical_query import Hop, StoreFacts
+
+CLASS = "P31"
+_LOOKED_AT = 60  # values sampled, with five subjects each, to see whether a relation has several values
+_MOST = 2_000  # most frequent values of a relation that are read
 
 
 @cache
@@ -41,34 +44,18 @@ def relations_asked_together() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def multivalued_properties() -> frozenset[str]:
-    """Properties whose subjects often have several values, so that another value is no contradiction."""
-    return frozenset(prop for prop, words in _table()["wordings"].items() if words.get("several"))
-
-
-@cache
 def related_properties(relation: str) -> frozenset[str]:
     """The relation and those that give information about it: a place of birth suggests a country."""
     return frozenset({relation}).union(*(set(group) for group in _table()["groups"].values() if relation in group))
 
 
 def wording(relation: str) -> dict[str, Any]:
-    """The templates of a relation, where it has them: `says`, `noun`, `question`, `that` with `head`, `against`."""
+    """The templates of a relation, where it has them: `says`, `noun`, `question`, `that` with `head`, `against`.
+
+    `several`: subjects often have several values. `unlike`: a class for which the question sounds unnatural.
+    """
     wordings: dict[str, Any] = _table()["wordings"].get(relation, {})
     return wordings
-
-
-@cache
-def enclosing() -> frozenset[str]:
-    """Relations to containers and classes of an entity."""
-    return with_role("containing") | with_role("classing")
-
-
-# Values of relations in a store, by class: candidates for replacing a value.
-
-CLASS = "P31"
-_LOOKED_AT = 60  # values sampled, with five subjects each, to see whether a relation has several values
-_MOST = 2_000  # most frequent values of a relation that are read
 
 
 class RelationValues:
@@ -82,15 +69,14 @@ class RelationValues:
 
     def by_class(self, relation: str) -> dict[str, list[str]]:
         """Values of a relation by class, the most frequent first."""
-        values_by_class = self._values_by_class.get(relation)
-        if values_by_class is None:
+        if relation not in self._values_by_class:
             values = [value for value, _ in self._facts.store.values_of(relation, limit=_MOST)]
             self._facts.fetch(values)
-            values_by_class = self._values_by_class[relation] = {}
+            by_class = self._values_by_class[relation] = {}
             for value in values:
                 for kind in self.classes(value):
-                    values_by_class.setdefault(kind, []).append(value)
-        return values_by_class
+                    by_class.setdefault(kind, []).append(value)
+        return self._values_by_class[relation]
 
     def classes(self, entity_id: str) -> tuple[str, ...]:
         """The classes of an entity."""
@@ -103,8 +89,7 @@ class RelationValues:
 
     def is_often_multivalued(self, relation: str) -> bool:
         """Whether subjects often have several values: by the table, or in over a tenth of a sample of the store."""
-        known = self._multivalued.get(relation)
-        if known is None:
+        if relation not in self._multivalued:
             pairs = [(relation, value) for value, _ in self._facts.store.values_of(relation, limit=_LOOKED_AT)]
             referrers_of = self._facts.store.referrers(pairs, limit=5)
             subjects = dict.fromkeys(one for found in referrers_of.values() for one in found)
@@ -112,8 +97,8 @@ class RelationValues:
             numbers = [len(self._facts.targets(subject, Hop(property=relation))) for subject in subjects]
             # A tenth: properties with occasional second values, as a disputed birth date, stay below.
             measured = sum(number > 1 for number in numbers) > len(numbers) / 10
-            known = self._multivalued[relation] = measured or relation in multivalued_properties()
-        return known
+            self._multivalued[relation] = measured or bool(wording(relation).get("several"))
+        return self._multivalued[relation]
 
     def relations_to(self, entity_id: str) -> list[str]:
         """Known properties with values in one of the classes of the entity."""
@@ -121,7 +106,5 @@ class RelationValues:
             for relation in known_properties():
                 for kind in self.by_class(relation):
                     self._relations_by_class.setdefault(kind, {})[relation] = None
-        relations = {
-            relation for kind in self.classes(entity_id) for relation in self._relations_by_class.get(kind, ())
-        }
-        return [relation for relation in known_properties() if relation in relations]
+        own = [self._relations_by_class.get(kind, {}) for kind in self.classes(entity_id)]
+        return [relation for relation in known_properties() if any(relation in one for one in own)]
