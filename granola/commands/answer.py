@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -93,22 +93,23 @@ class Answer(RowsCommand, QuestionSettings):
 
     def run(self) -> RowsOutput:
         """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
-        from granola.decoding.methods import read_prompts
+        from granola.decoding.samples import read_unsampled_questions
 
         check_standard_input(self.questions)
         relation = property_id(self.relation)
-        rule = self.check()
         # Settings are checked before the model is opened.
-        asking = self._asking(rule)
-        texts = read_prompts(self.prompts)
+        rule, asking = self.check()
         inputs = [*self.files_of(self.questions), self.snapshot]
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
+            unanswered: list[UnansweredRow] = []
             with ExitStack() as stack:
-                answerer, snapshot = self._answerer(stack, output, asking, texts, rule)
-                unanswered: list[UnansweredRow] = []
-                output.write(self._predictions(output, answerer, relation, unanswered.append))
-            output.more |= {**answerer.settings, **snapshot}
-            output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
+                answerer = self._answerer(stack, output, asking, rule)
+                rows = read_unsampled_questions(
+                    self.questions, relation=relation, limit=self.limit, on_reject=output.rejected.append,
+                    on_unanswered=unanswered.append, shape=self.shape(), language=self.language,
+                )  # fmt: skip
+                output.write(self._answered(answerer.answer(rows), output))
+            output.more |= answerer.settings | {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
             output.more |= {"cut_off": answerer.cut_off}
             # A truncated response often lacks its answer; it would pass for an abstention.
             if answerer.cut_off:
@@ -123,13 +124,15 @@ class Answer(RowsCommand, QuestionSettings):
                 support=getattr(rule, "support", None), abstaining=asking.abstaining,
             )  # fmt: skip
 
-    def check(self) -> Method | None:
-        """The rule of the method. Raises UsageError for settings that do not go together."""
+    def check(self) -> tuple[Method | None, AnswerSettings]:
+        """The rule of the method, and how is asked. Raises UsageError for settings that do not go together."""
         from abstraction.models.spec import parse_model_spec
-        from granola.decoding.methods import needs_snapshot, rule_of
+        from granola.decoding.methods import default_abstaining, needs_snapshot, read_prompts, rule_of
+        from granola.decoding.model_answers import AnswerSettings
 
         check_language(self.language)
-        parse_model_spec(self.model)
+        spec = parse_model_spec(self.model)
+        read_prompts(self.prompts)
         if self.aggregator is not None:
             if self.method is not Answering.DRAG:
                 raise UsageError(f"--aggregator is drag's; --method {self.method} asks no second model")
@@ -137,77 +140,63 @@ class Answer(RowsCommand, QuestionSettings):
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         if needs_snapshot(rule) and self.snapshot is None:
             raise UsageError(f"--method {self.method} links responses to a snapshot: give --snapshot")
-        self._asking(rule)
-        return rule
-
-    def _asking(self, rule: Method | None) -> AnswerSettings:
-        from abstraction.models.spec import parse_model_spec
-        from granola.decoding.methods import default_abstaining
-        from granola.decoding.model_answers import AnswerSettings
-
-        return AnswerSettings(
-            method=self.method,
-            samples=self.samples,
-            abstaining=getattr(rule, "abstaining", None) or self.abstaining or default_abstaining(self.method),
-            **parse_model_spec(self.model).sampling,
+        abstaining = getattr(rule, "abstaining", None) or self.abstaining or default_abstaining(self.method)
+        return rule, AnswerSettings(
+            method=self.method, samples=self.samples, abstaining=abstaining, **spec.sampling
         )
 
     def _answerer(
-        self, stack: ExitStack, output: RowsOutput, asking: AnswerSettings, texts: Any, rule: Method | None
-    ) -> tuple[Answerer, dict[str, str]]:
-        """The answerer, whose models stay open as long as `stack`, and the snapshot entry of the run record."""
+        self, stack: ExitStack, output: RowsOutput, asking: AnswerSettings, rule: Method | None
+    ) -> Answerer:
+        """The answerer, whose snapshot and models stay open as long as `stack`."""
+        from granola.decoding.methods import read_prompts
         from granola.decoding.model_answers import Answerer
         from granola.decoding.response_aggregation import Aggregator
-        from kg.store import open_store
 
-        store = None if self.snapshot is None else stack.enter_context(closing(open_store(self.snapshot)))
-        if store is not None:
-            warn_of_language(self.language, store)
+        store = _linked_to(self.snapshot, self.language, stack, output)
         asked = stack.enter_context(open_model(self.model, output.named_path, output.inputs))
         drag_model = None
         # If both options name one model, it is opened once.
         if self.aggregator is not None and self.aggregator != self.model:
             drag_model = stack.enter_context(open_model(self.aggregator, output.named_path, output.inputs))
         linked = None if rule is None else Aggregator(store, language=self.language)
-        answerer = Answerer(
+        texts = read_prompts(self.prompts)
+        return Answerer(
             asked, asking, texts, aggregator=linked, rule=rule, language=self.language, drag_model=drag_model
         )
-        return answerer, {} if store is None else {"snapshot": store.manifest()["snapshot_id"]}
 
-    def _predictions(
-        self,
-        output: RowsOutput,
-        answerer: Answerer,
-        relation: str | None,
-        on_unanswered: Callable[[UnansweredRow], None],
+    def _answered(
+        self, answers: Iterator[Answered | RejectedRow], output: RowsOutput
     ) -> Iterator[dict[str, Any]]:
-        from granola.decoding.samples import read_unsampled_questions
+        """Rows of predictions; questions without a response are rejected. Raises PredictionError if none has an
+        answer.
+        """
+        from granola.decoding.model_answers import Answered
+        from granola.decoding.response_aggregation import answer_row
 
-        rows = read_unsampled_questions(
-            self.questions, relation=relation, limit=self.limit, on_reject=output.rejected.append,
-            on_unanswered=on_unanswered, shape=self.shape(), language=self.language,
-        )  # fmt: skip
-        return answered_rows(answerer.answer(rows), output, self.method, source=self.questions)
+        for answer in answers:
+            if isinstance(answer, Answered):
+                output.counts["IDK" if answer.decision.abstains else "answered"] += 1
+                yield answer_row(answer.row, answer.decision, method=self.method)
+            else:
+                output.rejected.append(answer)
+        # An output without any row is a failure, not an empty success.
+        if not output.counts:
+            rejected = output.rejected
+            why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
+            raise PredictionError(f"no question in {', '.join(self.questions)} has an answer{why}")
 
 
-def answered_rows(
-    answers: Iterator[Answered | RejectedRow], output: RowsOutput, method: str, *, source: Sequence[str]
-) -> Iterator[dict[str, Any]]:
-    """Rows of predictions; questions without a response are rejected. Raises PredictionError if none has an answer."""
-    from granola.decoding.model_answers import Answered
-    from granola.decoding.response_aggregation import answer_row
+def _linked_to(where: str | None, language: str, stack: ExitStack, output: RowsOutput) -> Store | None:
+    """The snapshot that responses are linked to, open as long as `stack` and named in the run record."""
+    from kg.store import open_store
 
-    for answer in answers:
-        if not isinstance(answer, Answered):
-            output.rejected.append(answer)
-            continue
-        output.counts["IDK" if answer.decision.abstains else "answered"] += 1
-        yield answer_row(answer.row, answer.decision, method=method)
-    # An output without any row is a failure, not an empty success.
-    if not output.counts:
-        rejected = output.rejected
-        why = f": {rejected[0].source}: {rejected[0].reason}" if rejected else ""
-        raise PredictionError(f"no question in {', '.join(source)} has an answer{why}")
+    if where is None:
+        return None
+    store = stack.enter_context(closing(open_store(where)))
+    warn_of_language(language, store)
+    output.more["snapshot"] = store.manifest()["snapshot_id"]
+    return store
 
 
 def weights_of(files: Mapping[str, str], labelled: str, language: str) -> dict[str, float]:
@@ -300,7 +289,6 @@ class Aggregate(RowsCommand):
     def run(self) -> RowsOutput:
         """Write the predictions. Raises UsageError for settings that do not go together."""
         from granola.decoding.methods import default_abstaining, needs_snapshot, rule_of
-        from kg.store import open_store
 
         if self.method is AggregateMethod.GUESS:
             return self._guess()
@@ -318,12 +306,9 @@ class Aggregate(RowsCommand):
             raise UsageError("--labelled weighs systems against each other: give a file for each of them")
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             with ExitStack() as stack:
-                store = None if self.snapshot is None else stack.enter_context(closing(open_store(self.snapshot)))
-                if store is not None:
-                    warn_of_language(self.language, store)
+                store = _linked_to(self.snapshot, self.language, stack, output)
                 output.write(self._predictions(output, stack, store, rule, abstaining))
-                snapshot = {} if store is None else {"snapshot": store.manifest()["snapshot_id"]}
-            output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected), **snapshot}
+            output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
             support = getattr(rule, "support", None)
             source = ", ".join(self.samples)
             return output.finish(_outcomes_line(output), source=source, support=support, abstaining=abstaining)
@@ -357,13 +342,11 @@ class Aggregate(RowsCommand):
     ) -> Iterator[dict[str, Any]]:
         from granola.decoding import Aggregator, prediction_row
 
-        reject = output.rejected.append
         rows = self._rows(output)
         if rule is None:
             decided = self._by_model(rows, output, stack, abstaining)
         else:
-            linked = Aggregator(store, language=self.language)
-            decided = linked.decide(rows, rule, on_reject=reject)
+            decided = Aggregator(store, language=self.language).decide(rows, rule, on_reject=output.rejected.append)
         for row, decision in decided:
             output.counts["IDK" if decision.abstains else "answered"] += 1
             # Summed here, because rows are streamed.
@@ -405,8 +388,6 @@ class Aggregate(RowsCommand):
 
 
 def _outcomes_line(output: RowsOutput) -> str:
-    total = count(output.counts.total(), "question")
-    if told := output.more.get("bits"):
-        bits = f"{told / output.counts.total():.2f} bits a question"
-        return f"{total}: {output.counts['answered']:,} answered, {output.counts['IDK']:,} IDK; {bits}"
-    return f"{total}: {output.counts['answered']:,} answered, {output.counts['IDK']:,} IDK"
+    counts, total = output.counts, output.counts.total()
+    bits = f"; {output.more['bits'] / total:.2f} bits a question" if output.more.get("bits") else ""
+    return f"{count(total, 'question')}: {counts['answered']:,} answered, {counts['IDK']:,} IDK{bits}"
