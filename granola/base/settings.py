@@ -12,6 +12,7 @@ import types
 from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -71,25 +72,31 @@ class DeclaredSetting:
     setting: Setting
 
 
-def fit(settings: object) -> None:
+def fit(settings: Any) -> None:
     """Check every value of a new dataclass, and convert those given in another type than their field's.
 
     A text is accepted for a path or a choice, a single text for several. Raises UsageError for a value that is not
     allowed.
     """
-    for declared in settings_of(type(settings)):
+    for declared in settings_of(settings.__class__):
         # The dataclasses are frozen; this runs in __post_init__ alone.
-        object.__setattr__(settings, declared.field, _fit_value(declared, getattr(settings, declared.field)))
+        value = getattr(settings, declared.field)
+        if declared.many:
+            several = value if isinstance(value, Iterable) and not isinstance(value, str | Path) else [value]
+            value = tuple(_fitted(declared, part) for part in several)
+        elif value is not None or not declared.optional:
+            value = _fitted(declared, value)
+        object.__setattr__(settings, declared.field, value)
 
 
-def command_line(verb: str, settings: object, *, folders: bool = False) -> str:
+def command_line(verb: str, settings: Any, *, folders: bool = False) -> str:
     """The command line with the same effect, for readers of a result: every setting that differs from its default.
 
     Files are named without the user's folders unless `folders`, and addresses without secrets.
     """
     words = ["granola", *verb.split()]
     # Positional settings first, as people write them.
-    for declared in sorted(settings_of(type(settings)), key=lambda declared: not declared.setting.positional):
+    for declared in sorted(settings_of(settings.__class__), key=lambda declared: not declared.setting.positional):
         value = getattr(settings, declared.field)
         if (
             not declared.setting.recorded
@@ -116,14 +123,9 @@ def _argument(value: Any, *, folders: bool) -> str:
         if not _MODEL_AT.match(text):
             return without_secrets(address)
         place, _, query = address.partition("?")  # "openai:URL?SETTINGS#NAME" names a model
-        # Sampling affects the answers and is shown; other settings may contain a secret.
-        told: dict[bool, list[str]] = {True: [], False: []}
-        for part in query.split("&") if query else []:
-            if not part.startswith("batch_"):  # files of a batch do not affect the result
-                told[_SAMPLING.fullmatch(part) is not None].append(part)
-        shown = without_secrets(f"{place}?{'&'.join(told[False])}" if told[False] else place)
-        more = f"{'&' if told[False] else '?'}{'&'.join(told[True])}" if told[True] else ""
-        return f"{shown}{more}#{name}"
+        # Sampling affects the answers and is shown; other settings do not, and may contain a secret.
+        sampling = "&".join(part for part in query.split("&") if _SAMPLING.fullmatch(part))
+        return f"{without_secrets(place)}{'?' if sampling else ''}{sampling}#{name}"
     # Some settings are a file or a name, such as that of a model.
     is_file = isinstance(value, str) and (Path(text).is_absolute() or Path(text).is_file())
     is_place = isinstance(value, Path) or is_file
@@ -146,17 +148,9 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path | StrEnum) else value
 
 
+@cache
 def settings_of(declaring: type) -> tuple[DeclaredSetting, ...]:
     """The settings of a command: its own first, then shared ones."""
-    if declaring not in _DECLARED:
-        _DECLARED[declaring] = _read_settings(declaring)
-    return _DECLARED[declaring]
-
-
-_DECLARED: dict[type, tuple[DeclaredSetting, ...]] = {}
-
-
-def _read_settings(declaring: type) -> tuple[DeclaredSetting, ...]:
     hints = get_type_hints(declaring, include_extras=True)
     defaults = {field.name: field.default for field in fields(declaring) if field.default_factory is MISSING}
     # In the order of inheritance: the own settings of a command first.
@@ -185,35 +179,20 @@ def _declare(name: str, hint: Any, default: Any) -> DeclaredSetting:
     )
 
 
-def _fit_value(declared: DeclaredSetting, value: Any) -> Any:
-    if value is None and declared.optional:
-        return None
-    if not declared.many:
-        return _fit_single_value(declared, value)
-    several = value if isinstance(value, Iterable) and not isinstance(value, str | Path) else [value]
-    return tuple(_fit_single_value(declared, part) for part in several)
-
-
-def _only_file_of(value: str, name: str) -> str:
-    from abstraction.files.row_shapes import data_files
-
-    files = data_files(value)
-    # Which of them is meant cannot be guessed.
-    if len(files) > 1:
-        raise UsageError(f"{name} {value} is a folder with {len(files)} files of rows; name one of them")
-    return str(files[0])
-
-
 def _convert(declared: DeclaredSetting, value: Any, name: str) -> Any:
     """The value converted to the type of its setting, where that is unambiguous: text to path or choice, int to float.
     """
     type_ = declared.type
-    if type_ is str and isinstance(value, Path):
-        value = str(value)
     if declared.setting.folder and isinstance(value, str | Path):
-        return type_(_only_file_of(str(value), name))
-    if type_ is Path and isinstance(value, str):
-        return Path(value)
+        from abstraction.files.row_shapes import data_files
+
+        files = data_files(str(value))
+        # Which of them is meant cannot be guessed.
+        if len(files) > 1:
+            raise UsageError(f"{name} {value} is a folder with {len(files)} files of rows; name one of them")
+        value = files[0]
+    if type_ in (str, Path) and isinstance(value, str | Path):
+        return type_(value)
     if isinstance(type_, type) and issubclass(type_, StrEnum):
         if value not in list(type_):
             raise UsageError(f"{name} is {value!r}; allowed: {', '.join(type_)}")
@@ -221,7 +200,7 @@ def _convert(declared: DeclaredSetting, value: Any, name: str) -> Any:
     return float(value) if type_ is float and isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _fit_single_value(declared: DeclaredSetting, value: Any) -> Any:
+def _fitted(declared: DeclaredSetting, value: Any) -> Any:
     setting, type_ = declared.setting, declared.type
     name = setting.name(declared.field)
     value = _convert(declared, value, name)

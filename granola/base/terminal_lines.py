@@ -1,4 +1,4 @@
-"""Lines that fit the terminal: tables whose columns are wrapped or split, and sentences wrapped at spaces.
+"""Lines that fit the terminal: tables in columns, or row by row where too wide, and sentences wrapped at spaces.
 
 Output to a file or a pipe has no width: tables are as wide as their cells, sentences are on one line.
 """
@@ -9,12 +9,10 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from textwrap import wrap
 from typing import TextIO
 
 LEAST = 40  # characters of a line at least, in a narrower terminal as well
-LABEL = 18  # characters of the first column below which other columns move to a further table
 GAP = "  "  # between two columns
 COUNT = 8  # characters of a count, aligned right
 
@@ -37,9 +35,8 @@ class Verbatim(str):
 class TextTable:
     """A table in plain text: the first column and those in `words` are aligned left, all others right.
 
-    In a terminal narrower than the table the first column is wrapped; where that is not enough, the columns are split
-    over several tables, one below the other, each with the first column; cells that are still too wide are wrapped.
-    Where a table is split, its first `keys` columns, which together name a row, become one.
+    Where the terminal is narrower than the table, each row is a block: its first `keys` cells, which together name it,
+    and below them a line for each further cell with the head of its column.
     """
 
     rows: Sequence[Sequence[str]]
@@ -51,52 +48,21 @@ class TextTable:
     def lines(self, width: int | None = None) -> list[str]:
         """The lines, of at most `width` characters; unlimited for None."""
         every = [self.head, *self.rows] if self.head else [*self.rows]
-        if not every:
-            return []
         widths = [max(map(len, column)) for column in zip(*every, strict=True)]
-        whole = self.indent + sum(widths) + len(GAP) * (len(widths) - 1)
+        lead = " " * self.indent
         # The table fits, or goes to a file.
-        if width is None or whole <= width:
-            return self._lay_out(every, widths, range(1, len(widths)))
-        if self.keys > 1:
-            return self._with_joined_keys().lines(width)
-        # The first column shrinks down to LABEL before the table is split.
-        room = max(width, LEAST) - self.indent
-        label = min(widths[0], max(LABEL, room - sum(len(GAP) + other for other in widths[1:])))
-        most = room - label - len(GAP)
-        widths = [widths[0], *(min(other, most) for other in widths[1:])]
+        if width is None or self.indent + sum(widths) + len(GAP) * (len(widths) - 1) <= width:
+            forms = [f"{'<' if at in (0, *self.words) else '>'}{size}" for at, size in enumerate(widths)]
+            padded = (map(format, row, forms) for row in every)
+            return [(lead + GAP.join(cells)).rstrip() for cells in padded]
+        if not self.head:
+            return [line for row in self.rows for line in _wrapped(lead + GAP.join(row), width)]
         lines: list[str] = []
-        for columns in _side_by_side(widths, room - label) or [[]]:
-            lines += [""] if lines and self.head else []
-            left = room - sum(len(GAP) + widths[column] for column in columns)
-            lines += self._lay_out(every, [min(widths[0], left), *widths[1:]], columns)
+        for row in self.rows:
+            lines += _wrapped(lead + ", ".join(filter(None, row[: self.keys])), width)
+            for name, cell in zip(self.head[self.keys :], row[self.keys :], strict=True):
+                lines += _wrapped(f"{lead}{GAP}{name}: {cell.strip()}", width) if cell.strip() else []
         return lines
-
-    def _with_joined_keys(self) -> TextTable:
-        def joined(row: Sequence[str]) -> tuple[str, ...]:
-            return ", ".join(filter(None, row[: self.keys])), *row[self.keys :]
-
-        return TextTable(
-            head=joined(self.head) if self.head else (),
-            rows=[joined(row) for row in self.rows],
-            words=[column - self.keys + 1 for column in self.words if column >= self.keys],
-            indent=self.indent,
-        )
-
-    def _lay_out(self, every: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequence[int]) -> list[str]:
-        """The lines of the first column and `columns`, each cell wrapped to the width of its column."""
-        lines = []
-        for row in every:
-            cells = [self._pad(row[column], column, widths[column]) for column in (0, *columns)]
-            for parts in zip_longest(*cells, fillvalue=None):
-                aligned = (part or " " * widths[column] for column, part in zip((0, *columns), parts, strict=True))
-                lines.append((" " * self.indent + GAP.join(aligned)).rstrip())
-        return lines
-
-    def _pad(self, cell: str, column: int, width: int) -> list[str]:
-        is_left = column in (0, *self.words)
-        lines = _wrap_cell(cell, width, further=GAP if column == 0 else "")
-        return [line.ljust(width) if is_left else line.rjust(width) for line in lines]
 
 
 Part = str | TextTable
@@ -109,14 +75,12 @@ def count_table(numbers: Mapping[str, int]) -> TextTable:
     return TextTable(rows=[(f"{number:>{width},}", what) for what, number in ordered], words=(1,))
 
 
-def _wrap_cell(text: str, width: int, *, further: str) -> list[str]:
-    """A text in lines of at most `width` characters, broken at spaces where possible; `further` indents all but the
-    first.
-    """
-    if len(text) <= width:
-        return [text]
-    lead = text[: len(text) - len(text.lstrip())]
-    return wrap(text, max(width, 1), break_on_hyphens=False, subsequent_indent=lead + further)
+def _wrapped(line: str, width: int) -> list[str]:
+    """A line in lines of at most `width` characters, further ones indented; a word longer than these stays whole."""
+    lead = line[: len(line) - len(line.lstrip())]
+    return wrap(
+        line, max(width, LEAST), subsequent_indent=lead + GAP, break_long_words=False, break_on_hyphens=False
+    ) or [""]
 
 
 def fit_lines(parts: Sequence[Part], width: int | None) -> list[str]:
@@ -130,35 +94,13 @@ def fit_lines(parts: Sequence[Part], width: int | None) -> list[str]:
             lines.append(str(part))
         else:
             for line in part.split("\n"):
-                lead = line[: len(line) - len(line.lstrip())]
-                lines += wrap(
-                    line, max(width, LEAST), subsequent_indent=f"{lead}  ", break_long_words=False,
-                    break_on_hyphens=False, drop_whitespace=True,
-                ) or [""]  # fmt: skip
+                lines += _wrapped(line, width)
     return lines
 
 
 def show_lines(*parts: Part, file: TextIO | None = None) -> None:
     """Print tables and sentences so that they fit the terminal."""
     stream = file or sys.stdout
-    lines = fit_lines(parts, terminal_width(stream))
+    lines = fit_lines(parts, shutil.get_terminal_size().columns if stream.isatty() else None)
     if lines:
         print(*map(visible, lines), sep="\n", file=stream)
-
-
-def terminal_width(stream: TextIO) -> int | None:
-    """Characters of a line of the terminal behind a stream; None where it is no terminal."""
-    return shutil.get_terminal_size().columns if stream.isatty() else None
-
-
-def _side_by_side(widths: Sequence[int], room: int) -> list[list[int]]:
-    """Groups of columns, without the first one, such that each group fits into `room`."""
-    groups: list[list[int]] = []
-    taken = room + 1
-    for column, width in enumerate(widths[1:], 1):
-        if taken + len(GAP) + width > room:
-            groups.append([])
-            taken = 0
-        groups[-1].append(column)
-        taken += len(GAP) + width
-    return groups

@@ -59,18 +59,15 @@ def test_a_table_with_room_stands_in_columns() -> None:
     ]  # fmt: skip
 
 
-def test_columns_without_room_stand_below() -> None:
+def test_a_table_without_room_stands_row_by_row() -> None:
     assert TABLE.lines(41) == [
-        "relation            questions      linked",
-        "P19 place of birth      1,117  12  50.0 %",
-        "a name of many              1           -",
-        "  words that has",
-        "  no room",
-        "",
-        "relation                           levels",
-        "P19 place of birth                      3",
-        "a name of many words that has no",
-        "  room",
+        "P19 place of birth",
+        "  questions: 1,117",
+        "  linked: 12  50.0 %",
+        "  levels: 3",
+        "a name of many words that has no room",
+        "  questions: 1",
+        "  linked: -",
     ]
 
 
