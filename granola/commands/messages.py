@@ -195,28 +195,26 @@ def json_of(value: Any) -> Any:
 
 
 @contextmanager
-def progress_counter(what: str, *, total: int | None = None) -> Iterator[Callable[[int], None] | None]:
-    """A function that shows how many of `total` are done, on stderr; None where stderr is no terminal."""
-    of = "" if total is None else f" of {total:,}"
+def progress_counter(what: str) -> Iterator[Callable[[int], None]]:
+    """A function that shows how many are done, on stderr where it is a terminal."""
     with phase_progress("") as show:
-        yield None if show is None else lambda done: show("", done, total, f"{done:,}{of} {what}")
+        yield lambda done: show("", done, None, f"{done:,} {what}")
 
 
-def with_progress(rows: Iterable[_Row], *, total: int | None = None) -> Iterator[_Row]:
-    """Yield the rows, counting them as questions; `total` is their expected number."""
-    with progress_counter("questions", total=total) as show:
+def with_progress(rows: Iterable[_Row]) -> Iterator[_Row]:
+    """Yield the rows, counting them as questions."""
+    with progress_counter("questions") as show:
         for done, row in enumerate(rows, 1):
             yield row
-            if show is not None:
-                show(done)
+            show(done)
 
 
 @contextmanager
-def phase_progress(first: str) -> Iterator[Callable[[str, int, int | None, str], None] | None]:
-    """A function that shows the phase, the number done, the total and the unit; None where stderr is no terminal."""
+def phase_progress(first: str) -> Iterator[Callable[[str, int, int | None, str], None]]:
+    """A function that shows the phase, the number done, the total and the unit where stderr is a terminal."""
     # Progress bars would fill log files.
     if not sys.stderr.isatty():
-        yield None
+        yield lambda phase, done, total, counted: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,7 @@ from granola.base.terminal_lines import Part, TextTable, Verbatim, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import phase_progress, progress_counter
 from granola.commands.output import STANDARD, check_outputs, lock_output, writing
-from granola.commands.snapshot_build import SnapshotBuild, languages_of
+from granola.commands.snapshot_build import SnapshotBuild, languages_of, left_out_lines
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force
 from kg.errors import ExportError
@@ -80,17 +81,13 @@ def _manifest_lines(manifest: dict[str, Any]) -> Iterator[str]:
     ranks = counted_words("preferred", "normal", "deprecated")
     yield f"statements   {counts['statements']:,} ({ranks}), {counted_words('qualifiers')}"
     yield f"terms        {counted_words('labels', 'aliases', 'descriptions')}"
-    languages = manifest.get("languages")
-    yield f"languages    {'all' if languages is None else ', '.join(languages)}"
+    yield f"languages    {', '.join(manifest.get('languages') or ['all'])}"
     yield f"selection    {_selection(manifest.get('selection', {}))}"
-    fetched = manifest.get("fetched")
     for source in manifest.get("sources", ()):
         size = "" if source["size"] is None else f", {source['size']:,} bytes"
-        how = (
-            f"fetched {' to '.join(map(str, fetched))}"
-            if fetched
-            else f"sha256 {source['sha256'] or 'not read to its end'}"
-        )
+        how = f"sha256 {source['sha256'] or 'not read to its end'}"
+        if fetched := manifest.get("fetched"):
+            how = f"fetched {' to '.join(map(str, fetched))}"
         yield f"source       {source['name']}{size}, {how}"
     if manifest.get("time_aware") is False:
         yield "time         not time-aware: truthy statements, without ranks, qualifiers and exact dates"
@@ -105,18 +102,13 @@ def _manifest_lines(manifest: dict[str, Any]) -> Iterator[str]:
 
 
 def _selection(selection: dict[str, Any]) -> str:
-    parts = ["everything"] if selection.get("everything", True) else []
-    parts += [f"{selection[key]['count']:,} {key}" for key in ("ids", "names") if key in selection]
-    if "classes" in selection:
-        parts.append("instances of " + ", ".join(selection["classes"]))
-    if "excluded" in selection:
-        parts.append("without instances of " + ", ".join(selection["excluded"]))
-    if "hops" in selection:
-        parts.append(f"{selection['hops']} hops along " + ", ".join(selection["along"]))
-    if "hub_limit" in selection:
-        parts.append(f"not on from more than {selection['hub_limit']:,} values")
-    if selection.get("properties") is False:
-        parts.append("without the properties used")
+    """The settings of the selection by their names; of ids and names their number."""
+    if selection.get("everything", True):
+        return "everything"
+    parts = []
+    for name, value in selection.items():
+        shown = f"{value['count']:,}" if isinstance(value, dict) else value
+        parts.append(f"{name} {', '.join(shown) if isinstance(shown, list) else shown}")
     return "; ".join(parts)
 
 
@@ -142,12 +134,10 @@ class SnapshotVerify(Command["Verification"]):
         if not is_address(self.snapshot):
             if self.against is not None:
                 raise UsageError("--against is for mirrors; 'granola snapshot diff' compares files")
-            return verify(self.snapshot, progress=_check_progress("checking"))
+            return verify(self.snapshot, progress=_tell_check)
         if self.against is None:
             raise UsageError("a mirror is compared with the snapshot file that it was made from; name it as --against")
-        return verify_mirror(
-            self.snapshot, self.against, sample=self.sample or None, progress=_check_progress("comparing")
-        )
+        return verify_mirror(self.snapshot, self.against, sample=self.sample or None, progress=_tell_check)
 
     def failed(self, result: Verification) -> bool:
         """Whether something is wrong."""
@@ -160,11 +150,9 @@ class SnapshotVerify(Command["Verification"]):
         show_lines(*(f"{self.snapshot}: {line}" for line in result.problems or [well]))
 
 
-def _check_progress(doing: str) -> Callable[[str], None] | None:
-    """A function that prints the name of each check on a terminal; None elsewhere."""
-    if not sys.stderr.isatty():
-        return None
-    return lambda check: print(f"{doing} {check}", file=sys.stderr)
+def _tell_check(check: str) -> None:
+    if sys.stderr.isatty():
+        print(f"checking {check}", file=sys.stderr)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,10 +183,9 @@ class SnapshotPush(Command["Pushed"]):
         with phase_progress("connecting") as show:
 
             def tell(state: PushProgress) -> None:
-                assert show is not None
                 show(state.phase, state.done, state.total, f"{state.done:,}")
 
-            return push(self.snapshot, self.address, replace=self.replace, progress=tell if show else None)
+            return push(self.snapshot, self.address, replace=self.replace, progress=tell)
 
     def show(self, result: Pushed) -> None:
         """Print the written amounts, on standard error."""
@@ -237,7 +224,13 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
         from kg.export.parquet import export_parquet
         from kg.export.rdf_writer import export_rdf
 
-        _check_name(self.out, self.format)
+        # The name tells readers the format, so that a wrong one is an error.
+        ending = Path(self.out.lower().removesuffix(".gz")).suffix
+        if ending in PACKED:
+            raise ExportError(f"{self.out}: {ending} is no way of packing that exports know; allowed are .gz and none")
+        if ending.lstrip(".") in {*ExportFormat} - {self.format}:
+            agreeing = f"give --format {ending[1:]}, or another name"
+            raise ExportError(f"{self.out} is named {ending}, but --format is {self.format}; {agreeing}")
         if self.format is ExportFormat.PARQUET:
             if self.out == STANDARD:
                 raise ExportError(
@@ -264,19 +257,6 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
         else:
             lines = [", ".join(f"{number:,} {table}" for table, number in result.rows.items())]
         print(f"{self.out}: {lines[0]}", *lines[1:], sep="\n", file=sys.stderr)
-
-
-def _check_name(out: str, format: ExportFormat) -> None:
-    """Raise ExportError where the name of the output implies another format than `format`."""
-    # The name tells readers the format, so that a wrong one is an error.
-    ending = Path(out.lower().removesuffix(".gz")).suffix
-    if ending in PACKED:
-        raise ExportError(f"{out}: {ending} is no way of packing that exports know; allowed are .gz and none")
-    written = {".nt": ExportFormat.NT, ".ttl": ExportFormat.TTL, ".parquet": ExportFormat.PARQUET}.get(ending, format)
-    if format is not written:
-        raise ExportError(
-            f"{out} is named {ending}, but --format {format} was asked for; give --format {written}, or another name"
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,30 +290,26 @@ class SnapshotDiff(Command["SnapshotDifference"]):
 
 
 def _difference_parts(difference: SnapshotDifference) -> Iterator[Part]:
+    kinds = ("added", "removed", "changed")
     summary = difference.to_json()
-    rows = [_difference_row("entities", summary["entities"]), _difference_row("statements", summary["statements"])]
-    rows += [
-        _difference_row({"alias": "aliases"}.get(what, f"{what}s"), counts) for what, counts in summary["terms"].items()
-    ]
-    rows.append(_difference_row("redirects", summary["redirects"]))
-    yield TextTable(head=("", *_KINDS), rows=rows)
+    compared = {"entities": summary["entities"], "statements": summary["statements"]}
+    compared |= {"aliases" if what == "alias" else f"{what}s": counts for what, counts in summary["terms"].items()}
+    compared["redirects"] = summary["redirects"]
+
+    def table(counted: Mapping[str, Mapping[str, int]], indent: int = 0) -> TextTable:
+        rows = [(name, *(f"{counts[kind]:,}" for kind in kinds)) for name, counts in counted.items()]
+        return TextTable(head=("", *kinds), rows=rows, indent=indent)
+
+    yield table(compared)
     if merged := difference.entities["merged"]:
         yield f"{merged:,} of the removed entities were merged into others"
     if difference.aspects:
         parts = ", ".join(f"{what} of {count:,}" for what, count in difference.aspects.items())
         yield f"changed statements: {parts}"
     yield "statements by property"
-    by_property = list(summary["properties"].items())[:SHOWN]
-    yield TextTable(head=("", *_KINDS), rows=[_difference_row(prop, counts) for prop, counts in by_property], indent=2)
+    yield table(dict(islice(summary["properties"].items(), SHOWN)), indent=2)
     if len(summary["properties"]) > SHOWN:
         yield f"  and {len(summary['properties']) - SHOWN:,} more properties; --json has them all"
-
-
-def _difference_row(name: str, counts: Mapping[str, int]) -> tuple[str, ...]:
-    return name, *(f"{counts[kind]:,}" for kind in _KINDS)
-
-
-_KINDS = ("added", "removed", "changed")  # columns of the table of differences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -391,12 +367,5 @@ class SnapshotSpark(Command["SparkReport"]):
 
     def show(self, result: SparkReport) -> None:
         """Print the rows by table and the omitted ones, on standard error."""
-        report = result
-        tables = ", ".join(f"{number:,} {table}" for table, number in report.rows.items())
-        lines = [f"{self.out}: {tables}"]
-        if report.duplicates:
-            lines.append(f"{report.duplicates:,} entities occurred again; the last of each was kept")
-        if report.rejects:
-            reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejects.items())
-            lines.append(f"rejected: {reasons}; listed in {report.rejects_path}")
-        print(*lines, sep="\n", file=sys.stderr)
+        tables = ", ".join(f"{number:,} {table}" for table, number in result.rows.items())
+        print(f"{self.out}: {tables}", *left_out_lines(result.duplicates, result), sep="\n", file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,7 +17,7 @@ from granola.commands.command import Command
 from granola.commands.messages import count, note, phase_progress, report_rejects, unanswered_line
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_outputs, check_standard_input, lock_output
 from granola.errors import UsageError
-from granola.scoring.shared_settings import Force, QuestionSettings
+from granola.scoring.shared_settings import Force, QuestionSettings, check_language
 from kg.base.scope import ids_in
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from abstraction.files.row_shapes import RowShape
     from kg.base.scope import Scope
     from kg.building.snapshot import BuildSettings, Progress, Report
+    from kg.export.spark_tables import SparkReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,12 +281,11 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         with lock_output(self.out), phase_progress("opening") as show:
 
             def tell(state: Progress) -> None:
-                assert show is not None
                 show(state.phase, state.bytes_read, state.bytes_total, f"{state.entities:,} entities")
 
             # Only a selection by questions and steps has ladders to complete.
             build = self._build_completed if self.complete and self.qa and self.hops else self._build
-            report = build(scope, languages, tell if show else None)
+            report = build(scope, languages, tell)
         return SnapshotBuilt(report=report, bad_rows=bad_rows)
 
     def failed(self, result: SnapshotBuilt) -> bool:
@@ -300,7 +300,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         self,
         scope: Scope,
         languages: list[str] | None,
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[Progress], None],
         *,
         out: Path | None = None,
         frequent_of: Iterable[str] = (),
@@ -328,7 +328,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         return build_from(self.source_kind, self.sources, out or self.out, cache=cache, settings=settings)
 
     def _build_completed(
-        self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None] | None
+        self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None]
     ) -> Report:
         """Build twice: the second snapshot also has the entities that making ladders from the first asked for."""
         from abstraction.datasets.asked_entities import asked_entities, relations_of
@@ -380,12 +380,17 @@ def _show_report(report: Report) -> None:
     lines += [f"warning: {warning}" for warning in manifest.get("warnings", ())]
     if manifest.get("time_aware") is False:
         lines.append("warning: truthy statements alone: no ranks and qualifiers, so what held when is not known")
-    if duplicates := manifest.get("duplicates"):
-        lines.append(f"{count(duplicates, 'entity', 'entities')} occurred again; the last of each was kept")
+    lines += left_out_lines(manifest.get("duplicates", 0), report)
+    print(*map(visible, lines), sep="\n", file=sys.stderr)
+
+
+def left_out_lines(duplicates: int, report: Report | SparkReport) -> Iterator[str]:
+    """What of the sources is not in the result: repeated entities, and what was rejected."""
+    if duplicates:
+        yield f"{count(duplicates, 'entity', 'entities')} occurred again; the last of each was kept"
     if report.rejects:
         reasons = ", ".join(f"{number:,} {reason}" for reason, number in report.rejects.items())
-        lines.append(f"rejected: {reasons}; listed in {report.rejects_path}")
-    print(*map(visible, lines), sep="\n", file=sys.stderr)
+        yield f"rejected: {reasons}; listed in {report.rejects_path}"
 
 
 def words(given: Iterable[str]) -> list[str]:
@@ -394,8 +399,14 @@ def words(given: Iterable[str]) -> list[str]:
 
 
 def languages_of(given: Iterable[str]) -> list[str] | None:
-    """The codes of `--languages`, None for all. Raises UsageError for an empty list: no entity would have a name."""
+    """The codes of `--languages`, None for all. Raises UsageError for no code, and for an empty list: no entity would
+    have a name.
+    """
     codes = words(given)
     if not codes:
         raise UsageError("--languages names no language; give codes as in en,de, or all")
-    return None if "all" in codes else codes
+    if "all" in codes:
+        return None
+    for code in codes:
+        check_language(code, "--languages")
+    return codes

@@ -180,11 +180,15 @@ def property_id(relation: str | None) -> str | None:
     return relation_row(relation.upper() if relation[:1] == "p" else relation).id
 
 
-def check_language(language: str) -> None:
-    """Raise UsageError for a text that is no language code."""
+def check_language(language: str, asked: str = "--language") -> None:
+    """Raise UsageError for a text that is no language code; for the English name of a language it has the code."""
     from granola.errors import UsageError
 
     if not language.strip():
-        raise UsageError("--language is empty; give a code such as en or de")
+        raise UsageError(f"{asked} is empty; give a code such as en or de")
     if not re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]+)*|simple", language.strip()):
-        raise UsageError(f"--language {language!r} is no code; expected one as en, de or pt-br")
+        from babel import Locale
+
+        codes = {name.lower(): code for code, name in Locale("en").languages.items()}
+        expected = codes.get(language.strip().lower(), "one as en, de or pt-br")
+        raise UsageError(f"{asked} {language!r} is no code; expected {expected}")

@@ -82,8 +82,11 @@ class Cache:
         self.last = moment if self.last is None else max(self.last, moment)
 
     def close(self) -> None:
-        """Release the file."""
+        """Release the file; one without an answer is removed."""
+        (is_empty,) = self._connection.execute("SELECT NOT EXISTS (SELECT 1 FROM answer)").fetchone()
         self._connection.close()
+        if is_empty:
+            self.path.unlink(missing_ok=True)
 
 
 def cache_key(*parts: str) -> str:

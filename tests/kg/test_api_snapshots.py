@@ -109,7 +109,7 @@ def test_two_builds_of_one_output_do_not_meet(api_server: api.Server, tmp_path: 
     with pytest.raises(SnapshotError, match="another process is building"):
         build_from_api(tmp_path / "out", scope=Scope(ids=frozenset({"Q1"})), url=api_server.url, patience=QUICK)
     other.remove()
-    assert [path.name for path in tmp_path.iterdir()] == ["out.cache"]
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

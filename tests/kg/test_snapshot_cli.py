@@ -150,6 +150,8 @@ def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
         ("build --from rdf world.json.gz --out w", "no RDF format has the ending .json"),
         ("build --from rdf none.nt --out w", "no such file: none.nt"),
         ("build none.json --out w", "no such file: none.json"),
+        ("build world.json.gz --out w --languages de,English", "--languages 'English' is no code; expected en"),
+        ("build --from api --ids Q1 --out w", "GRANOLA_CONTACT"),
         ("build . --out w", "is a folder"),
         ("build empty --out w", "empty is empty"),
         ("build /proc/self/mem --out w", "granola: mem cannot be read beyond 0 bytes: Input/output error"),
@@ -174,8 +176,9 @@ def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_gives_status_2_and_leaves_nothing(
-    run: Run, tmp_path: Path, dump: Path, words: str, message: str
+    run: Run, tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch, words: str, message: str
 ) -> None:
+    monkeypatch.delenv("GRANOLA_CONTACT", raising=False)
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "cut.gz").write_bytes(dump.read_bytes()[:-20])
     (tmp_path / "behind.json").write_bytes(lines(*WORLD).removesuffix(b"}\n]\n"))
