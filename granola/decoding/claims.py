@@ -332,7 +332,6 @@ def _commonest_text(texts: Counter[str], members: Sequence[_Node]) -> str:
     return min(texts, key=lambda text: (-texts[text], text not in labels, folded(text) not in names, len(text), text))
 
 
-@DECODING.memoize(1 << 15)
+@DECODING.memoize(1 << 15, size=lambda names: sum(map(len, names)))
 def _folded_names(names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
-    DECODING.count(sum(map(len, names)))
     return frozenset(map(folded, names))

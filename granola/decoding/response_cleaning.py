@@ -119,7 +119,6 @@ class CleanedResponse:
 @DECODING.memoize(1 << 16)
 def clean_response(response: str, *, subject: str | None = None, language: str = "en") -> CleanedResponse:
     """Clean a response to a question about `subject`. Never raises."""
-    DECODING.count(len(response))
     text = _answer_part(read_reply(response).answer[:EXAMINED])
     declined = refusal_in_any_language(text, language)
     if declined is not None:
@@ -144,7 +143,6 @@ def _abstention(rule: str) -> CleanedResponse:
 @DECODING.memoize(1 << 15)
 def readings(text: str) -> tuple[str, ...]:
     """The text and ever shorter beginnings that may be the answer; at most five."""
-    DECODING.count(len(text))
     cuts = sorted({match.start() for match in _REMARK.finditer(text) if match.start() > 1}, reverse=True)
     beginnings = [text]
     for cut in cuts:

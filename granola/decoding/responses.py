@@ -284,7 +284,6 @@ def _names_to_look_up(response: CleanedResponse) -> list[str]:
 @DECODING.memoize(1 << 15)
 def _spellings(text: str) -> tuple[str, ...]:
     """The spellings that the linker looks up: the text, and the text without or with an article."""
-    DECODING.count(len(text))
     plain = bare(text)
     # Labels keep or drop the article: "The Hague", "Beatles".
     return (text, plain) if plain != normalise(text) else (text, f"the {text}")
@@ -297,7 +296,6 @@ def _is_known(graph: Graph, text: str) -> bool:
 @DECODING.memoize(1 << 15)
 def _stated_value(stated: str, whole: str, asks: str, code: str) -> str | None:
     """The only date or amount in a response, as written; None for none or several."""
-    DECODING.count(len(stated) + len(whole))
     parse = parse_date if asks == "date" else partial(parse_quantity, is_temperature=False)
     for text in dict.fromkeys((stated, whole, *readings(stated))):
         if parse(text, code=code) is not None:

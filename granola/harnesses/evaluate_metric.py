@@ -56,7 +56,9 @@ class Granola(evaluate.Metric):  # type: ignore[misc]  # evaluate may be missing
         verdicts = match_many(chosen, cases)
         counts = Counter(Outcome(level=verdict.level, abstained=verdict.abstained) for verdict in verdicts)
         chosen_metrics = [
-            metric for metric in metrics(lambda_) if metric.summed_field is None and not metric.name.endswith("_gold")
+            metric
+            for metric in metrics(lambda_)
+            if metric.definition.summed_field is None and not metric.name.endswith("_gold")
         ]
         scores = {metric.name: metric.of(counts)[0] for metric in chosen_metrics}
         return {**scores, "signature": chosen.signature()}

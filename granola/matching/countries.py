@@ -57,7 +57,6 @@ def _countries_of_place(folded: tuple[str, ...], country: int | None) -> frozens
 @MATCHING.memoize(1 << 12)
 def country_names(folded: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The other folded names of the country that a folded name denotes; () where it is no country."""
-    MATCHING.count(sum(map(len, folded)))
     country_qids = _countries().get(folded)
     if not country_qids:
         return ()
@@ -72,7 +71,6 @@ def country_ids(folded: tuple[str, ...]) -> frozenset[str]:
 @MATCHING.memoize(1 << 12)
 def country_adjectives(folded: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """The folded adjectives of a country by its folded name."""
-    MATCHING.count(sum(map(len, folded)))
     country_qids, table = _countries().get(folded, frozenset()), bundled_demonyms()
     return frozenset(
         key(word) for qid in country_qids for word in (table.adjectives[qid], *table.variants.get(qid, ()))
@@ -94,7 +92,6 @@ def is_adjective(folded: tuple[str, ...]) -> bool:
 @MATCHING.memoize(1 << 14)
 def leading_country(folded: tuple[str, ...]) -> tuple[str, int] | None:
     """The QID of the country whose name or adjective begins the folded words, and the number of its words; or None."""
-    MATCHING.count(sum(map(len, folded)))
     for size in range(len(folded), 0, -1):  # longest first: Papua New Guinea before Papua
         opening = folded[:size]
         if qids := _countries().get(opening):

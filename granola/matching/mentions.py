@@ -33,7 +33,7 @@ Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""
 Tier = tuple[int, str, tuple[str, ...]]
 """A name of a level: the level from 0, the name, its folded words."""
-_REMEMBERED = 1 << 14  # entries per cache, each for the names of one ladder
+_remember_names = MATCHING.memoize(1 << 14, size=lambda levels: sum(map(len, chain.from_iterable(levels))))
 LONGEST = 500  # characters of a name at most that rules search for; gold answers have up to 200
 
 
@@ -44,14 +44,13 @@ def names_without_mojibake(levels: Names) -> Names:
     return tuple(tuple(decode_mojibake(name) for name in names) for names in levels)
 
 
-@MATCHING.memoize(_REMEMBERED)
+@_remember_names
 def searchable_names(levels: Names) -> Names:
     """The names that rules search for in answers, not only compare with the whole prediction.
 
     That is names of up to LONGEST characters, and the names that follow a description in them (`author Rudyard
     Kipling`).
     """
-    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     if max(map(len, chain.from_iterable(levels)), default=0) > LONGEST:
         levels = tuple(tuple([name for name in names if len(name) <= LONGEST]) for names in levels)
     bare = [
@@ -61,7 +60,7 @@ def searchable_names(levels: Names) -> Names:
     return tuple((*names, *more) for names, more in zip(levels, bare, strict=True)) if any(bare) else levels
 
 
-@MATCHING.memoize(_REMEMBERED)
+@_remember_names
 def without_function_words(levels: Names, code: str) -> Names:
     """The names that are no function words of the answer's language ("de" for Germany, "au" for Australia).
 
@@ -70,7 +69,6 @@ def without_function_words(levels: Names, code: str) -> Names:
     function, numbers = function_words(code), language(code).number_words
     if not function:
         return levels
-    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return tuple(
         tuple(
             name
@@ -115,26 +113,23 @@ _INTRODUCING = _KINDS | word_lists.TITLES | {title.capitalize() for title in wor
 _SHORTEST = 4  # letters that a name after a description must exceed
 
 
-@MATCHING.memoize(_REMEMBERED)
+@_remember_names
 def tiers(levels: Names) -> tuple[Tier, ...]:
     """Every name that has at least one word, in the order of the levels."""
-    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return tuple(
         [(level, name, folded) for level, names in enumerate(levels) for name in names if (folded := key(name))]
     )
 
 
-@MATCHING.memoize(_REMEMBERED)
+@_remember_names
 def loose_keys(levels: Names) -> tuple[tuple[str, ...], ...]:
     """The further folds of each of the tiers, in their order."""
-    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return tuple([loose_folds(name, folded) for _, name, folded in tiers(levels)])
 
 
-@MATCHING.memoize(_REMEMBERED)
+@_remember_names
 def names_places(levels: Names) -> bool:
     """Whether a coarser level has a proper name, as those of places do, and not only descriptions ("a composer")."""
-    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     return any(level > 0 and name[:1].isupper() and not is_description(name) for level, name, _ in tiers(levels))
 
 
@@ -144,10 +139,9 @@ def is_description(name: str) -> bool:
     return name.startswith(("a ", "an ", "A ", "An ")) or last[:1].islower()
 
 
-@MATCHING.memoize(_REMEMBERED)
+@_remember_names
 def claims_of_kind(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
     """The names of each level that are dates or amounts, as claims; () where the finest level has none."""
-    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     read, may_be = (whole_date, may_be_date) if kind == "date" else (whole_amount, may_be_amount)
     if (
         not levels
@@ -169,10 +163,9 @@ def _claims_of_names(
     return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in named_claims])
 
 
-@MATCHING.memoize(_REMEMBERED)
+@_remember_names
 def names_of_other_kinds(levels: Names, kind: str, code: str) -> Names:
     """The names of each level that are no dates or amounts of that kind."""
-    MATCHING.count(sum(map(len, chain.from_iterable(levels))))
     if not (claims := claims_of_kind(levels, kind, code)):
         return levels
     values_of_levels = [{claim.text for claim in level} for level in claims]
@@ -226,7 +219,6 @@ def may_be_ordinary_words(folded: tuple[str, ...]) -> bool:
 @MATCHING.memoize(1 << 12)
 def _letters(text: str) -> str:
     """The letters and digits of a text in their case, without its articles: `the U.S.` -> `US`."""
-    MATCHING.count(len(text))
     name_words = words(text)
     return "".join(c for word in name_words for c in text[word.start : word.end] if c.isalnum())
 

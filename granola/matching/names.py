@@ -57,7 +57,6 @@ class Form:
 @MATCHING.memoize(1 << 13)
 def forms(name: str) -> tuple[Form, ...]:
     """The other forms of a name, none equal to its own folded words."""
-    MATCHING.count(len(name))
     whole = key(name)
     form_of = {form.folded: form for form in _bracket_forms(name)}
     for form in (*_part_forms(name), *_university_forms(whole), *_forms_without_addition(name)):
@@ -121,7 +120,6 @@ def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]
     """The folded place and its containers, (Springfield, (Illinois,)) for `Springfield, Illinois`; ((), ()) where a
     name is no such chain.
     """
-    MATCHING.count(len(name))
     parts = [part.strip() for part in name.split(",")]
     if not 2 <= len(parts) <= _PLACE_PARTS:
         return (), ()

@@ -55,7 +55,6 @@ class _NameStructure:
 
 @MATCHING.memoize(1 << 13)
 def _parse_name(name: str) -> _NameStructure:
-    MATCHING.count(len(name))
     name_words = words(name)
     places = [index for index, word in enumerate(name_words) if word.text not in word_lists.FUNCTION]
     content = tuple(name_words[index] for index in places)
@@ -265,7 +264,6 @@ _WITHIN = frozenset({"in", "within", "inside"})  # prepositions before a contain
 @MATCHING.memoize(1 << 13)
 def _container_of(name: str) -> tuple[str, ...]:
     """The folded place of a phrase as `a city in Gabon`; () where a name is no such phrase."""
-    MATCHING.count(len(name))
     phrase = _CONTAINED.fullmatch(name)
     return key(phrase["place"]) if phrase else ()
 
@@ -306,7 +304,6 @@ MOST_WORDS_BETWEEN = 3  # other words allowed between the words of a name
 @MATCHING.memoize(1 << 16)
 def informative_folds(name: str) -> tuple[str, ...]:
     """The further folds of the informative words of a name, in order."""
-    MATCHING.count(len(name))
     folds = zip(key(name), loose_key(name), strict=True)  # the numeral of Elizabeth I is no function word
     return tuple(folded for word, folded in folds if word not in word_lists.FUNCTION or folded.isdigit())
 
@@ -314,7 +311,6 @@ def informative_folds(name: str) -> tuple[str, ...]:
 @MATCHING.memoize(1 << 13)
 def phrase_stems(name: str) -> frozenset[str]:
     """The stems of a phrase's informative words; empty for names, kinds (`an American composer`) and single words."""
-    MATCHING.count(len(name))
     content = [word for word in words(name) if word.text not in word_lists.FUNCTION]
     if (
         len(content) < 2

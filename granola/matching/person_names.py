@@ -84,7 +84,6 @@ _SUFFIX = {"junior": "jr", "senior": "sr"}  # spellings of suffixes
 @MATCHING.memoize(1 << 13)
 def whole_person(name: str) -> Person | None:
     """The parts of a name that looks like a person's: capitalised words, a given and a family name, no kinds."""
-    MATCHING.count(len(name))
     text = name.partition("(")[0].strip()
     _, comma, given = text.partition(",")
     if comma and not (word_lists.SUFFIXES & {word.text for word in words(given)[:1]}):

@@ -166,7 +166,7 @@ def _decide(prediction: str, names: Names, question: str | None, code: str) -> V
 def _decide_as_written(prediction: str, names: Names, question: str | None, code: str) -> Verdict:
     """The verdict on a reading: a refusal, or the match of the text, or of what a refusal offers."""
     declined = refusal(prediction, code)
-    if declined is None or (question and _NONE.fullmatch(prediction) and _asks(_HOW_MANY, question)):
+    if declined is None or (question and _NONE.fullmatch(prediction) and _asks(question, _HOW_MANY)):
         bare = _without_answer_frame(prediction)
         exact = None if bare is prediction else _match_exactly(bare, names)
         return exact or _match_values_or_names(bare, names, question, code)
@@ -289,12 +289,11 @@ def _value_readers(question: str | None, code: str) -> tuple[tuple[str, _Reader]
         ("date", lambda text: dates(text, code)),
         ("amount", lambda text: amounts(text, code)),
     )
-    return readings[::-1] if question and _asks(language(code).matching["asks_amount"], question) else readings
+    return readings[::-1] if question and _asks(question, language(code).matching["asks_amount"]) else readings
 
 
 @MATCHING.memoize(1 << 14)
-def _asks(pattern: re.Pattern[str], question: str) -> bool:
-    MATCHING.count(len(question))
+def _asks(question: str, pattern: re.Pattern[str]) -> bool:
     return bool(pattern.search(plain(question)))
 
 

@@ -35,7 +35,6 @@ def normalise(text: str) -> str:
 @SQUAD.memoize(1 << 18)
 def tokens(text: str) -> tuple[str, ...]:
     """The normalised text's tokens, in order."""
-    SQUAD.count(len(text))
     raw_tokens = text.lower().translate(_PUNCTUATION).split()
     if "".join(raw_tokens).isalnum():
         return tuple([token for token in raw_tokens if token not in _DROPPED])

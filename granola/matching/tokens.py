@@ -241,7 +241,6 @@ def _fold(token: str) -> str:
 @MATCHING.memoize(1 << 12)  # few: the collector walks through every FoldedWord that is kept
 def words(text: str) -> tuple[FoldedWord, ...]:
     """The words of `text` in order, numbers and initials joined, without the English articles."""
-    MATCHING.count(len(text))
     same = text.isascii()
     lower = text.lower() if same else text
     plainly = same and not _JOINED.search(lower) and not _has_mark(text)
@@ -356,7 +355,6 @@ def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
 @MATCHING.memoize(1 << 16)
 def key(text: str) -> tuple[str, ...]:
     """The folded words without articles: names with equal keys are spelling variants of each other."""
-    MATCHING.count(len(text))
     quick = plain_key(text)
     return quick if quick is not None else tuple([word[0] for word in words(text)])
 
@@ -422,7 +420,6 @@ def _roman(text: str) -> int:
 @MATCHING.memoize(1 << 16)
 def loose_fold(text: str) -> str:
     """The further fold of one folded word that is no Roman numeral."""
-    MATCHING.count(len(text))
     if not text.isalpha():
         ordinal = _DIGIT_ORDINAL.fullmatch(text)
         return ordinal[1] if ordinal else text
@@ -456,7 +453,6 @@ def fold(folded_words: Sequence[FoldedWord]) -> tuple[str, ...]:
 @MATCHING.memoize(1 << 16)
 def loose_key(text: str) -> tuple[str, ...]:
     """The further folds of a text's words without articles."""
-    MATCHING.count(len(text))
     return loose_folds(text, key(text))
 
 
@@ -468,7 +464,6 @@ def loose_folds(text: str, folded: tuple[str, ...]) -> tuple[str, ...]:
 @MATCHING.memoize(1 << 16)
 def stem(text: str) -> str:
     """The beginning that the forms of a word share: at least four letters, for words of five letters or more."""
-    MATCHING.count(len(text))
     if len(text) < 5 or not text.isalpha():  # shorter words would lose what distinguishes them
         return text
     for ending, left in _ENDINGS.items():
@@ -483,7 +478,6 @@ def root(word: str) -> str:
     """The stem without an ending of derivation: a faith and its believer, an action and its agent (Buddhism,
     Buddhist).
     """
-    MATCHING.count(len(word))
     return _ROOT.sub("", _ROOT.sub("", stem(word)))
 
 
@@ -493,7 +487,6 @@ _ROOT = re.compile(r"(?<=[a-z]{5})(?:isms?|ists?|ians?|ers?|ors?|ing|an|a|ic|ous
 @MATCHING.memoize(1 << 14)
 def _marks(text: str, *, spelt: bool) -> frozenset[tuple[str, str]]:
     """Each mark of a text with the word it belongs to; with `spelt` also marks written as words ("sharp")."""
-    MATCHING.count(len(text))
     found = ("", *[word.text for word in words(text)], "")
     return frozenset(
         (found[place + 1 if found[place] in _BEFORE else place - 1], found[place])
@@ -526,7 +519,6 @@ def is_near(word: str, other: str) -> bool:
     # the first letter must agree: Berlin is not Merlin
     if not allowed or abs(len(word) - len(other)) > allowed or not (word + other).isalpha() or word[0] != other[0]:
         return False
-    MATCHING.count(len(word))
     return _distance(word, other) <= allowed
 
 

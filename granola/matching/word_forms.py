@@ -81,7 +81,6 @@ def _is_function(word: str, words: Language) -> bool:
 
 @MATCHING.memoize(1 << 14)
 def _stem(word: str, words: Language) -> str:
-    MATCHING.count(len(word))
     return words.stem(word)
 
 
@@ -114,14 +113,12 @@ def _says_no_more(answer: AnswerText, found: list[tuple[int, str]], start: int, 
 
 @MATCHING.memoize(1 << 12)
 def _stems_of_text(text: str, words: Language) -> frozenset[str]:
-    MATCHING.count(len(text))
     return frozenset(words.stem(word) for word in _WORD.findall(text))
 
 
 @MATCHING.memoize(1 << 14)
 def _forms(name: str, words: Language) -> tuple[Stems, ...]:
     """The stems of a name, and of its halves where it has both genders."""
-    MATCHING.count(len(name))
     if all(word in words.powers or _is_function(word, words) for word in name.lower().split()):
         return ()  # "des millions" has no content
     return tuple(dict.fromkeys(stems for half in words.halves(name) if (stems := _name_stems(half, words))))
@@ -147,7 +144,6 @@ class _Country:
 @MATCHING.memoize(1 << 14)
 def _country_of_name(name: str, words: Language) -> _Country:
     """The country of a name, or of a former state by its adjective: "Russisches Kaiserreich" is Russia's."""
-    MATCHING.count(len(name))
     if name[:1].islower():
         return _Country()
     stems = _name_stems(name, words)
@@ -191,7 +187,6 @@ def _base_of_place(name: str, words: Language) -> str:
 @MATCHING.memoize(1 << 14)
 def _strip_derivation(stem: str, words: Language) -> str:
     """A stem without the endings that form adjectives of places in the language."""
-    MATCHING.count(len(stem))
     for pattern, replacement in words.derived:
         stem = pattern.sub(replacement, stem)
     return stem
@@ -200,7 +195,6 @@ def _strip_derivation(stem: str, words: Language) -> str:
 @MATCHING.memoize(1 << 14)
 def _short_names(name: str, words: Language) -> tuple[Stems, ...]:
     """The characters of a name without a final word for its kind (カリフォルニア州), in scripts without spaces."""
-    MATCHING.count(len(name))
     if not words.derived or name[:1].isascii() or " " in name:
         return ()
     short = name

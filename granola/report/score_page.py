@@ -83,7 +83,7 @@ def metrics_table(reports: Sequence[ScoreReport]) -> Table:
     metrics = {metric.name: metric for metric in reports[0].metrics}
     rows = []
     for name in dict.fromkeys([*HEADLINES, *metrics]):
-        source = metrics[name].source.replace(_PAPER, "the paper")
+        source = metrics[name].definition.source.replace(_PAPER, "the paper")
         words = f"{HEADLINES[name]}; {source}" if name in HEADLINES else source
         scores = (report.overall.estimates[name] for report in reports)
         cells = (f"{number(one.value)}\n{interval(one)}, n {one.n:,}" for one in scores)

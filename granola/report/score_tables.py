@@ -120,8 +120,8 @@ def _with_section_rows(rows: Iterable[tuple[Metric, Sequence[str]]]) -> list[tup
     lines: list[tuple[str, ...]] = []
     over = "all"
     for metric, cells in rows:
-        if metric.over != over:
-            over = metric.over
+        if metric.definition.over != over:
+            over = metric.definition.over
             lines.append((f"{_OVER[over]}:", *[""] * len(cells)))
         lines.append((metric.title, *cells))
     return lines

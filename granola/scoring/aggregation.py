@@ -7,7 +7,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 from abstraction.files.rows import TieredRow
 from granola.matching.verdict import Verdict
@@ -112,23 +112,23 @@ class ItemScore:
         }
 
 
-class ItemScores(Sequence[ItemScore]):
+class ItemScores(list[ItemScore]):
     """Items in the order of the rows; `ids` and `outcomes` cover all scored rows, whole items only those kept.
 
     A million items take a gigabyte, their outcomes thirty megabytes.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.ids: list[str] = []
         # Arrays, since an object for each of a million items takes a gigabyte.
         self._levels = array("l")
         self._others = array("i")
         self._bits = array("d")
         self._shares = array("d")
-        self._kept: list[ItemScore] = []
 
-    def append(self, item: ItemScore, *, keep: bool = True) -> None:
-        """Append an item; the whole of it where `keep`, else its id and outcome."""
+    def add(self, item: ItemScore, *, keep: bool = True) -> None:
+        """Add an item; the whole of it where `keep`, else its id and outcome."""
         verdict = item.verdict
         level = _UNSCORED if verdict is None else _ABSTAINED if verdict.abstained else verdict.level or _WRONG
         other = item.other
@@ -138,7 +138,7 @@ class ItemScores(Sequence[ItemScore]):
         self._bits.append(NO_BITS if item.bits is None else item.bits)
         self._shares.append(NO_BITS if item.bits_share is None else item.bits_share)
         if keep:
-            self._kept.append(item)
+            self.append(item)
 
     def outcomes(self) -> Iterator[Outcome | None]:
         """The outcome of every item, in order; None for an unscored item."""
@@ -152,16 +152,6 @@ class ItemScores(Sequence[ItemScore]):
                 yield known
             else:
                 yield _outcome_from_codes(level, other, bits, None if share == NO_BITS else share)
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    @overload
-    def __getitem__(self, index: int) -> ItemScore: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[ItemScore]: ...
-    def __getitem__(self, index: int | slice) -> ItemScore | list[ItemScore]:
-        return self._kept[index]
 
 
 def _outcome_from_codes(
@@ -261,7 +251,7 @@ class _Cell:
 
     def is_counted_by(self, metric: Metric) -> bool:
         """Whether the metric counts these items by a field of their own, bits or share."""
-        return self.outcome.level is not None or not metric.matched_only
+        return self.outcome.level is not None or metric.definition.over != "matched"
 
     def values(self) -> tuple[Sequence[float], Sequence[float], Sequence[int]]:
         """Return (bits, shares, number of items with this pair) for the distinct pairs; NO_BITS for items without
@@ -305,14 +295,14 @@ def _resample_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resample
         ]
         sums: Sums = {}
         for metric in chosen:
-            if metric.summed_field is None:
+            if metric.definition.summed_field is None:
                 adds = [metric.adds(cell.outcome) for cell in cells]
                 counts = np.array([add is not None for add in adds], dtype=np.float64)
                 sums[metric.name] = drawn * np.array([add or 0.0 for add in adds]), drawn * counts
             else:
                 empty = np.zeros(some)
                 pairs = [
-                    of_cell[metric.summed_field] if cell.is_counted_by(metric) else (empty, empty)
+                    of_cell[metric.definition.summed_field] if cell.is_counted_by(metric) else (empty, empty)
                     for cell, of_cell in zip(cells, sums_of_cells, strict=True)
                 ]
                 sums[metric.name] = np.stack([a for a, _ in pairs], axis=1), np.stack([n for _, n in pairs], axis=1)
@@ -348,10 +338,10 @@ def _group_score(
         counts[cell.outcome] += cell.n
     estimates = {}
     for metric in chosen:
-        if metric.summed_field is None:
+        if (field := metric.definition.summed_field) is None:
             value, n = metric.of(counts)
         else:
-            value, n = _mean_of_field([cell for cell in cells if cell.is_counted_by(metric)], metric.summed_field)
+            value, n = _mean_of_field([cell for cell in cells if cell.is_counted_by(metric)], field)
         parts = drawn[metric.name]
         interval = percentile_interval(np.concatenate(parts) if parts else ())
         estimates[metric.name] = Estimate(value=value, interval=interval, n=n)
@@ -380,7 +370,6 @@ def _mean_of_field(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tu
 
 def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int]:
     """Numbers of items by level, from 1 to the coarsest that occurs, then wrong, idk and unscored; zeros included."""
-    # Levels without items are listed too, up to the coarsest that occurs.
     deepest = max((outcome.level or 1 for outcome in counts), default=1)
     names = [*(str(level) for level in range(1, deepest + 1)), "wrong", "idk"]
     count_of = dict.fromkeys(names, 0)

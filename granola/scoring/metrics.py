@@ -57,8 +57,14 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Definition:
-    """The definition of a metric. `adds` takes the outcome and lambda, and returns the value that the mean averages."""
+class Definition:
+    """The definition of a metric.
+
+    `title` is its name in tables, `source` the formula in words with its origin. `adds` takes the outcome and lambda,
+    and returns the value that the mean averages. `better` is its direction, "neither" for a description of behaviour.
+    `over` are the items that it averages. `summed_field` is the field of an outcome that the mean sums, None where
+    items of equal `Outcome.plain` add the same value.
+    """
 
     title: str
     source: str
@@ -67,7 +73,6 @@ class _Definition:
     range: tuple[float, float] = (0.0, 1.0)
     weighs: bool = False
     summed_field: Literal["bits", "share"] | None = None
-    matched_only: bool = False
     over: Over = "all"
 
 
@@ -82,13 +87,18 @@ class Metric:
     name: str
     lambda_: float | None = None
 
+    @property
+    def definition(self) -> Definition:
+        """What it averages, and how it is shown."""
+        return _DEFINITIONS[self.name]
+
     def __post_init__(self) -> None:
         if self.name not in _DEFINITIONS:
             # Most unknown names are typing errors.
             near = difflib.get_close_matches(self.name, _DEFINITIONS, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(_DEFINITIONS)}"
             raise MatcherError(f"no metric {self.name!r}{hint}")
-        if not self._definition.weighs:
+        if not self.definition.weighs:
             if self.lambda_ is not None:
                 raise MatcherError(f"{self.name} has no lambda")
         elif self.lambda_ is None:
@@ -114,47 +124,13 @@ class Metric:
             raise MatcherError(str(error)) from error
 
     @property
-    def _definition(self) -> _Definition:
-        return _DEFINITIONS[self.name]
-
-    @property
     def title(self) -> str:
         """The name in tables."""
-        return self._definition.title
-
-    @property
-    def source(self) -> str:
-        """The formula in words, and its source."""
-        return self._definition.source
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """Its least and greatest value."""
-        return self._definition.range
-
-    @property
-    def over(self) -> Over:
-        """The items that it averages."""
-        return self._definition.over
-
-    @property
-    def better(self) -> Literal["higher", "lower", "neither"]:
-        """Its direction; "neither" for a description of behaviour."""
-        return self._definition.better
-
-    @property
-    def summed_field(self) -> Literal["bits", "share"] | None:
-        """The field of an outcome that the mean sums; None where items of equal `Outcome.plain` add the same value."""
-        return self._definition.summed_field
-
-    @property
-    def matched_only(self) -> bool:
-        """Whether only matched items have a value in `summed_field`."""
-        return self._definition.matched_only
+        return self.definition.title
 
     def adds(self, outcome: Outcome) -> float | None:
         """The value that an item adds to the numerator, or None where the metric does not count the item."""
-        return self._definition.adds(outcome, LAMBDA if self.lambda_ is None else self.lambda_)
+        return self.definition.adds(outcome, LAMBDA if self.lambda_ is None else self.lambda_)
 
     def of(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
         """Return (score, number of counted items) for items given as outcome counts; NaN with 0 where none is counted.
@@ -240,19 +216,19 @@ _SELECTIVE = "El-Yaniv and Wiener 2010; Yona et al. 2024, section 5"
 _TAKES = {"aliases": "with all names of the gold answer", "gold": "with the gold answers alone"}
 
 _ACCURACIES = {
-    "granola_accuracy": _Definition(
+    "granola_accuracy": Definition(
         title="GRANOLA accuracy",
         source=f"{_PAPER}: share of scored items that match at any level; an abstention counts 0",
         adds=_matched,
     ),
-    "standard_accuracy": _Definition(
+    "standard_accuracy": Definition(
         title="standard accuracy",
         source="share of scored items that match level 1; an abstention counts 0",
         adds=_matched_finest,
     ),
 }
 _GAP = {
-    "knowledge_evaluation_gap": _Definition(
+    "knowledge_evaluation_gap": Definition(
         title="knowledge evaluation gap",
         source="Yona et al. 2024, section 5: GRANOLA accuracy minus standard accuracy, both over the items "
         "that did not abstain",
@@ -263,7 +239,7 @@ _GAP = {
 }
 
 
-def _metrics_of_other_standard(definitions: Mapping[str, _Definition]) -> dict[str, _Definition]:
+def _metrics_of_other_standard(definitions: Mapping[str, Definition]) -> dict[str, Definition]:
     """The same metrics under each standard of level 1, named "NAME_STANDARD"."""
     return {
         f"{name}_{standard}": replace(
@@ -277,24 +253,24 @@ def _metrics_of_other_standard(definitions: Mapping[str, _Definition]) -> dict[s
     }
 
 
-_DEFINITIONS: dict[str, _Definition] = {  # in the order of tables: grouped by the items that they average
+_DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by the items that they average
     **_ACCURACIES,
     **_metrics_of_other_standard(_ACCURACIES),
-    "informativeness": _Definition(
+    "informativeness": Definition(
         title="informativeness",
         source=f"{_PAPER} and section 5.1: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing "
         "matched or the item abstained",
         adds=_weight,
         weighs=True,
     ),
-    "informativeness_bits": _Definition(
+    "informativeness_bits": Definition(
         title="informativeness by bits",
         source=f"ours; {_CONTENT}: mean of bits(level i*) / bits(level 1) over the scored items whose ladders have "
         "bits, 0 where nothing matched",
         adds=_share,
         summed_field="share",
     ),
-    "bits": _Definition(
+    "bits": Definition(
         title="bits told",
         source=f"ours; {_CONTENT}: mean of bits(level i*) over the scored items whose ladders have bits, 0 where "
         "nothing matched",
@@ -302,26 +278,26 @@ _DEFINITIONS: dict[str, _Definition] = {  # in the order of tables: grouped by t
         adds=_bits,
         summed_field="bits",
     ),
-    "coverage": _Definition(
+    "coverage": Definition(
         title="coverage",
         source=f"{_SELECTIVE}: share of scored items that did not abstain",
         better="neither",
         adds=lambda outcome, _: float(not outcome.abstained),
     ),
-    "abstention_rate": _Definition(
+    "abstention_rate": Definition(
         title="abstention rate",
         source="1 - coverage",
         better="neither",
         adds=lambda outcome, _: float(outcome.abstained),
     ),
-    "selective_accuracy": _Definition(
+    "selective_accuracy": Definition(
         title="selective GRANOLA accuracy",
         source=f"{_SELECTIVE}.1: GRANOLA accuracy over the items that did not abstain; the paper's accuracy "
         "wherever IDK occurs",
         adds=_over_answered(_matched),
         over="answered",
     ),
-    "selective_standard_accuracy": _Definition(
+    "selective_standard_accuracy": Definition(
         title="selective standard accuracy",
         source=f"{_SELECTIVE}: standard accuracy over the items that did not abstain",
         adds=_over_answered(_matched_finest),
@@ -329,28 +305,26 @@ _DEFINITIONS: dict[str, _Definition] = {  # in the order of tables: grouped by t
     ),
     **_GAP,
     **_metrics_of_other_standard(_GAP),
-    "informativeness_matched": _Definition(
+    "informativeness_matched": Definition(
         title="informativeness, matched",
         source="ours: mean of exp(-lambda (i* - 1)) over the matched items",
         adds=_over_matched(_weight),
         weighs=True,
         over="matched",
     ),
-    "informativeness_bits_matched": _Definition(
+    "informativeness_bits_matched": Definition(
         title="informativeness by bits, matched",
         source="ours: informativeness by bits over the matched items",
         adds=_over_matched(_share),
         summed_field="share",
-        matched_only=True,
         over="matched",
     ),
-    "bits_matched": _Definition(
+    "bits_matched": Definition(
         title="bits told, matched",
         source="ours: mean of bits(level i*) over the matched items",
         range=(0.0, math.inf),
         adds=_over_matched(_bits),
         summed_field="bits",
-        matched_only=True,
         over="matched",
     ),
 }

@@ -115,9 +115,9 @@ class ScoreReport:
             "counts": dict(self.counts),
             "definitions": {
                 metric.name: {
-                    "range": [end if math.isfinite(end) else None for end in metric.range],
-                    "better": metric.better,
-                    "source": metric.source,
+                    "range": [end if math.isfinite(end) else None for end in metric.definition.range],
+                    "better": metric.definition.better,
+                    "source": metric.definition.source,
                 }
                 for metric in self.metrics
             },
@@ -348,7 +348,7 @@ def score(
             seen.item(item, has_bits=has_bits)
             if on_item is not None:
                 on_item(item)
-            items.append(item, keep=keep_items)
+            items.add(item, keep=keep_items)
             yield item.relation, item.outcome
 
     overall, relations, macro = aggregate(outcomes(), chosen, resamples=settings.resamples, seed=settings.seed)

@@ -69,9 +69,9 @@ class SizedDict(dict[K, V]):
 class Memory:
     """Caches that are emptied together before their content exceeds a number of characters.
 
-    `functools.lru_cache` counts entries, of any size. Here functions count the characters of the texts that they
-    compute a result for, so that a cached result is returned as fast as by `lru_cache`. A character costs about 100
-    bytes at most, in all caches together.
+    `functools.lru_cache` counts entries, of any size. Here the characters of the first argument are counted whenever a
+    function computes a result, so that a cached result is returned as fast as by `lru_cache`. A character costs about
+    100 bytes at most, in all caches together.
     """
 
     def __init__(self, *, characters: int) -> None:
@@ -79,22 +79,23 @@ class Memory:
         self.caches: list[_lru_cache_wrapper[Any]] = []
         self._counted = 0
 
-    def memoize(self, entries: int) -> Callable[[Callable[..., T]], _lru_cache_wrapper[T]]:
-        """Cache the last `entries` results of a function that counts its texts, or calls one that does."""
+    def memoize(
+        self, entries: int, *, size: Callable[[Any], int] = len
+    ) -> Callable[[Callable[..., T]], _lru_cache_wrapper[T]]:
+        """Cache the last `entries` results of a function; `size` gives the characters of its first argument."""
 
         def decorate(function: Callable[..., T]) -> _lru_cache_wrapper[T]:
-            cache = lru_cache(maxsize=entries)(function)
+            def computed(text: Any, *others: Any, **named: Any) -> T:
+                self._counted += size(text)
+                if self._counted > self.characters:
+                    self.forget()
+                return function(text, *others, **named)
+
+            cache = lru_cache(maxsize=entries)(update_wrapper(computed, function))
             self.caches.append(cache)
             return cache
 
         return decorate
-
-    def count(self, characters: int) -> None:
-        """Add characters that are read for the first time; empty all caches where the total exceeds the limit."""
-        self._counted += characters
-        if self._counted > self.characters:
-            self.forget()
-            self._counted = characters
 
     def forget(self) -> None:
         """Empty all caches."""

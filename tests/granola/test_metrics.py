@@ -107,7 +107,7 @@ ITEMS = st.lists(OUTCOMES, min_size=1, max_size=30)
 def test_scores_stay_in_their_range(items: list[Outcome], lambda_: float) -> None:
     for metric in metrics(lambda_):
         value, n = metric.of(Counter(items))
-        low, high = metric.range
+        low, high = metric.definition.range
         assert n == 0 or low - 1e-12 <= value <= high + 1e-12
 
 

@@ -149,7 +149,7 @@ def test_explanations_are_text(outline: Outline) -> None:
     assert not any("title" in attributes for tag, attributes in outline.elements)
     text = "".join(outline.texts)
     for metric in REPORTS[0].metrics:
-        assert metric.source.replace("Yona et al. 2024", "the paper") in text
+        assert metric.definition.source.replace("Yona et al. 2024", "the paper") in text
 
 
 def test_every_question_shows_its_gold_answer_before_it_is_opened() -> None:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from abstraction.text.language.comparable_words import sentences
-from granola.replies.deflections import CITED, deflection
-from granola.replies.deflections import LONGEST as DEFLECTING
+from granola.replies.refusals import CITED, LONGEST_DEFLECTION, deflection
 
 SEPARATORS = re.compile(r"[,;，；、&/]|\b(?:and|und|et|y)\b|(?<=\d) {1,4}(?=\d)", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?<!\d)\d{1,6}\Z")
@@ -209,11 +208,11 @@ def cited_passages(text: str, ids: Sequence[str]) -> tuple[tuple[str, ...], tupl
 
 
 def deflecting_rule(answer: str, ids: Sequence[str] = (), *, language: str = "en") -> str | None:
-    """The rule by which an answer deflects (`granola.replies.deflections`), or None.
+    """The rule by which an answer deflects (`granola.replies.refusals`), or None.
 
     `ids` are the passages', to recognise citations; without them numbers are taken as citations.
     """
-    out, at, text = [], 0, answer[: 4 * DEFLECTING].replace("\x01", " ")
+    out, at, text = [], 0, answer[: 4 * LONGEST_DEFLECTION].replace("\x01", " ")
     for marker in markers(text, ids or _NUMBERS):
         if marker.start >= at:
             out += [text[at : marker.start], CITED]
