@@ -21,7 +21,7 @@ def from_statement(graph: Graph, statement: Statement) -> Evidence:
         kind="statement",
         subject=statement.subject,
         property=statement.property,
-        value=statement.target or literal(statement),
+        value=value_of(statement),
         statement=statement.id,
         labels=labels,
     )

@@ -118,17 +118,7 @@ def relation(property_id: str) -> Relation:
     if re.fullmatch(r"P[1-9][0-9]{0,8}", property_id):  # nine digits are far above the largest property id
         return Relation(id=property_id, label=property_id, asks="any", trivial=ANY.trivial)
     names = {row.label: row.id for row in rows.values()}
-    near = max(names, key=lambda label: _likeness(property_id.lower(), label))
-    by_id = difflib.get_close_matches(property_id.upper(), rows, n=1)
-    if _likeness(property_id.lower(), near) >= 0.6:  # the cutoff of difflib: less alike, a label is no hint
-        hint = f"; nearest: {names[near]} ({near})"
-    else:
-        hint = f"; nearest: {by_id[0]}" if by_id else ""
+    labels = difflib.get_close_matches(property_id.lower(), names, n=1)
+    near = [names[label] for label in labels] or difflib.get_close_matches(property_id.upper(), rows, n=1)
+    hint = f"; nearest: {near[0]} ({rows[near[0]].label})" if near else ""
     raise UnknownRelationError(f"unknown relation {property_id!r}: expected a WikiData property id such as P19{hint}")
-
-
-def _likeness(given: str, label: str) -> float:
-    """How alike two names of a relation are, from 0 to 1, their words in either order: birthplace, place of birth."""
-    words = [word for word in label.split() if word not in ("of", "the", "in", "by", "or")]  # function words of labels
-    orders = (label, "".join(words), "".join(reversed(words)))
-    return max(difflib.SequenceMatcher(None, given, order).ratio() for order in orders)

@@ -25,13 +25,6 @@ _EVIDENCE_FIELDS = frozenset(
 _TIER_FIELDS = frozenset({"text", "qid", "aliases", "bits", "bits_asked", "evidence", "of", "language"})
 
 
-def _are_bits(given: object) -> bool:
-    if given is None:
-        return True
-    # Bool is a subclass of int.
-    return isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= MOST_BITS
-
-
 def _unknown(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
     if data.keys() <= known:
         return {}
@@ -98,21 +91,10 @@ class Evidence:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Evidence:
         """The inverse of `to_json`."""
-        span = data.get("span")
-        return cls(
-            kind=data["kind"],
-            subject=data.get("subject"),
-            property=data.get("property"),
-            value=data.get("value"),
-            statement=data.get("statement"),
-            language=data.get("language"),
-            text=data.get("text"),
-            span=(span[0], span[1]) if span else None,
-            call=data.get("call"),
-            check=data.get("check"),
-            labels=data.get("labels", {}),
-            extra=_unknown(data, _EVIDENCE_FIELDS),
-        )
+        fields: dict[str, Any] = {name: data[name] for name in _EVIDENCE_FIELDS if data.get(name) is not None}
+        if span := fields.pop("span", None):
+            fields["span"] = (span[0], span[1])
+        return cls(**fields, extra=_unknown(data, _EVIDENCE_FIELDS))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -181,28 +163,29 @@ class Tier:
 
         Raises TypeError where bits are no number in [0, MOST_BITS], qid or language no text, or the aliases no list.
         """
-        bits, asked = data.get("bits"), data.get("bits_asked")
-        qid, aliases, of = data.get("qid") or None, data.get("aliases", ()), data.get("of", ())
-        evidence = data.get("evidence", ())
+        text, bits, asked = data["text"], data.get("bits"), data.get("bits_asked")
+        qid, language = data.get("qid") or None, data.get("language") or None
+        aliases, of, evidence = data.get("aliases", ()), data.get("of", ()), data.get("evidence", ())
         if isinstance(evidence, str):  # one JSON text in the files of datasets
             try:
                 evidence = loads(evidence) if evidence else ()
             except (ValueError, RecursionError):
-                raise TypeError(f"the evidence of tier {data['text']!r} is a text that is no JSON") from None
-        language = data.get("language") or None
-        if not isinstance(language, str | None):
-            raise TypeError(f"the language of tier {data['text']!r} is no text")
-        if not isinstance(qid, str | None) or not isinstance(aliases, list | tuple) or not isinstance(of, list | tuple):
-            raise TypeError(f"tier {data['text']!r} has no text as its qid, or no list of aliases or answers")
-        if not all(map(_are_bits, (bits, asked))):
-            raise TypeError(f"the bits of tier {data['text']!r} are no number from 0 to {MOST_BITS:,}")
+                raise TypeError(f"the evidence of tier {text!r} is a text that is no JSON") from None
+        if not (isinstance(qid, str | None) and isinstance(language, str | None)):
+            raise TypeError(f"the qid or the language of tier {text!r} is no text")
+        if not (isinstance(aliases, list | tuple) and isinstance(of, list | tuple)):
+            raise TypeError(f"the aliases or answers of tier {text!r} are no list")
+        for number in (bits, asked):  # bool is a subclass of int
+            is_number = isinstance(number, int | float) and not isinstance(number, bool)
+            if number is not None and not (is_number and 0 <= number <= MOST_BITS):
+                raise TypeError(f"the bits of tier {text!r} are no number from 0 to {MOST_BITS:,}")
         return cls(
-            text=data["text"],
+            text=text,
             qid=qid,
             aliases=tuple(aliases),
             bits=bits,
             bits_asked=asked,
-            evidence=tuple(Evidence.from_json(item) for item in evidence),
+            evidence=tuple(map(Evidence.from_json, evidence)),
             of=tuple(map(str, of)),
             language=language,
             extra=_unknown(data, _TIER_FIELDS),

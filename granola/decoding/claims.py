@@ -8,11 +8,11 @@ claims in the same order and never gives a finer answer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from abstraction.base.tiers import Condition, Tier
+from abstraction.base.tiers import Tier
 from granola.decoding.decision import Decision, confidence
 from granola.decoding.response_cleaning import DECODING, CleanedResponse
 from granola.decoding.responses import ReadResponse
@@ -216,13 +216,6 @@ def _entailed_by_shared_name(
                 yield node.response, key
 
 
-def _is_kind(conditions: frozenset[Condition]) -> bool:
-    """Whether conditions describe a kind of answer, and not a place, date or amount."""
-    return bool(conditions) and not any(
-        condition.property in ("self", "time") or condition.property.startswith("amount") for condition in conditions
-    )
-
-
 def _depths_and_information(nodes: Sequence[_Node]) -> tuple[dict[str, int], dict[str, float]]:
     """For each tier its depth and its information: the largest bits of the tier and of coarser ones; depth + 1 if no
     tier has bits.
@@ -248,10 +241,6 @@ def _depths_and_information(nodes: Sequence[_Node]) -> tuple[dict[str, int], dic
     return depths, information
 
 
-def _least_bits(members: Sequence[_Node]) -> float | None:
-    return min((node.tier.bits for node in members if node.tier.bits is not None), default=None)
-
-
 def _claim_of_nodes(
     members: Sequence[_Node],
     entailing: Collection[int],
@@ -273,20 +262,29 @@ def _claim_of_nodes(
     text = _commonest_text(wordings or Counter(entailed_texts), members)
     linked = bool(qids or entailed_texts) or any(readings[number].linked for number in saying)
     by = frozenset().union(*[groups[number] for number in saying])
+    in_same_words: dict[tuple[str, ...], frozenset[int]] = {}
+    for number in entailing:
+        words = folded(readings[number].cleaned.text)
+        in_same_words[words] = in_same_words.get(words, frozenset()) | groups[number]
+    conditions = [node.tier.conditions for node in members if node.tier.conditions]
     supporters = by if saying == entailing else frozenset().union(*[groups[number] for number in entailing])
     return Claim(
         text=_most_typical_response([(readings[number], len(groups[number])) for number in sorted(saying)]) or text,
         name=text,
         # Merged entities are rare; the smallest id makes the choice stable.
         qid=min(qids) if qids else None,
-        bits=_least_bits(members),
+        bits=min((node.tier.bits for node in members if node.tier.bits is not None), default=None),
         supporters=supporters,
         stated_by=by,
         support=weight(supporters),
         stated=weight(by),
-        same=max(weight(frozenset().union(*alike)) for alike in _groups_in_same_words(entailing, groups, readings)),
+        same=max(map(weight, in_same_words.values())),
         basis="graph" if linked else "shared name" if any(readings[number].shared for number in saying) else "text",
-        is_kind=any(_is_kind(node.tier.conditions) for node in members),
+        # Conditions that describe a kind of answer, and not a place, date or amount.
+        is_kind=any(
+            all(c.property not in ("self", "time") and not c.property.startswith("amount") for c in conjuncts)
+            for conjuncts in conditions
+        ),
         depth=depth,
         information=information,
     )
@@ -310,16 +308,6 @@ def _most_typical_response(saying: Sequence[tuple[ReadResponse, int]]) -> str | 
         )
 
     return given[max(range(len(given)), key=lambda at: (likeness(at), -len(words[at]), given[at][1]))][1]
-
-
-def _groups_in_same_words(
-    held: Collection[int], groups: Sequence[frozenset[int]], readings: Sequence[ReadResponse]
-) -> Iterable[list[frozenset[int]]]:
-    """The groups of responses among `held` that have the same words."""
-    alike: dict[tuple[str, ...], list[frozenset[int]]] = {}
-    for number in held:
-        alike.setdefault(folded(readings[number].cleaned.text), []).append(groups[number])
-    return alike.values()
 
 
 def _commonest_text(texts: Counter[str], members: Sequence[_Node]) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
 from granola.base.settings import Setting
@@ -104,29 +103,24 @@ def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
         return load_prompts(KINDS, bundled, chosen, sets=SETS)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MethodKind:
-    """`drawn`: "no" for greedy decoding, "once" for one sample, "often" for several. `prompts`: all that the method
-    uses.
+class MethodKind(NamedTuple):
+    """`prompts`: all that the method uses, that for a question first.
+
+    `drawn`: "no" for greedy decoding, "once" for one sample, "often" for several.
     """
 
     prompts: tuple[PromptKind, ...]
     drawn: Literal["no", "once", "often"] = "no"
 
-    @property
-    def asks(self) -> PromptKind:
-        """The prompt for a question."""
-        return self.prompts[0]
-
 
 # Yona et al. 2024, section 5: greedy, temperature sampling, IDK, IDK if uncertain, IDK with aggregation, DRAG.
 METHODS = {
-    Answering.GREEDY: MethodKind(prompts=(ANSWER,)),
-    Answering.SAMPLE: MethodKind(prompts=(ANSWER,), drawn="once"),
-    Answering.IDK: MethodKind(prompts=(IDK,)),
-    Answering.IDK_IF_UNCERTAIN: MethodKind(prompts=(IDK_IF_UNCERTAIN,)),
-    Answering.AGG: MethodKind(prompts=(AGG,)),
-    Answering.SELF_CONSISTENCY: MethodKind(prompts=(ANSWER,), drawn="often"),
-    Answering.DRAG: MethodKind(prompts=(ANSWER, DRAG), drawn="often"),
-    Answering.DRAG_GRAPH: MethodKind(prompts=(ANSWER,), drawn="often"),
+    Answering.GREEDY: MethodKind((ANSWER,)),
+    Answering.SAMPLE: MethodKind((ANSWER,), drawn="once"),
+    Answering.IDK: MethodKind((IDK,)),
+    Answering.IDK_IF_UNCERTAIN: MethodKind((IDK_IF_UNCERTAIN,)),
+    Answering.AGG: MethodKind((AGG,)),
+    Answering.SELF_CONSISTENCY: MethodKind((ANSWER,), drawn="often"),
+    Answering.DRAG: MethodKind((ANSWER, DRAG), drawn="often"),
+    Answering.DRAG_GRAPH: MethodKind((ANSWER,), drawn="often"),
 }

@@ -135,7 +135,7 @@ class Answerer:
             yield from self._aggregate_by_model(chunk)
 
     def _draw_responses(self, rows: Sequence[SampleRow]) -> Iterator[SampleRow | RejectedRow]:
-        prompt = self._prompts[METHODS[self._asking.method].asks.name]
+        prompt = self._prompts[METHODS[self._asking.method].prompts[0].name]
         sampling = self._asking.sampling()
 
         def request_of(row: SampleRow) -> Request:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeVar
 
 from abstraction.base.faults import Fault, OnReject, attempt
 from abstraction.base.relations import relation
-from abstraction.base.tiers import Level
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.questions.question_facts import follows_from_question
 from granola.decoding.aggregation_rules import Counting, Method, SelfConsistency, tally_of_words
@@ -63,12 +62,21 @@ class Aggregator:
         return _without_faults(self._tallies(rows), on_reject)
 
     def _decision(self, row: SampleRow, method: Method, counted: ClaimTally | None) -> Decision:
+        """The decision; of several systems with the response of each, and whether it supports the answer."""
         if counted is None:
             subject, language = row.subject_text, self._language
             cleaned = (clean_response(sample, subject=subject, language=language) for sample in row.samples)
             counted = tally_of_words(list(cleaned), row.weights)
         decision = method.decide(counted)
-        return with_systems(row, decision) if row.systems else decision
+        if not row.systems:
+            return decision
+        said = [
+            {"system": system, "response": response, "agrees": number in decision.supporters}
+            for number, (system, response) in enumerate(zip(row.systems, row.samples, strict=True))
+        ]
+        agreeing = dict.fromkeys(str(one["system"]) for one in said if one["agrees"])
+        explanation = f"{decision.explanation}; agree: {', '.join(agreeing) or 'none'}"
+        return replace(decision, explanation=explanation, more={**decision.more, "systems": said})
 
     def _tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, ClaimTally | Fault]]:
         if self._reader is None or self._maker is None:
@@ -78,14 +86,12 @@ class Aggregator:
             # Caches are cleared between chunks, never within one.
             if self._maker.make_room():
                 self._begin_anew()
-            chunk_readings = attempt(_STAGE, self._reader.read, chunk)
-            if isinstance(chunk_readings, Fault):  # one row of the batch failed: read each row alone
+            together = attempt(_STAGE, self._reader.read, chunk)
+            if isinstance(together, Fault):  # one row of the batch failed: each is read alone
                 self._begin_anew()
             for at, row in enumerate(chunk):
-                readings = (
-                    attempt(_STAGE, self._read_alone, row) if isinstance(chunk_readings, Fault) else chunk_readings[at]
-                )
-                counted = readings if isinstance(readings, Fault) else attempt(_STAGE, self._tally, row, readings)
+                readings = None if isinstance(together, Fault) else together[at]
+                counted = attempt(_STAGE, self._tally, row, readings)
                 # A fault may leave caches half filled.
                 if isinstance(counted, Fault):
                     self._begin_anew()
@@ -97,12 +103,9 @@ class Aggregator:
         self._maker.start_afresh()
         self._reader = ResponseReader(self._maker)
 
-    def _read_alone(self, row: SampleRow) -> tuple[ReadResponse, ...]:
+    def _tally(self, row: SampleRow, readings: tuple[ReadResponse, ...] | None) -> ClaimTally:
         assert self._reader is not None
-        return self._reader.read([row])[0]
-
-    def _tally(self, row: SampleRow, readings: tuple[ReadResponse, ...]) -> ClaimTally:
-        assert self._reader is not None
+        readings = self._reader.read([row])[0] if readings is None else readings
         own_ladder = self._reader.own_ladders(row, readings)
         asked = relation(row.relation) if row.relation else None
         is_choice = offers_choice(row.question, self._language)
@@ -111,24 +114,19 @@ class Aggregator:
             # The answer to "A or B?" is always in the question.
             if is_choice:
                 return False
-            if (
-                claim.stated_by
-            ):  # "Boston" answers where the Boston Celtics play: only the full subject name is no answer
+            if claim.stated_by:
+                # "Boston" answers where the Boston Celtics play: only the full subject name is no answer.
                 subject = row.subject_text or ""
                 return repeats(claim.name, subject) and repeats(subject, claim.name)
-            if asked is None and not any(_is_tier_of(own_ladder(number), claim) for number in sorted(claim.supporters)):
-                return True  # cached ladders contain tiers that this question gives away
+            if asked is None:
+                own = (t for number in sorted(claim.supporters) for level in own_ladder(number) for t in level.tiers)
+                if not any(t.qid == claim.qid if claim.qid is not None else t.text == claim.name for t in own):
+                    return True  # cached ladders contain tiers that this question gives away
             return repeats(claim.name, row.question) or follows_from_question(
                 claim.name, row.question, self._language, relation=asked
             )
 
         return tally(readings, repeats_question=is_in_question, weights=row.weights)
-
-
-def _is_tier_of(levels: Sequence[Level], claim: Claim) -> bool:
-    """Whether a claim is a tier of a ladder."""
-    tiers = [tier for level in levels for tier in level.tiers]
-    return any(tier.qid == claim.qid if claim.qid is not None else tier.text == claim.name for tier in tiers)
 
 
 def _without_faults(
@@ -144,25 +142,12 @@ def _without_faults(
             raise outcome.cause
 
 
-def with_systems(row: SampleRow, decision: Decision) -> Decision:
-    """The decision with the response of each system, and whether it supports the answer."""
-    said = [
-        {"system": system, "response": response, "agrees": number in decision.supporters}
-        for number, (system, response) in enumerate(zip(row.systems, row.samples, strict=True))
-    ]
-    agreeing = dict.fromkeys(str(one["system"]) for one in said if one["agrees"])
-    told = f"{decision.explanation}; agree: {', '.join(agreeing) or 'none'}"
-    return replace(decision, explanation=told, more={**decision.more, "systems": said})
-
-
 def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:
     """A prediction with its question; gold answers and ladders of the input are omitted."""
-    out: dict[str, Any] = {"id": row.id, "question": row.question}
-    if row.relation is not None:
-        out["relation"] = row.relation
-    if subject := {k: v for k, v in (("qid", row.subject_qid), ("text", row.subject_text)) if v}:
-        out["question_entity"] = subject
-    return out | {"method": method, **decision.to_json(), "samples": list(row.samples)}
+    subject = {k: v for k, v in (("qid", row.subject_qid), ("text", row.subject_text)) if v}
+    known = {"relation": row.relation, "question_entity": subject or None}
+    fields = {name: value for name, value in known.items() if value is not None}
+    return prediction_row(replace(row, data=fields), decision, method=method)
 
 
 def prediction_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:

@@ -98,14 +98,13 @@ class ResponseReader:
             [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
             for row in rows
         ]
-        names = [
-            _shared_name_by_text(row, responses, self._language, self._relation_asked(row))
-            for row, responses in zip(rows, cleaned, strict=True)
-        ]
+        names = [self._shared_names(row, responses) for row, responses in zip(rows, cleaned, strict=True)]
         self._prefetch(rows, cleaned, names)
         out = []
         for row, responses, shared in zip(rows, cleaned, names, strict=True):
-            context = self._context(row)
+            asked = self._relation_asked(row)
+            subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
+            context = AnswerContext(asked, subjects, row.question)
             answering = (response for response in dict.fromkeys(responses) if response.abstains is None)
             read = {
                 response: self._read_response(response, shared.get(response.text), row, context)
@@ -114,17 +113,21 @@ class ResponseReader:
             out.append(tuple(read.get(response) or ReadResponse(cleaned=response) for response in responses))
         return out
 
+    def _shared_names(self, row: SampleRow, responses: Sequence[CleanedResponse]) -> Mapping[str, str]:
+        """By response text, the name that it shares with other responses; empty where all responses are short."""
+        texts = Counter(response.text for response in responses if response.abstains is None)
+        if all(len(text) <= SHORT for text in texts):
+            return {}
+        asks_nation = self._relation_asked(row).asks in _NATIONS
+        return shared_names(texts, row.question, self._language, asks_nation=asks_nation)
+
     def own_ladders(self, row: SampleRow, readings: Sequence[ReadResponse]) -> Callable[[int], Sequence[Level]]:
         """A function from the index of a response to its ladder for this particular question, built on demand."""
-
-        @cache
-        def of_entity(qid: str) -> tuple[Level, ...]:
-            return self._ladders.for_question(qid, row)
+        of_entity = cache(partial(self._ladders.for_question, row=row))
 
         def of_response(number: int) -> Sequence[Level]:
             levels = readings[number].levels
-            heads = (tier.qid for level in levels[:2] for tier in level.tiers if tier.qid)
-            head = next(heads, None)
+            head = next((tier.qid for level in levels[:2] for tier in level.tiers if tier.qid), None)
             return levels if head is None else of_entity(head)
 
         return of_response
@@ -185,9 +188,11 @@ class ResponseReader:
         for row, responses, parts in zip(rows, cleaned, shared, strict=True):
             names = by_relation.setdefault(row.relation, [])
             names += (v for name in parts.values() for v in _spellings(name))
-            names += (
-                name for response in responses if response.abstains is None for name in _names_to_look_up(response)
-            )
+            for response in responses:
+                texts = dict.fromkeys((response.whole, *readings(response.text))) if response.abstains is None else ()
+                for text in texts:
+                    if len(text) <= LONGEST_NAME:
+                        names += (*_spellings(text), *parts_of(text))
         subjects = [row.subject_text for row in rows if row.subject_text]
         every = [*subjects, *(name for names in by_relation.values() for name in names)]
         graph.find_all(every)
@@ -210,11 +215,6 @@ class ResponseReader:
             return relation(wording.relation)
         kind = wording.kind
         return kind if kind is not None and (not row.relation or kind.asks in VALUES) else asked
-
-    def _context(self, row: SampleRow) -> AnswerContext:
-        asked = self._relation_asked(row)
-        subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
-        return AnswerContext(asked, subjects, row.question)
 
     def _reading_plan(self, response: CleanedResponse, context: AnswerContext) -> _ReadingPlan:
         asks = context.asked.asks
@@ -258,27 +258,12 @@ class ResponseReader:
         return None
 
 
-def _shared_name_by_text(
-    row: SampleRow, responses: Sequence[CleanedResponse], language: str, asked: Relation
-) -> Mapping[str, str]:
-    """By response text, the name that it shares with other responses; empty where all responses are short."""
-    texts = Counter(response.text for response in responses if response.abstains is None)
-    if all(len(text) <= SHORT for text in texts):
-        return {}
-    return shared_names(texts, row.question, language, asks_nation=asked.asks in _NATIONS)
-
-
 def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
     """Whether a place merely repeats the question; its own ladder is built without the question and does not check."""
     asked: Relation = relation(row.relation) if row.relation else ANY
     if row.subject_qid == tier.qid or any(bare(name) in asked.trivial for name in tier.names()):
         return True
     return gives_away(row.question, row.subject_text, tier.names())
-
-
-def _names_to_look_up(response: CleanedResponse) -> list[str]:
-    texts = [t for t in dict.fromkeys((response.whole, *readings(response.text))) if len(t) <= LONGEST_NAME]
-    return [v for text in texts for v in (*_spellings(text), *parts_of(text))]
 
 
 @DECODING.memoize(1 << 15)

@@ -140,22 +140,19 @@ def sample_row(record: Record, *, as_one: bool = False) -> SampleRow:
     samples = (told.prediction,) if as_one and told.prediction is not None else told.samples
     if not samples:
         raise RowError(f"no samples; {EXPECTED}")
-    return _sample_row(record, told, id=told.id, samples=samples)
+    return replace(_question_row(record, told=told), samples=samples)
 
 
-def _question_row(record: Record, *, default: str | None, numbers: RowNumbers) -> SampleRow:
-    told = AskedModel.of(record)
-    return _sample_row(record, told, id=told.id or numbers.id_of(told.relation or default or "row"), default=default)
-
-
-def _sample_row(
-    record: Record, told: AskedModel, *, id: str, samples: tuple[str, ...] = (), default: str | None = None
+def _question_row(
+    record: Record, *, default: str | None = None, numbers: RowNumbers | None = None, told: AskedModel | None = None
 ) -> SampleRow:
+    """The question of a record, without samples; `told`: the record as read."""
+    told = told or AskedModel.of(record)
     relation, text = relation_and_subject(told, default)
     return SampleRow(
-        id=id,
+        id=told.id or (numbers or RowNumbers()).id_of(told.relation or default or "row"),
         question=told.question,
-        samples=samples,
+        samples=(),
         relation=relation,
         subject_text=text,
         subject_qid=told.subject_qid,
