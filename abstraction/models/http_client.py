@@ -12,9 +12,9 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -109,7 +109,13 @@ class ServerClient:
         window: deque[Future[R]] = deque()
         try:
             for item in items:
-                window.append(asyncio.run_coroutine_threadsafe(ask(item), self._running()))
+                with self._lock:
+                    if self._loop is None:
+                        self._loop = asyncio.new_event_loop()
+                        # A daemon: a call that is under way keeps nobody from ending the program.
+                        threading.Thread(target=self._loop.run_forever, name="model-calls", daemon=True).start()
+                        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result()
+                window.append(asyncio.run_coroutine_threadsafe(ask(item), self._loop))
                 while window and (window[0].done() or len(window) >= AHEAD * self.concurrency):
                     yield window.popleft().result()
             while window:
@@ -117,15 +123,6 @@ class ServerClient:
         finally:
             for waiting in window:
                 waiting.cancel()
-
-    def _running(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                # A daemon: a call that is under way keeps nobody from ending the program.
-                threading.Thread(target=self._loop.run_forever, name="model-calls", daemon=True).start()
-                asyncio.run_coroutine_threadsafe(self._open(), self._loop).result()
-            return self._loop
 
     async def _open(self) -> None:
         import httpx2
@@ -142,20 +139,21 @@ class ServerClient:
 
     def close(self) -> None:
         """End what is under way, and release connections."""
+
+        async def end() -> None:
+            # asyncio reports tasks that are dropped unended on standard error.
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._http.aclose()
+
         with self._lock:
             loop, self._loop = self._loop, None
         if loop is not None:
             with suppress(Exception):
-                asyncio.run_coroutine_threadsafe(self._ended(), loop).result(5.0)
+                asyncio.run_coroutine_threadsafe(end(), loop).result(5.0)
             loop.call_soon_threadsafe(loop.stop)
-
-    async def _ended(self) -> None:
-        # asyncio reports tasks that are dropped unended on standard error.
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._http.aclose()
 
     async def post(self, path: str, body: Mapping[str, Any], read: Callable[[Any], R]) -> R:
         """The answer's JSON, converted by `read`, which raises Trouble for another form.
@@ -199,7 +197,9 @@ class ServerClient:
         raise NoAnswer(trouble.reason, message)
 
     async def _call(self, path: str, payload: bytes, read: Callable[[Any], R]) -> R:
-        async with self._turn():
+        async with self._places:
+            while (wait := self._closed_until - time.monotonic()) > 0:  # a call has been told to wait
+                await asyncio.sleep(wait)
             status, headers, content = await self._sent(path, payload)
             received = self._read(content)
             if status != 200:
@@ -207,14 +207,6 @@ class ServerClient:
             answer = read(received)
         self.answered_at, self._given_up = time.monotonic(), 0
         return answer
-
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """A place among the concurrent calls, while no call has been told to wait."""
-        async with self._places:
-            while (wait := self._closed_until - time.monotonic()) > 0:
-                await asyncio.sleep(wait)
-            yield
 
     async def _sent(self, path: str, payload: bytes) -> tuple[int, httpx2.Headers, bytes]:
         import httpx2
@@ -248,10 +240,9 @@ class ServerClient:
             for written in (key, key.replace("/", "\\/")):  # as JSON may write it
                 body = body.replace(written.encode(), b"[key]")
         try:
-            parsed: object = orjson.loads(body)
+            return orjson.loads(body)
         except orjson.JSONDecodeError:
             return excerpt(body, _KEPT)
-        return parsed
 
     def _judged(self, path: str, status: int, headers: Mapping[str, str], received: Any) -> Exception:
         """The meaning of an answer other than 200: Trouble, where asking again may help."""
@@ -334,19 +325,18 @@ class ServerChat:
 
     async def _post(self, ask: Ask, samples: Sequence[int], told: Told) -> int:
         """Ask for samples; how many came, the first ones of them."""
+
+        def read(answer: Any) -> tuple[Any, int]:
+            try:
+                return answer, len(choices_of(answer))
+            except ValueError as error:
+                raise Trouble(FailureReason.BAD_ANSWER, str(error)) from error
+
         body, begun = self.body_of(ask.request, samples), time.monotonic()
         try:
-            received = await self._client.post(PATH, body, _with_choices)
+            received, number = await self._client.post(PATH, body, read)
         except NoAnswer as failure:
             told(ask, samples, Attempt(sent=body, seconds=time.monotonic() - begun, error=str(failure)))
             raise
         told(ask, samples, Attempt(sent=body, received=received, seconds=time.monotonic() - begun))
-        return min(len(samples), len(choices_of(received)))
-
-
-def _with_choices(answer: Any) -> Any:
-    try:
-        choices_of(answer)
-    except ValueError as error:
-        raise Trouble(FailureReason.BAD_ANSWER, str(error)) from error
-    return answer
+        return min(len(samples), number)
