@@ -7,30 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from abstraction.base.properties import package_text
-from abstraction.datasets.dataset_cleaning import SCORE, STEPS, WHAT_STEPS_DO, Cleaner, CleaningStep
+from abstraction.datasets.dataset_cleaning import STEPS, WHAT_STEPS_DO, Cleaner, CleaningStep
 from abstraction.datasets.dataset_columns import OWN, TIER, Columns, Kind
 from abstraction.datasets.dataset_statistics import Statistics, share_of
 from abstraction.files.records import json_text
 from abstraction.phrasing.decisions import DecisionCounts
-from abstraction.phrasing.phrasing_prompts import ANSWER_SITELINKS
 
 # Size categories of dataset cards on the Hugging Face Hub.
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
-# Columns and their descriptions, as on the card.
-_COLUMNS = (
-    ("`relation`, `question`", "the WikiData property asked for, where known, and the question"),
-    ("`question_entity`, `..._qid`, `..._description`", "the entity asked about; empty where it is not surely known"),
-    ("`answer`, `answer_entity_qid`, `..._description`", "the first gold answer and its entity"),
-    ("`..._popularity`", "as the questions give it; nothing here measures it"),
-    (f"`{SCORE}`", "in [0, 1], the share of a model's samples that call the row's descriptions inconsistent"),
-    ("`granola_answer_1` to `granola_answer_14`", "the answers, finest first, one text a level"),
-    ("`num_granola_answers`", "how many of them there are"),
-    ("`id`", "the question's"),
-    ("`answers`", "every gold answer"),
-    ("`levels`", "the levels, each a list of `tiers` with text, aliases, QID and bits; `evidence` entails them (JSON)"),
-    ("`abstained`", "why a row has no coarser answer, where it has none"),
-    (f"`question_entity_sitelinks`, `{ANSWER_SITELINKS}`", "Wikimedia pages about it, where the snapshot counts them"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +47,6 @@ class Card:
         environment = Environment(trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)
         environment.filters["json"] = json_text
         environment.globals |= {"table": markdown_table, "share_of": share_of, "feature_lines": _feature_lines}
-        others = ", ".join(f"`{name}`" for name in self.columns.kinds if name not in OWN)
         phrasing = self.phrasing or DecisionCounts()
         stay = "; ".join(f"{n:,} {name}" for name, n in sorted(phrasing.fallbacks.items()))
         text: str = environment.from_string(package_text("dataset_card.jinja")).render(
@@ -77,7 +60,7 @@ class Card:
                 (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
                 for name, by in sorted(phrasing.findings.items())
             ],
-            columns=[*_COLUMNS, *([(others, "from the questions, or notes on linking")] if others else [])],
+            others=", ".join(f"`{name}`" for name in self.columns.kinds if name not in OWN),
             made=[(key, f"`{value}`") for key, value in self.made.items()],
         )
         return text

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.base.faults import RejectedRow, UnansweredRow
+from abstraction.base.properties import package_data
 from abstraction.errors import RowError
 from abstraction.files.records import ANSWERS, QUESTION, Record, heading, parse_literal, read_records, split_cell
 from abstraction.files.row_models import read_each
@@ -97,12 +98,6 @@ UNANSWERED = "the dataset has no answer to it"
 _LIST = "(list "  # the beginning of a list of Freebase
 # One description: a quoted text with escapes, or a bare word.
 _DESCRIPTION = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^\s()"]+))\)(?: |(?=\)\Z))')
-# Relations of PopQA by their names in its field "prop" (Mallen et al. 2023).
-_POPQA = {
-    "author": "P50", "capital": "P36", "capital of": "P1376", "color": "P462", "composer": "P86", "country": "P17",
-    "director": "P57", "father": "P22", "genre": "P136", "mother": "P25", "occupation": "P106", "place of birth": "P19",
-    "producer": "P162", "religion": "P140", "screenwriter": "P58", "sport": "P641",
-}  # fmt: skip
 
 Paths = tuple[str, ...]
 
@@ -162,9 +157,7 @@ class RowShape:
         for name in asked:
             if name in fields and name not in filled:
                 raise RowError(f"no {name}: nothing stands under {_quote_paths(paths[name], language)}")
-        read = {
-            path if path in record.data else path.partition(".")[0] for name in filled for path in paths[name]
-        }
+        read = {path if path in record.data else path.partition(".")[0] for name in filled for path in paths[name]}
         unread = {name: value for name, value in record.data.items() if name not in read}
         # Filled answers are lists, not cells to be split.
         return replace(record, data={**unread, **filled}, flat=record.flat and "answer" not in filled)
@@ -196,58 +189,14 @@ class RowShape:
         return fields
 
 
-def _preset(
-    *,
-    source: str,
-    licence: str = "",
-    relations: Mapping[str, str] | None = None,
-    no_answer: tuple[str, ...] = (),
-    **paths: str,
-) -> RowShape:
-    """The shape of a dataset; of several paths to a field, separated by `|`, the first non-empty one counts."""
-    read: dict[str, Any] = {name: tuple(text.split("|")) for name, text in paths.items()}
-    return RowShape(source=source, licence=licence, relations=relations, no_answer=no_answer, **read)
+def _preset(given: Mapping[str, Any]) -> RowShape:
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return RowShape(**fields)
 
 
-# Fields and licences as the datasets were published; several paths are the forms of several editions.
 PRESETS: Mapping[str, RowShape] = {
-    "nq-open": _preset(
-        question="question", answers="answer|answers", source="NQ-open", licence="CC BY-SA 3.0",
-    ),
-    "entityquestions": _preset(
-        question="question", answers="answers|answer", source="EntityQuestions", licence="MIT",
-    ),
-    "simpleqa": _preset(question="problem|question", answers="answer", source="SimpleQA", licence="MIT"),
-    "triviaqa": _preset(
-        question="question|Question", answers="answer.value|Answer.Value", aliases="answer.aliases.*|Answer.Aliases.*",
-        id="question_id|QuestionId", source="TriviaQA",
-    ),
-    "webquestions": _preset(
-        question="question|utterance", answers="answers.*|answer|targetValue.(description)",
-        source="WebQuestions", licence="CC BY 4.0",
-    ),
-    "popqa": _preset(
-        question="question", answers="possible_answers.*", answer_qids="o_uri", id="id", subject="subj",
-        subject_qid="s_uri", relation="prop", relations=_POPQA, source="PopQA", licence="MIT",
-    ),
-    "mintaka": _preset(
-        question="translations.{language}|question", id="id",
-        answers="answer.answer.*.label.{language}|answerEntity.*.label|answer.mention|answerText|answer.answer.*|answer"
-        "|answers.*",
-        answer_qids="answer.answer.*.name|answerEntity.*.name", language="lang",
-        source="Mintaka", licence="CC BY 4.0",
-    ),
-    "mkqa": _preset(
-        question="queries.{language}|query", answers="answers.{language}.*.text",
-        aliases="answers.{language}.*.aliases.*", answer_qids="answers.{language}.*.entity", id="example_id",
-        answer_kind="answers.{language}.*.type", no_answer=("unanswerable", "long_answer"),
-        source="MKQA", licence="CC BY-SA 3.0",
-    ),
-    "crag": _preset(
-        question="query|question", answers="answer|answers.*", aliases="alt_ans.*", id="interaction_id|id",
-        source="CRAG", licence="CC BY-NC 4.0",
-    ),
-}  # fmt: skip
+    name: _preset(given) for name, given in package_data("datasets.json").items() if name != "_about"
+}
 
 
 def shape_of(

@@ -84,7 +84,11 @@ def write_records(
         if kind == "jsonl":
             with open_for_writing(temporary, packed=_is_packed(path)) as stream:
                 return _write_lines(records, stream)
-        flattened = list(map(_flatten, records))  # the columns are known when all rows were seen
+        # The columns are known when all rows were seen.
+        flattened = [
+            {key: value if _is_plain(value) else json_text(value) for key, value in record.items()}
+            for record in records
+        ]
         if kind == "csv":
             with open_for_writing(temporary, packed=_is_packed(path)) as stream:
                 _write_csv(flattened, stream, raw=csv_raw)
@@ -145,20 +149,15 @@ def json_line(record: Mapping[str, Any]) -> bytes:
         return json_text(record).encode() + b"\n"
 
 
-def _flatten(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with nested values as JSON text, for formats with flat columns."""
-    return {key: value if _is_plain(value) else json_text(value) for key, value in record.items()}
-
-
-def _is_plain(value: object) -> bool:
-    if isinstance(value, list):
-        return all(isinstance(item, str) for item in value)
-    return value is None or isinstance(value, str | int | float)
-
-
 def _data_columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
     """All columns except that of the schema, which the writer adds and rows from our own files have."""
     return [name for name in dict.fromkeys(itertools.chain.from_iterable(records)) if name != "schema_version"]
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value fits into a flat column; others are written as JSON text."""
+    is_texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return is_texts or value is None or isinstance(value, str | int | float)
 
 
 def _write_csv(records: list[dict[str, Any]], binary: BinaryIO, *, raw: bool) -> None:
@@ -167,14 +166,9 @@ def _write_csv(records: list[dict[str, Any]], binary: BinaryIO, *, raw: bool) ->
         writer = csv.writer(stream, lineterminator="\n")  # the same bytes on every system
         writer.writerow(["schema_version", *(columns if raw else map(escape_formula, columns))])
         for record in records:
-            cells = _csv_cells(record, columns)
+            values = map(record.get, columns)
+            cells = (join_cell(v) if isinstance(v, list) else "" if v is None else v for v in values)
             writer.writerow([SCHEMA_VERSION, *(cells if raw else map(escape_formula, cells))])
-
-
-def _csv_cells(record: Mapping[str, Any], columns: list[str]) -> Iterator[Any]:
-    for column in columns:
-        value = record.get(column)
-        yield join_cell(value) if isinstance(value, list) else "" if value is None else value
 
 
 def _write_parquet(records: list[dict[str, Any]], path: Path) -> None:
