@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.base.faults import Fault, RejectedRow, excerpt
@@ -26,7 +26,6 @@ from granola.scoring.shared_settings import (
 if TYPE_CHECKING:
     from granola.matching import Matcher
     from granola.matching.matchers import MatchCase
-    from granola.matching.model_judge import JudgedItem, JudgeMatcher
     from granola.matching.verdict import Verdict
 
 ADDED = ("level", "rule", "abstained")  # fields that each row gets
@@ -61,19 +60,19 @@ class Match(RowsCommand):
         """Match and write. Raises UsageError, and MatcherError for settings that exclude each other."""
         check_answer_language(self.language, self.matcher)
         with writing_rows(self, self.out, inputs=[self.file], force=self.force) as output:
-            tally = MatchCounts(rejected=output.rejected)
+            languages = Counter[str]()
             with open_matcher(
                 self.matcher, out=output.named_path, inputs=[self.file], language=self.language,
                 raw=self.raw,
             ) as chosen:  # fmt: skip
-                output.write(_matched_lines(self._records(), chosen, tally))
+                output.write(_matched_lines(self._records(), chosen, output, languages))
                 signature = chosen.signature()
             output.more |= {
                 "signature": signature, "counts": {"matched": output.written, "rejected": len(output.rejected)}
             }  # fmt: skip
-            warn_of_answer_languages(tally.languages)
-            if tally.replaced:
-                note(f"{count(tally.replaced, 'row')} had {', '.join(ADDED[:-1])} or {ADDED[-1]} already: replaced")
+            warn_of_answer_languages(languages)
+            if replaced := output.counts["replaced"]:
+                note(f"{count(replaced, 'row')} had {', '.join(ADDED[:-1])} or {ADDED[-1]} already: replaced")
             rejected = count(len(output.rejected), "row")
             note(f"{count(output.written, 'row')} matched, {rejected} rejected; matcher: {signature}")
             return output.finish(source=self.file, matcher=signature, language=self.language or "en")
@@ -96,88 +95,56 @@ def check_answer_language(code: str | None, matcher: str) -> None:
         raise UsageError(f"--language goes with --matcher {matcher_names(asking=False)}: a judge reads any language")
 
 
-@dataclass(kw_only=True, slots=True)
-class MatchCounts:
-    """Counts for the final report: rejected rows, rows that lost a field of their own, and rows by language."""
-
-    rejected: list[RejectedRow] = field(default_factory=list)
-    replaced: int = 0
-    languages: Counter[str] = field(default_factory=Counter)
-
-    def reject(self, source: str, reason: str, shown: str) -> None:
-        """Record a rejected row."""
-        self.rejected.append(RejectedRow(source=source, reason=reason, excerpt=excerpt(shown)))
-
-    def fault(self, fault: Fault, record: Record) -> None:
-        """Record a row on which the program failed."""
-        told = {name: str(record.data.get(name, "")) for name in ("id", "prediction")}
-        self.rejected.append(fault.rejected(source=record.source, id=told["id"], text=told["prediction"]))
-
-
 def _matched_lines(
-    records: Iterator[Record | RejectedRow], matcher: Matcher, tally: MatchCounts
+    records: Iterator[Record | RejectedRow], matcher: Matcher, output: RowsOutput, languages: Counter[str]
 ) -> Iterator[Mapping[str, Any]]:
+    """The rows with their verdicts, in order; invalid rows, and those without a verdict, are rejected."""
+    waiting: deque[Record] = deque()
+
+    def rows() -> Iterator[MatchRow]:
+        for read in read_each(records, lambda record: (record, read_row(record))):
+            if isinstance(read, RejectedRow):
+                output.rejected.append(read)
+            else:
+                waiting.append(read[0])
+                yield read[1]
+
+    # Verdicts come in the order of the rows, which are read ahead.
+    for outcome in _outcomes(rows(), matcher, languages):
+        record = waiting.popleft()
+        shown = {name: str(record.data.get(name, "")) for name in ("id", "prediction")}
+        if isinstance(outcome, Fault):
+            output.rejected.append(outcome.rejected(source=record.source, id=shown["id"], text=shown["prediction"]))
+        elif isinstance(outcome, str):
+            said = excerpt(shown["prediction"])
+            output.rejected.append(RejectedRow(source=record.source, reason=outcome, excerpt=said))
+        else:
+            # Fields of the row with these names are overwritten, which is reported.
+            output.counts["replaced"] += not record.data.keys().isdisjoint(ADDED)
+            verdict = {"level": outcome.level, "rule": outcome.rule, "abstained": outcome.abstained}
+            cut = {"answer": outcome.answer, "cuts": list(outcome.cuts)} if outcome.cuts else {}
+            yield {**record.data, **verdict, **cut}
+
+
+def _outcomes(
+    rows: Iterator[MatchRow], matcher: Matcher, languages: Counter[str]
+) -> Iterator[Verdict | Fault | str]:
+    """For each row its verdict, a fault of the program, or the reason why a judge gave none."""
     from granola.matching.matchers import MatchCase, match_each
     from granola.matching.model_judge import JudgeMatcher
 
+    # A judge is asked for many items at a time.
     if isinstance(matcher, JudgeMatcher):
-        yield from _lines_by_judge(_rows(records, tally), matcher, tally)
+        items = (matcher.item(row.prediction, row.levels, row.question) for row in rows)
+        for _, judged in matcher.judge(items):
+            why = f"the judge gave no verdict: {judged.failed} {judged.why}".strip()
+            yield judged.fault or judged.value or why
         return
-    waiting: deque[Record] = deque()
 
     def cases() -> Iterator[MatchCase]:
-        for record, row in _rows(records, tally):
-            waiting.append(record)
+        for row in rows:
             if row.language is not None:
-                tally.languages[row.language] += 1
+                languages[row.language] += 1
             yield MatchCase(prediction=row.prediction, levels=row.levels, question=row.question, language=row.language)
 
-    # Verdicts come in the order of the cases, which run ahead in worker processes.
-    for verdict in match_each(matcher, cases(), workers=None):
-        record = waiting.popleft()
-        if isinstance(verdict, Fault):
-            tally.fault(verdict, record)
-        else:
-            yield _line_with_verdict(record, verdict, tally)
-
-
-def _rows(
-    records: Iterator[Record | RejectedRow], tally: MatchCounts
-) -> Iterator[tuple[Record, MatchRow]]:
-    """The records with their MatchRow; invalid records are rejected."""
-    for row in read_each(records, lambda record: (record, read_row(record))):
-        if isinstance(row, RejectedRow):
-            tally.rejected.append(row)
-        else:
-            yield row
-
-
-def _lines_by_judge(
-    rows: Iterator[tuple[Record, MatchRow]], matcher: JudgeMatcher, tally: MatchCounts
-) -> Iterator[Mapping[str, Any]]:
-
-    waiting: deque[Record] = deque()
-
-    def items() -> Iterator[JudgedItem]:
-        for record, row in rows:
-            waiting.append(record)
-            yield matcher.item(row.prediction, row.levels, row.question)
-
-    # A judge is asked for many items at a time.
-    for item, outcome in matcher.judge(items()):
-        record = waiting.popleft()
-        if outcome.fault is not None:
-            tally.fault(outcome.fault, record)
-        elif outcome.value is None:
-            reason = f"the judge gave no verdict: {outcome.failed} {outcome.why}".strip()
-            tally.reject(record.source, reason, item.prediction)
-        else:
-            yield _line_with_verdict(record, outcome.value, tally)
-
-
-def _line_with_verdict(record: Record, verdict: Verdict, tally: MatchCounts) -> dict[str, Any]:
-    data = record.data
-    # Fields of the row with these names are overwritten, which is reported.
-    tally.replaced += not data.keys().isdisjoint(ADDED)
-    judged = {"answer": verdict.answer, "cuts": list(verdict.cuts)} if verdict.cuts else {}
-    return {**data, "level": verdict.level, "rule": verdict.rule, "abstained": verdict.abstained, **judged}
+    yield from match_each(matcher, cases(), workers=None)

@@ -18,7 +18,6 @@ from granola.errors import UsageError
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from abstraction.files.rows import QARow
-    from abstraction.linking.review import Decisions
     from granola.scoring.system_comparison import Difference
     from kg.store.protocol import Store
 
@@ -87,11 +86,11 @@ def warn_of_language(language: str, store: Store) -> None:
         note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
 
 
-def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> Iterator[QARow]:
+def watch_rows(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
     """Yield the rows; at their end warn on stderr of rows that are probably not read as intended.
 
     These name an unknown language, have a field whose name is almost that of a known one, have two fields of answers,
-    or an answer that is a question. Also warns of `decisions` on rows that do not exist.
+    or an answer that is a question.
     """
     from abstraction.files.records import ANSWERS, meant_by
     from abstraction.files.rows import unknown_language
@@ -99,10 +98,8 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
     others = Counter[str]()
     unread = Counter[str]()
     rows_read = exchanged = twice = 0
-    without_row = {row_id for row_id, _ in decisions}
     for row in rows:
         rows_read += 1
-        without_row.discard(row.id)
         exchanged += row.answers[0].endswith("?") and not row.question.endswith("?")
         if (code := unknown_language(row)) is not None:
             others[code[:20]] += 1
@@ -112,9 +109,6 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
     # A few answers may end in a question mark; most of them only by mistake.
     if 2 * exchanged > rows_read:
         note(f"{count(exchanged, 'row')} of {rows_read:,} have a question as their answer; are the columns exchanged?")
-    if without_row:
-        told = count(len(without_row), "decision")
-        note(f"{told} on no row that was read, as {min(without_row)!r}; is the sheet of these questions?")
     if twice:
         first, second = map(repr, ANSWERS)
         told = f"{count(twice, 'row')} with both {first} and {second}: {first} is read, {second} is left as it is"
@@ -123,8 +117,7 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
     for name, number in unread.most_common(5):
         note(f"{count(number, 'row')} with the field {name!r}, which is not read; is {meant_by(name)!r} meant?")
     for code, number in sorted(others.items())[:5]:
-        rows_told = count(number, "row")
-        note(f"{rows_told} with the language {code!r}, which is no known code: ladders are told in {language!r}")
+        note(f"{count(number, 'row')} with the language {code!r}, no known code: ladders are told in {language!r}")
 
 
 def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
@@ -170,11 +163,8 @@ def print_json(data: Any, *, file: TextIO | None = None) -> None:
     stream = file or sys.stdout
     # An ASCII stream gets escapes, which JSON readers decode.
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
-    # NaN is not valid JSON; json_of has replaced it by null.
-    shown = json.dumps(
-        {"schema_version": 1, **json_of(data)}, ensure_ascii=encoding != "utf8", indent=1, allow_nan=False
-    )
-    print(shown, file=stream)
+    whole = {"schema_version": 1, **json_of(data)}
+    print(json.dumps(whole, ensure_ascii=encoding != "utf8", indent=1, allow_nan=False), file=stream)
 
 
 def json_of(value: Any) -> Any:
@@ -219,13 +209,8 @@ def phase_progress(first: str) -> Iterator[Callable[[str, int, int | None, str],
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[counted]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
+    phase_shown, counted_shown = TextColumn("{task.description}"), TextColumn("{task.fields[counted]}")
+    columns = (phase_shown, BarColumn(), counted_shown, TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(first, total=None, counted="")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -151,56 +151,11 @@ class SourceKind(StrEnum):
     PARQUET = "parquet"
 
 
-def build_from(
-    kind: SourceKind, sources: Sequence[str], out: Path, *, cache: Path | None, settings: BuildSettings
-) -> Report:
-    """Build from sources of one kind.
-
-    Raises UsageError for settings, and for numbers of sources, that the kind does not support.
-    """
-    keep_partial = settings.get("keep_partial", False)
-    if kind is not SourceKind.API and cache is not None:
-        raise UsageError(f"--cache is for --from api; --from {kind} keeps no answers")
-    if keep_partial and kind in (SourceKind.API, SourceKind.SPARQL):
-        raise UsageError(f"--keep-partial is for files; --from {kind} has none")
-    if kind is SourceKind.API:
-        from kg.building.other_sources import build_from_api
-
-        if len(sources) > 1:
-            raise UsageError(f"--from api takes one URL or none, not {len(sources)}")
-        url = sources[0] if sources else None
-        # Ids are easily given as sources.
-        if url is not None and "://" not in url:
-            raise UsageError(f"--from api takes another API's URL, not {url}; entities are named by --ids")
-        return build_from_api(out, url=url, cache=cache, **settings)
-    if kind is SourceKind.SPARQL:
-        from kg.building.other_sources import build_from_sparql
-
-        if len(sources) != 1:
-            raise UsageError(f"--from sparql takes one endpoint, a URL or a known name, not {len(sources)}")
-        return build_from_sparql(sources[0], out, **settings)
-    if not sources:
-        raise UsageError(f"--from {kind} needs a file, or - for standard input")
-    if kind is SourceKind.PARQUET:
-        from kg.building.other_sources import build_from_parquet
-
-        if len(sources) != 1:
-            raise UsageError(f"--from parquet takes one folder of tables, not {len(sources)}")
-        # The tables of an export are taken as a whole.
-        scope = settings.get("scope")
-        narrowed = scope is not None and not scope.everything
-        if narrowed or settings.get("languages") or settings.get("limit") or keep_partial:
-            raise UsageError("--from parquet takes all that was exported; leave selections and limits out")
-        return build_from_parquet(
-            sources[0], out, force=settings.get("force", False), progress=settings.get("progress")
-        )
-    if kind is SourceKind.RDF:
-        from kg.building.other_sources import build_from_rdf
-
-        return build_from_rdf(sources, out, **settings)
-    from kg.building.snapshot import build
-
-    return build(sources, out, **settings)
+SINGLE = {  # kinds that take one source, in words
+    SourceKind.API: "one URL or none",
+    SourceKind.SPARQL: "one endpoint, a URL or a known name",
+    SourceKind.PARQUET: "one folder of tables",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -277,6 +232,10 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         """Build. Raises UsageError for settings that the kind of source does not support."""
         self._check()
         scope, bad_rows = self.scope(self.shape())
+        # The tables of an export are taken as a whole.
+        chosen = not scope.everything or self.limit or self.keep_partial or "all" not in self.languages
+        if self.source_kind is SourceKind.PARQUET and chosen:
+            raise UsageError("--from parquet takes all that was exported; leave selections and limits out")
         languages = languages_of(self.languages)
         with lock_output(self.out), phase_progress("opening") as show:
 
@@ -294,7 +253,17 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
 
     def show(self, result: SnapshotBuilt) -> None:
         """Print the content of the snapshot, and the omitted parts."""
-        _show_report(result.report)
+        report = result.report
+        manifest = report.manifest
+        counts = manifest["counts"]
+        read = count(manifest.get("source_entities", counts["entities"]), "entity", "entities")
+        held = f"{count(counts['entities'], 'entity', 'entities')}, {count(counts['statements'], 'statement')}"
+        lines = [f"{report.path}: {held} of {read} read"]
+        lines += [f"warning: {warning}" for warning in manifest.get("warnings", ())]
+        if manifest.get("time_aware") is False:
+            lines.append("warning: truthy statements alone: no ranks and qualifiers, so what held when is not known")
+        lines += left_out_lines(manifest.get("duplicates", 0), report)
+        print(*map(visible, lines), sep="\n", file=sys.stderr)
 
     def _build(
         self,
@@ -306,12 +275,9 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         frequent_of: Iterable[str] = (),
     ) -> Report:
         from granola import __version__
+        from kg.building import other_sources
+        from kg.building.snapshot import build
 
-        cache = self.cache
-        if self.source_kind is SourceKind.API and cache is None:
-            from kg.building.other_sources import CACHE_SUFFIX
-
-            cache = self.out.with_name(self.out.name + CACHE_SUFFIX)
         settings: BuildSettings = {
             "scope": scope,
             "languages": languages,
@@ -325,7 +291,18 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
             "command": command_line(self.verb, self, folders=True),
             "software": f"granola {__version__}",
         }
-        return build_from(self.source_kind, self.sources, out or self.out, cache=cache, settings=settings)
+        target, kind = out or self.out, self.source_kind
+        if kind is SourceKind.API:
+            # Both builds of --complete share one cache.
+            cache = self.cache or self.out.with_name(self.out.name + other_sources.CACHE_SUFFIX)
+            url = self.sources[0] if self.sources else None
+            return other_sources.build_from_api(target, url=url, cache=cache, **settings)
+        if kind is SourceKind.SPARQL:
+            return other_sources.build_from_sparql(self.sources[0], target, **settings)
+        if kind is SourceKind.PARQUET:
+            force = settings["force"]
+            return other_sources.build_from_parquet(self.sources[0], target, force=force, progress=progress)
+        return (other_sources.build_from_rdf if kind is SourceKind.RDF else build)(self.sources, target, **settings)
 
     def _build_completed(
         self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None]
@@ -365,23 +342,22 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         for option, is_given in (("--along", bool(self.along)), ("--hub-limit", self.hub_limit is not None)):
             if is_given and not self.hops:
                 raise UsageError(f"{option} says how steps are taken and needs --hops N, how many")
-        if self.source_kind is not SourceKind.DUMP and (self.workers or self.restart):
-            raise UsageError(f"--workers and --restart are for dumps, not for --from {self.source_kind}")
-
-
-def _show_report(report: Report) -> None:
-    manifest = report.manifest
-    counts = manifest["counts"]
-    lines = [
-        f"{report.path}: {count(counts['entities'], 'entity', 'entities')},"
-        f" {count(counts['statements'], 'statement')}"
-        f" of {count(manifest.get('source_entities', counts['entities']), 'entity', 'entities')} read"
-    ]
-    lines += [f"warning: {warning}" for warning in manifest.get("warnings", ())]
-    if manifest.get("time_aware") is False:
-        lines.append("warning: truthy statements alone: no ranks and qualifiers, so what held when is not known")
-    lines += left_out_lines(manifest.get("duplicates", 0), report)
-    print(*map(visible, lines), sep="\n", file=sys.stderr)
+        kind = self.source_kind
+        if kind is not SourceKind.DUMP and (self.workers or self.restart):
+            raise UsageError(f"--workers and --restart are for dumps, not for --from {kind}")
+        if kind is not SourceKind.API and self.cache is not None:
+            raise UsageError(f"--cache is for --from api; --from {kind} keeps no answers")
+        if self.keep_partial and kind in (SourceKind.API, SourceKind.SPARQL):
+            raise UsageError(f"--keep-partial is for files; --from {kind} has none")
+        if kind not in SINGLE and not self.sources:
+            raise UsageError(f"--from {kind} needs a file, or - for standard input")
+        if kind in SINGLE and len(self.sources) != 1 and (self.sources or kind is not SourceKind.API):
+            raise UsageError(f"--from {kind} takes {SINGLE[kind]}, not {len(self.sources)}")
+        # Ids are easily given as sources.
+        if kind is SourceKind.API and self.sources and "://" not in self.sources[0]:
+            raise UsageError(
+                f"--from api takes another API's URL, not {self.sources[0]}; entities are named by --ids"
+            )
 
 
 def left_out_lines(duplicates: int, report: Report | SparkReport) -> Iterator[str]:

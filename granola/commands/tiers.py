@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from abstraction.base.tiers import Tier
-    from abstraction.files.rows import QARow, TieredRow
+    from abstraction.files.rows import TieredRow
 
 SHOWN_ALIASES = 6  # aliases of a tier that fit on a line
 PLAIN_WIDTH = 160  # characters of a line of a ladder where the output is no terminal
@@ -175,7 +175,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             self.files_of(self.qa), relation=relation, limit=self.limit, on_reject=output.rejected.append,
             on_unanswered=lambda row: output.counts.update(["unanswered"]), shape=self.shape(), language=self.language,
         )  # fmt: skip
-        questions = watch_rows((with_decisions(row, decisions) for row in asked), self.language, decisions)
+        questions = watch_rows((with_decisions(row, decisions) for row in asked), self.language)
         how: dict[str, Any] = {"language": self.language, "linker": self.linker, "on_reject": output.rejected.append}
         if self.spark is None:
             ladders = make_ladders(questions, store, **how)
@@ -235,8 +235,11 @@ class Ladder(Command[ReviewedLadder]):
 
     def run(self) -> ReviewedLadder:
         """Make the ladder. Raises RowError for an empty question or answer, or an id that is none."""
+        from abstraction.files.row_models import qid_of
+        from abstraction.files.rows import QARow
         from abstraction.linking.review import Reviewer, doubt_lines
         from abstraction.maker.pipeline import make_ladders
+        from abstraction.text.questions.relation_wording import subject_of
 
         if not self.question.strip() or not self.answer.strip():
             raise RowError("the question and the answer must not be empty")
@@ -245,7 +248,15 @@ class Ladder(Command[ReviewedLadder]):
             raise RowError(f"the answer {self.answer!r} is a question; the question comes first, and ends with '?'")
         relation = self._relation()
         check_language(self.language)
-        row = self._row(relation)
+        row = QARow(
+            id="1",
+            question=self.question.strip(),
+            answers=(self.answer.strip(),),
+            answer_qids=(qid_of(self.answer_qid, "--answer-qid"),),
+            relation=relation,
+            subject_text=self.subject or (subject_of(self.question, relation, self.language) if relation else None),
+            subject_qid=qid_of(self.subject_qid, "--subject-qid"),
+        )
         with closing(open_store(self.snapshot)) as store:
             warn_of_language(self.language, store)
             warn_of_time(store)
@@ -290,21 +301,6 @@ class Ladder(Command[ReviewedLadder]):
         told = f"relation {wording.relation}" if wording.relation else f"{sort}: the ladder follows the answer's class"
         note(f"{told} (by the wording; --relation sets it)")
         return wording.relation
-
-    def _row(self, relation: str | None) -> QARow:
-        from abstraction.files.row_models import qid_of
-        from abstraction.files.rows import QARow
-        from abstraction.text.questions.relation_wording import subject_of
-
-        return QARow(
-            id="1",
-            question=self.question.strip(),
-            answers=(self.answer.strip(),),
-            answer_qids=(qid_of(self.answer_qid, "--answer-qid"),),
-            relation=relation,
-            subject_text=self.subject or (subject_of(self.question, relation, self.language) if relation else None),
-            subject_qid=qid_of(self.subject_qid, "--subject-qid"),
-        )
 
 
 def _is_question(text: str) -> bool:
