@@ -32,9 +32,11 @@ def open_model(
     from abstraction.models.spec import BATCH_SETTINGS, open_spec, parse_model_spec
 
     spec = parse_model_spec(word)
-    cache, log = answer_paths(spec, out)
     taken = [*inputs, *([] if out is None else [out])]
+    cache = log = None  # of stored answers, and of calls; a replay has none
     if spec.kind != "replay":
+        cache = spec.settings.get("answers") or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
+        log = None if cache is None else Path(f"{str(cache).removesuffix(ANSWERS_SUFFIX)}{CALLS_SUFFIX}")
         # The answers of a batch come later and need a place until then.
         if cache is None and (batch := [name for name in BATCH_SETTINGS if name in spec.settings]):
             raise UsageError(
@@ -52,7 +54,11 @@ def open_model(
             yield model
     finally:
         model.close()
-        report_usage(model)
+        had = model.totals
+        if had.calls or had.cached:
+            failed = f" ({had.failed_calls:,} brought nothing)" if had.failed_calls else ""
+            tokens = f"; {had.prompt_tokens:,} tokens sent, {had.completion_tokens:,} received" if had.calls else ""
+            note(f"model: {count(had.calls, 'call')}{failed}, {count(had.cached, 'answer')} had before{tokens}")
 
 
 @contextmanager
@@ -86,25 +92,6 @@ def _use_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) ->
             f"{count(len(written), 'request')} written to {file}, and nothing was asked; have the provider answer "
             "them, then give the same command with batch_results=RESULTS in the place of batch_file"
         )
-
-
-def answer_paths(spec: ModelSpec, out: Path | str | None) -> tuple[Path | None, Path | None]:
-    """The paths of a model's stored answers and of the log of its calls; None for a replay."""
-    if spec.kind == "replay":
-        return None, None
-    cache = spec.settings.get("answers") or (None if out is None else Path(f"{out}{ANSWERS_SUFFIX}"))
-    return cache, None if cache is None else Path(f"{str(cache).removesuffix(ANSWERS_SUFFIX)}{CALLS_SUFFIX}")
-
-
-def report_usage(model: ChatModel) -> None:
-    """Print on stderr the calls, stored answers and tokens of a model."""
-    had = model.totals
-    # Nothing was asked, so there is nothing to report.
-    if not had.calls and not had.cached:
-        return
-    failed = f" ({had.failed_calls:,} brought nothing)" if had.failed_calls else ""
-    tokens = f"; {had.prompt_tokens:,} tokens sent, {had.completion_tokens:,} received" if had.calls else ""
-    note(f"model: {count(had.calls, 'call')}{failed}, {count(had.cached, 'answer')} had before{tokens}")
 
 
 @contextmanager

@@ -13,8 +13,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from abstraction.base.faults import RejectedRow
 from abstraction.files.writing import check_format, write_records
 from granola.base.run_record import SUFFIX as RECORD_SUFFIX
@@ -58,7 +56,7 @@ def check_outputs(
             beside = "" if path == Path(out) else f", which {asked} {out} would write,"
             raise UsageError(f"{path}{beside} is also an input and would be lost; give another {asked}")
         # A failed run leaves its list of rejected rows, which must not block the next run.
-        is_left = path != Path(out) and not Path(out).exists() and _is_list_of_rejects(place)  # left by a failed run
+        is_left = path != Path(out) and not Path(out).exists() and _is_list_of_rejects(place)
         if place.exists() and not force and not is_left:
             # A wrong input is the likelier mistake than an output that exists.
             if missing := [one for one in given if "://" not in str(one) and not one.exists()]:
@@ -71,11 +69,7 @@ def _is_list_of_rejects(place: Path) -> bool:
     if not place.name.endswith(REJECTS_SUFFIX) or not place.is_file():
         return False
     with place.open("rb") as stream:
-        try:
-            first = orjson.loads(stream.readline())
-        except orjson.JSONDecodeError:
-            return False
-    return isinstance(first, dict) and {"schema_version", "source", "reason"} <= first.keys()
+        return stream.readline().startswith(b'{"schema_version":1,"source":')
 
 
 def _is_same_file(place: Path, given: Path) -> bool:
@@ -104,9 +98,16 @@ def writing(
         return
     given = list(inputs)
     check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)
-    with lock_output(out, asked=asked), _remove_on_error(out):
+    with lock_output(out, asked=asked):
         check_outputs(out, inputs=given, sides=sides, force=force, asked=asked)  # written by another process meanwhile?
-        yield
+        before = _stamp(out)
+        try:
+            yield
+        except (OSError, BatchWritten):
+            # What the block wrote is not whole; a file that it has not written is the user's and stays.
+            if _stamp(out) != before:
+                writable(out).unlink(missing_ok=True)
+            raise
 
 
 @contextmanager
@@ -158,24 +159,10 @@ def _open_locked(lock: Path) -> int:
         os.close(handle)
 
 
-@contextmanager
-def _remove_on_error(out: Path | str) -> Iterator[None]:
-    """Remove `out` if the block wrote it and then failed to write, or wrote requests for a batch."""
-    before = _stamp(out)
-    try:
-        yield
-    except (OSError, BatchWritten):
-        # A file that the block has not written is the user's and stays.
-        if _stamp(out) != before:
-            writable(out).unlink(missing_ok=True)
-        raise
-
-
 def _stamp(out: Path | str) -> tuple[int, int] | None:
-    if not Path(out).exists():
-        return None
-    found = Path(out).stat()
-    return found.st_ino, found.st_mtime_ns  # a replaced or changed file differs in one of them
+    """The identity of a file; a replaced or changed one has another."""
+    found = Path(out).stat() if Path(out).exists() else None
+    return found and (found.st_ino, found.st_mtime_ns)
 
 
 def check_standard_input(inputs: Iterable[Path | str]) -> None:
