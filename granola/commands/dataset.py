@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from abstraction.base.faults import OnReject
     from abstraction.files.row_shapes import RowShape
     from abstraction.files.rows import QARow
+    from abstraction.linking.review import Decisions
 
 
 class DataFormat(StrEnum):
@@ -55,12 +56,15 @@ class DataFormat(StrEnum):
     JSONL = "jsonl"
 
 
+@dataclass(frozen=True, kw_only=True)
 class WatchedFiles(QuestionFiles):
     """Files of questions; rows that are probably not read as intended are reported on standard error."""
 
+    decisions: Decisions = field(default_factory=dict)
+
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """See `QuestionFiles.read`."""
-        return watch_rows(QuestionFiles.read(self, on_reject), self.language)
+        return watch_rows(QuestionFiles.read(self, on_reject), self.language, self.decisions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,8 +122,9 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             limit=self.limit,
             shape=self.shape(),
             language=self.language,
+            decisions=self.read_review(),
         )
-        settings = self._settings()
+        settings = self._settings(questions.decisions)
         self.check_models()
         # Before anything is written.
         for path in questions.files:
@@ -131,7 +136,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         with lock_output(self.out):
             return self._build(questions, settings)
 
-    def _settings(self) -> DatasetSettings:
+    def _settings(self, decisions: Decisions) -> DatasetSettings:
         steps = frozenset(STEPS) - frozenset(self.without)
         return DatasetSettings(
             name=self.name if self.name is not None else resolved(self.out).name,
@@ -144,7 +149,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             trivial=read_trivial(self.trivial) if self.trivial else (),
             most=self.threshold,
             least=self.min_confidence.value if self.min_confidence is not None else None,
-            decisions=tuple((*key, meant) for key, meant in sorted(self.read_review().items())),
+            decisions=tuple((*key, meant) for key, meant in sorted(decisions.items())),
             command=command_line(self.verb, self),
         )
 

@@ -18,6 +18,7 @@ from granola.errors import UsageError
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from abstraction.files.rows import QARow
+    from abstraction.linking.review import Decisions
     from granola.scoring.system_comparison import Difference
     from kg.store.protocol import Store
 
@@ -86,11 +87,11 @@ def warn_of_language(language: str, store: Store) -> None:
         note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
 
 
-def watch_rows(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
+def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> Iterator[QARow]:
     """Yield the rows; at their end warn on stderr of rows that are probably not read as intended.
 
     These name an unknown language, have a field whose name is almost that of a known one, have two fields of answers,
-    or an answer that is a question.
+    or an answer that is a question. Also warns of `decisions` on rows that do not exist.
     """
     from abstraction.files.records import ANSWERS, meant_by
     from abstraction.files.rows import unknown_language
@@ -98,8 +99,10 @@ def watch_rows(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
     others = Counter[str]()
     unread = Counter[str]()
     rows_read = exchanged = twice = 0
+    without_row = {row_id for row_id, _ in decisions}
     for row in rows:
         rows_read += 1
+        without_row.discard(row.id)
         exchanged += row.answers[0].endswith("?") and not row.question.endswith("?")
         if (code := unknown_language(row)) is not None:
             others[code[:20]] += 1
@@ -109,6 +112,9 @@ def watch_rows(rows: Iterable[QARow], language: str) -> Iterator[QARow]:
     # A few answers may end in a question mark; most of them only by mistake.
     if 2 * exchanged > rows_read:
         note(f"{count(exchanged, 'row')} of {rows_read:,} have a question as their answer; are the columns exchanged?")
+    if without_row:
+        decided = count(len(without_row), "decision")
+        note(f"{decided} on no row that was read, as {min(without_row)!r}; is the sheet of these questions?")
     if twice:
         first, second = map(repr, ANSWERS)
         told = f"{count(twice, 'row')} with both {first} and {second}: {first} is read, {second} is left as it is"

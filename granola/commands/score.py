@@ -12,12 +12,7 @@ from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, recorded_settings
 from granola.base.terminal_lines import Part, Verbatim, show_lines
 from granola.commands.command import Command
-from granola.commands.messages import (
-    count,
-    note,
-    report_rejects,
-    warn_of_answer_languages,
-)
+from granola.commands.messages import count, note, report_rejects, warn_of_answer_languages
 from granola.commands.models import check_matcher, open_matcher
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, writing
 from granola.errors import UsageError
@@ -40,7 +35,6 @@ if TYPE_CHECKING:
     from granola.scoring.aggregation import ItemScore
     from granola.scoring.grouping import GroupedScores
     from granola.scoring.metrics import Standard
-    from granola.scoring.predictions import PredictionFile
 
 BY_ID, BY_QUESTION = "id", "question"  # values of --join; any other is the path of the question in predictions
 SystemFiles = Annotated[
@@ -104,27 +98,10 @@ class ScoringSettings:
 
     def resolved_settings(self) -> dict[str, Any]:
         """The settings for a run record, with the values of those defaults that depend on the matcher."""
-        from granola.matching import F1Matcher
         from granola.scoring.metrics import usual_standard
 
-        settings = recorded_settings(self, ScoringSettings)
-        # Defaults that depend on the matcher are recorded with the values they had.
-        settings["standard"] = self.first_level or usual_standard(self.matcher_name)
-        if self.matcher == "f1":
-            settings["matcher"] = f"f1:{F1Matcher().tau}"
-        return settings
-
-
-def warn_of_questions(file: PredictionFile, rows: Sequence[TieredRow]) -> None:
-    """Warn on stderr of predictions whose question differs from that of the row with their id."""
-    from granola.scoring.predictions import count_other_questions
-
-    other, carrying = count_other_questions(file, rows)
-    if other:
-        note(
-            f"{file.name}: {other:,} of {count(carrying, 'prediction')} with a question carry another one than the row "
-            "of their id asks; where ids are not those of the tiered file, give --join question"
-        )
+        standard = self.first_level or usual_standard(self.matcher_name)
+        return {**recorded_settings(self, ScoringSettings), "standard": standard}
 
 
 def score_systems(
@@ -143,7 +120,7 @@ def score_systems(
     """
     from granola.scoring import scores
     from granola.scoring.prediction_shapes import prediction_shape
-    from granola.scoring.predictions import QuestionIds, read_predictions
+    from granola.scoring.predictions import QuestionIds, count_other_questions, read_predictions
     from granola.scoring.tiered_file import read_tiered_file
 
     settings.check()
@@ -159,7 +136,12 @@ def score_systems(
     files = [read_predictions(path, by_question=by_question, shape=shape) for path in predictions]
     # Where questions join, they agree by definition.
     for file in files if by_question is None else ():
-        warn_of_questions(file, read.rows)
+        other, carrying = count_other_questions(file, read.rows)
+        if other:
+            note(
+                f"{file.name}: {other:,} of {count(carrying, 'prediction')} with a question carry another one than the "
+                "row of their id asks; where ids are not those of the tiered file, give --join question"
+            )
     how = scores.ScoreSettings(
         lambda_=settings.lambda_, standard=settings.first_level, resamples=settings.resamples,
         allow_missing=settings.allow_missing, workers=None,
@@ -178,18 +160,10 @@ def score_systems(
             judge_ahead(chosen, read.rows, file, settings.first_level or "aliases")
             # `faults` collects those of all systems; each file reports its own.
             before = len(faults)
-            reports.append(
-                scores.score(
-                    read,
-                    file,
-                    chosen,
-                    how,
-                    system=name,
-                    on_item=on_item,
-                    keep_items=keep_items,
-                    on_reject=faults.append,
-                )
+            report = scores.score(
+                read, file, chosen, how, system=name, on_item=on_item, keep_items=keep_items, on_reject=faults.append
             )
+            reports.append(report)
             report_rejects(file.name, faults[before:])
     return Systems(tiered=read, files=files, reports=reports, faults=faults)
 
@@ -236,17 +210,13 @@ class Score(Command[Systems], ScoringSettings):
                 )  # fmt: skip
             list_rejects(self.out, systems.rejected)
             report = systems.report
-            write_run_record(
-                self.out,
-                command=self.verb,
-                arguments={**self.arguments(), **self.resolved_settings(), "matcher": report.signature.matcher},
-                inputs=inputs,
-                more={
-                    "signature": str(report.signature),
-                    "counts": dict(report.counts),
-                    "rejected": [row.to_json() for row in systems.rejected],
-                },
-            )
+            more = {
+                "signature": str(report.signature),
+                "counts": dict(report.counts),
+                "rejected": [row.to_json() for row in systems.rejected],
+            }
+            arguments = {**self.arguments(), **self.resolved_settings(), "matcher": report.signature.matcher}
+            write_run_record(self.out, command=self.verb, arguments=arguments, inputs=inputs, more=more)
         return systems
 
     def failed(self, result: Systems) -> bool:

@@ -109,16 +109,6 @@ class Serve(Command[None]):
     seconds: Annotated[
         float, Setting("Longest time for one request; a batch has 60 times as much.", least=0.1, advanced=True)
     ] = 10.0
-    waiting: Annotated[
-        int, Setting("Requests that wait, in each process; further ones are refused.", least=1, advanced=True)
-    ] = 32
-    hang_seconds: Annotated[
-        float,
-        Setting("A process that gives no sign of life for so long is replaced.", least=3, advanced=True),
-    ] = 10.0
-    memory: Annotated[
-        int, Setting("MiB that a process may hold of its own; one that holds more is replaced.", least=1, advanced=True)
-    ] = 700
     access_log: Annotated[
         AccessLogName, Setting("One line a request on standard output: off, text or json; never what was asked.")
     ] = AccessLogName.OFF
@@ -156,7 +146,9 @@ class Serve(Command[None]):
             run(settings, sock, workers=self.workers, ready=ready)
 
     def _token(self) -> str | None:
-        """The token that clients must send, None for none. Raises UsageError for settings that exclude each other."""
+        """The token that clients must send, None for none. Raises UsageError for one that HTTP cannot transmit, and for
+        settings that exclude each other.
+        """
         if self.snapshot is not None and self.demo:
             raise UsageError("--snapshot and --demo are both given: give one of them")
         if self.snapshot is None and not self.demo and self.dataset is None:
@@ -164,7 +156,10 @@ class Serve(Command[None]):
                 "nothing to serve is given: give the --snapshot to serve, --demo for the bundled one, or a --dataset"
             )
         check_language(self.language)
-        token = None if self.no_auth else read_token()
+        token = None if self.no_auth else os.environ.get(TOKEN)
+        # Printable ASCII: the only text that fits into a header unchanged.
+        if token is not None and not re.fullmatch(r"[!-~][ -~]{6,}[!-~]", token):
+            raise UsageError(f"{TOKEN} must have 8 or more printable ASCII characters, and no space at its ends")
         # A service that others can reach needs a token, or an explicit refusal of one.
         if token is None and not self.no_auth and not _is_loopback(self.host):
             raise UsageError(
@@ -188,11 +183,8 @@ class Serve(Command[None]):
             rows=self.max_rows,
             seconds=self.seconds,
             batch_seconds=60 * self.seconds,
-            waiting=self.waiting,
             hosts=_hosts(self.host, self.allow_host),
-            memory=self.memory * MIB,
             access_log=self.access_log.value,
-            hang_seconds=self.hang_seconds,
         )
 
 
@@ -215,17 +207,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def read_token() -> str | None:
-    """The token in the environment, None without one. Raises UsageError for one that HTTP cannot transmit."""
-    token = os.environ.get(TOKEN)
-    if token is None:
-        return None
-    # Printable ASCII: the only text that fits into a header unchanged.
-    if len(token) < 8 or not token.isascii() or not token.isprintable() or token != token.strip():
-        raise UsageError(f"{TOKEN} must have 8 or more printable ASCII characters, and no space at its ends")
-    return token
 
 
 def _log_accesses() -> None:

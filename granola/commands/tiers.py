@@ -175,7 +175,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             self.files_of(self.qa), relation=relation, limit=self.limit, on_reject=output.rejected.append,
             on_unanswered=lambda row: output.counts.update(["unanswered"]), shape=self.shape(), language=self.language,
         )  # fmt: skip
-        questions = watch_rows((with_decisions(row, decisions) for row in asked), self.language)
+        questions = watch_rows((with_decisions(row, decisions) for row in asked), self.language, decisions)
         how: dict[str, Any] = {"language": self.language, "linker": self.linker, "on_reject": output.rejected.append}
         if self.spark is None:
             ladders = make_ladders(questions, store, **how)
