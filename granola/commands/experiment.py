@@ -97,7 +97,12 @@ class Experiment(Command[ExperimentDone]):
         if not self.no_report:
             check_drawing()
         with lock_output(self.out):
-            _write_plan(self.out, systems)
+            if self.out.exists() and not self.out.is_dir():
+                raise UsageError(f"{self.out} is no folder; --out takes one, which is made")
+            if self.out.is_dir() and any(self.out.iterdir()) and not (self.out / STATE).is_file():
+                raise UsageError(f"{self.out} is not empty and holds no experiment; give --out a folder of its own")
+            (self.out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
+            _write_json(self.out / STATE, {"schema_version": 1, "systems": _command_lines(systems)})
             missing = 0
             for number, (name, system) in enumerate(systems.items(), start=1):
                 # Outputs of an earlier run are reused only where all that determines them is unchanged.
@@ -130,14 +135,13 @@ class Experiment(Command[ExperimentDone]):
             note(f"{result.missing:,} answers are missing; the same command asks for them again")
 
 
-# The plan: reading of the file.
-
-
 def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate], dict[str, Any]]:
     """Return (tiered rows, the commands that make predictions in `out` by system, the settings of scoring).
 
     Raises UsageError for settings that no command has, and for missing files.
     """
+    from abstraction.models.spec import parse_model_spec, with_settings
+
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -154,10 +158,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
     if not Path(tiered).is_file():
         raise FileNotFoundError(2, "no such file", tiered)
     systems: dict[str, Answer | Aggregate] = {}
-    from abstraction.models.spec import parse_model_spec, with_settings
-
-    # Next to the folder: the answers outlive a deleted experiment.
-    answers = out.parent / ANSWERS
+    answers = out.parent / ANSWERS  # next to the folder: the answers outlive a deleted experiment
     try:
         for name, settings in _combinations(table, models):
             predictions = str(out / f"{name}.jsonl")
@@ -185,13 +186,13 @@ def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], where: str) ->
 
 def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The name and the settings of each distinct system: values that its method does not use make no further system."""
+    from abstraction.models.spec import with_settings
+
     listed = {key for key in ASKING if isinstance(table.get(key), list)}
     choices = {key: table[key] if key in listed else [table[key]] for key in ASKING if key in table}
     for key in listed:
         if not table[key]:
             raise UsageError(f"{key} is an empty list; give at least one value")
-    from abstraction.models.spec import with_settings
-
     # Combinations that differ only in settings without effect have the same name.
     told: set[str] = set()
     for model, *values in product(models, *choices.values()):
@@ -222,19 +223,6 @@ def _affects_method(method: str, key: str) -> bool:
         return method in ("drag-graph", "self-consistency")
     owners = {"support": "drag-graph", "counting": "self-consistency", "aggregator": "drag"}
     return owners.get(key, method) == method  # other settings apply to every method
-
-
-# Running of the plan.
-
-
-def _write_plan(out: Path, systems: Mapping[str, Answer | Aggregate]) -> None:
-    """Write the commands of all systems into the folder. Raises UsageError for a folder with other content."""
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is no folder; --out takes one, which is made")
-    if out.is_dir() and any(out.iterdir()) and not (out / STATE).is_file():
-        raise UsageError(f"{out} is not empty and holds no experiment; give --out a folder of its own")
-    (out / PREDICTIONS).mkdir(parents=True, exist_ok=True)
-    _write_json(out / STATE, {"schema_version": 1, "systems": _command_lines(systems)})
 
 
 def _command_lines(systems: Mapping[str, Answer | Aggregate]) -> dict[str, str]:

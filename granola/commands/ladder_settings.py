@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
-import orjson
-
+from abstraction.files.writing import json_line
 from granola.base.settings import Setting, recorded_settings, settings_of
 from granola.commands.messages import count, note
 from granola.commands.models import open_model
@@ -155,14 +154,9 @@ class PhrasingSettings:
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
         mode: Mode = "paper" if self._is_paper_procedure else "free"
-        return ModelPhraser(
-            model,
-            store,
-            mode=mode,
-            prompts=read_prompts(self.prompts),
-            unproven="drop" if self.phrase_mode is PhrasingMode.STRICT else "keep",
-            language=language,
-        )
+        unproven: Literal["drop", "keep"] = "drop" if self.phrase_mode is PhrasingMode.STRICT else "keep"
+        prompts = read_prompts(self.prompts)
+        return ModelPhraser(model, store, mode=mode, prompts=prompts, unproven=unproven, language=language)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,14 +199,13 @@ class DatasetModels(PhrasingSettings):
         from abstraction.phrasing.phraser import ConsistencyScorer
         from abstraction.phrasing.phrasing_prompts import read_prompts
 
-        word, phraser, scorer = self.phrase, None, None
-        model: ChatModel | None = None
-        if word is not None:
-            model = stack.enter_context(open_model(word, out, inputs))
+        model = phraser = scorer = None
+        if self.phrase is not None:
+            model = stack.enter_context(open_model(self.phrase, out, inputs))
             phraser = self.phraser(model, store, language)
         if self.consistency is not None:
             # One server or set of weights serves both where the specs are equal.
-            if model is None or word != self.consistency:
+            if model is None or self.phrase != self.consistency:
                 model = stack.enter_context(open_model(self.consistency, out, inputs))
             scorer = ConsistencyScorer(model, prompts=read_prompts(self.prompts), samples=self.samples)
         return phraser, scorer
@@ -236,17 +229,12 @@ class PhrasingRun:
             stream: BinaryIO | None = None
             if self._log is not None:
                 stream = stack.enter_context(stack.enter_context(atomic_path(self._log)).open("wb"))
-                self._write(stream, {"schema_version": 1, "kind": "phrasing", **self.phraser.settings})
+                stream.write(json_line({"schema_version": 1, "kind": "phrasing", **self.phraser.settings}))
             for row in self.phraser.stream(ladders, on_reject=on_reject):
                 self.counts.add(row)
-                for line in log_lines(row) if stream is not None else ():
-                    self._write(stream, line)
+                if stream is not None:
+                    stream.writelines(map(json_line, log_lines(row)))
                 yield without_decisions(row)
-
-    @staticmethod
-    def _write(stream: BinaryIO | None, line: Mapping[str, Any]) -> None:
-        if stream is not None:
-            stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
     def warn(self) -> None:
         """Note on standard error how many rows another run would ask for again."""
