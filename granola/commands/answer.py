@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -199,38 +199,6 @@ def _linked_to(where: str | None, language: str, stack: ExitStack, output: RowsO
     return store
 
 
-def weights_of(files: Mapping[str, str], labelled: str, language: str) -> dict[str, float]:
-    """Weights by system: the share of correct answers among those given to labelled questions, with mean 1 over
-    systems.
-
-    The share has Laplace smoothing: (correct + 1) / (given + 2). Raises UsageError where a system answers none of the
-    questions.
-    """
-    from granola.decoding.samples import read_samples
-    from granola.matching import matcher
-    from granola.scoring.metrics import LAMBDA
-    from granola.scoring.predictions import Prediction
-    from granola.scoring.scores import score_item
-    from granola.scoring.tiered_file import read_tiered_file
-
-    ladders = {row.id: row for row in read_tiered_file(labelled).rows}
-    rules = matcher("rules", language=language)
-    shares = {}
-    for system, path in files.items():
-        rows = read_samples(path, on_reject=lambda row: None, as_one=True)
-        verdicts = [
-            score_item(ladders[row.id], Prediction(id=row.id, text=text), rules, LAMBDA).verdict
-            for row in rows if row.id in ladders for text in row.samples
-        ]  # fmt: skip
-        # Weights are precision: abstaining costs a system nothing.
-        given = [verdict for verdict in verdicts if verdict is not None and not verdict.abstained]
-        if not verdicts:
-            raise UsageError(f"{path} has no row with an id of {labelled}")
-        shares[system] = (sum(verdict.level is not None for verdict in given) + 1) / (len(given) + 2)
-    mean = sum(shares.values()) / len(shares)
-    return {system: round(share / mean, 4) for system, share in shares.items()}
-
-
 class AggregateMethod(StrEnum):
     """The values of `--method`."""
 
@@ -258,13 +226,6 @@ class Aggregate(RowsCommand):
         ),
     ]
     out: Out
-    labelled: Annotated[
-        str | None,
-        Setting(
-            "Tiered rows of some of the questions: a system's responses count by its share of right answers there.",
-            metavar="TIERED",
-        ),
-    ] = None
     method: Annotated[AggregateMethod, Setting("How one answer is made of several.")] = AggregateMethod.DRAG_GRAPH
     snapshot: Annotated[
         str | None,
@@ -299,11 +260,8 @@ class Aggregate(RowsCommand):
             raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
         if self.snapshot is None and needs_snapshot(rule):
             raise UsageError("responses are linked to a snapshot: give --snapshot, or --method self-consistency alone")
-        inputs = [*self.samples, self.snapshot, self.labelled]
+        inputs = [*self.samples, self.snapshot]
         check_standard_input(self.samples)
-        # A single weight changes nothing.
-        if self.labelled is not None and len(self.samples) == 1:
-            raise UsageError("--labelled weighs systems against each other: give a file for each of them")
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             with ExitStack() as stack:
                 store = _linked_to(self.snapshot, self.language, stack, output)
@@ -318,8 +276,8 @@ class Aggregate(RowsCommand):
         from abstraction.files.rows import read_tiered
         from granola.decoding.guessing import guesses
 
-        if len(self.samples) != 1 or self.aggregator or self.snapshot or self.labelled:
-            raise UsageError("--method guess takes one file of tiered rows; no --aggregator, --snapshot, --labelled")
+        if len(self.samples) != 1 or self.aggregator or self.snapshot:
+            raise UsageError("--method guess takes one file of tiered rows; no --aggregator, no --snapshot")
         (tiered,) = self.samples
         with writing_rows(self, self.out, inputs=[tiered], force=self.force) as output:
             rejected = output.rejected
@@ -355,7 +313,7 @@ class Aggregate(RowsCommand):
             yield prediction_row(row, decision, method=self.method)
 
     def _rows(self, output: RowsOutput) -> Iterable[SampleRow]:
-        """The questions with responses; for several systems with names and weights."""
+        """The questions with responses; for several systems with their names."""
         from granola.decoding.samples import read_samples, read_systems
 
         reject = output.rejected.append
@@ -365,9 +323,7 @@ class Aggregate(RowsCommand):
         from granola.scoring.system_comparison import names_of_systems
 
         files = dict(zip(names_of_systems(self.samples), self.samples, strict=True))
-        weights = None if self.labelled is None else weights_of(files, self.labelled, self.language)
-        output.more["weights"] = weights or dict.fromkeys(files, 1.0)
-        return read_systems(files, on_reject=reject, weights=weights)[: self.limit]
+        return read_systems(files, on_reject=reject)[: self.limit]
 
     def _by_model(
         self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining

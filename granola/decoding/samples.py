@@ -91,20 +91,18 @@ def read_samples(
         raise RowError(f"{path}: no row with samples{first}; {EXPECTED}")
 
 
-def read_systems(
-    files: Mapping[str, Path | str], *, on_reject: OnReject, weights: Mapping[str, float] | None = None
-) -> list[SampleRow]:
-    """Merge the files of several systems by id: each response is a sample with the name and weight of its system.
+def read_systems(files: Mapping[str, Path | str], *, on_reject: OnReject) -> list[SampleRow]:
+    """Merge the files of several systems by id: each response is a sample with the name of its system.
 
-    A row has a prediction, or several samples that share the weight of the system. Other fields come from the first
-    file with the question. Raises RowError for an unusable file.
+    A row has a prediction, or several samples, which together weigh as much. Other fields come from the first file
+    with the question. Raises RowError for an unusable file.
     """
     rows: dict[str, SampleRow] = {}
     for system, path in files.items():
         for row in read_samples(path, on_reject=on_reject, as_one=True):
             before = rows.get(row.id, replace(row, samples=()))
             # A system has one vote in all, however many samples it has.
-            each = (weights or {}).get(system, 1.0) / len(row.samples)
+            each = 1.0 / len(row.samples)
             rows[row.id] = replace(
                 before,
                 samples=(*before.samples, *row.samples),
