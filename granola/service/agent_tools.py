@@ -12,6 +12,7 @@ from kg.errors import ForeseenError
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
+    from abstraction.base.tiers import Tier
     from abstraction.files.rows import TieredRow
     from kg.store.protocol import Store
 
@@ -78,18 +79,12 @@ class AgentTools:
         from granola.report.ladder_view import evidence_line
 
         row = self._row(question, answer, qid)
-        levels = [
-            [
-                {
-                    "text": tier.text,
-                    "qid": tier.qid,
-                    "bits": tier.bits,
-                    "evidence": [evidence_line(step) for step in tier.evidence],
-                }
-                for tier in level.tiers
-            ]
-            for level in row.levels
-        ]
+
+        def shown(tier: Tier) -> dict[str, Any]:
+            evidence = [evidence_line(step) for step in tier.evidence]
+            return {"text": tier.text, "qid": tier.qid, "bits": tier.bits, "evidence": evidence}
+
+        levels = [[shown(tier) for tier in level.tiers] for level in row.levels]
         return {"levels": levels, "no_coarser_answer": _why_none(row)}
 
     async def link(self, name: str, question: str | None = None) -> dict[str, Any]:

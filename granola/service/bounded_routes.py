@@ -100,7 +100,12 @@ class BoundedRoute(APIRoute):
     def _reading(self, kind: Any) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         async def handle(request: Request) -> Response:
             service: Service = request.app.state.served
-            self._check(request)
+            media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
+                raise HTTPProblem(415, "media-type", "send JSON, with the header Content-Type: application/json")
+            if query := parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True):
+                names = ", ".join(sorted({name for name, _ in query}))[:100]
+                raise HTTPProblem(422, "request", f"{names} stands in the address; {self.path} reads its body alone")
             body = request.scope[BODY]
 
             def read() -> Any:
@@ -116,11 +121,3 @@ class BoundedRoute(APIRoute):
             return answer
 
         return handle
-
-    def _check(self, request: Request) -> None:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-            raise HTTPProblem(415, "media-type", "send JSON, with the header Content-Type: application/json")
-        if query := request.scope["query_string"]:
-            names = ", ".join(sorted({name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)}))
-            raise HTTPProblem(422, "request", f"{names[:100]} stands in the address; {self.path} reads its body alone")

@@ -165,7 +165,11 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
                     if not most:
                         gc.freeze()
                     most = max(self._service.settings.memory, 2 * own_memory())
-                    self._serve(worker)
+                    self._metrics.serves(self._service.snapshots.current.snapshot_id)
+                    self._shared.tell(worker.place, SERVES)
+                    if not self._was_ready[0]:
+                        self._was_ready[0] = 1
+                        self._ready()
                 self._metrics.gauge("granola_waiting", self._service.snapshots.current.reader.waiting)
                 self._metrics.gauge("granola_connections", worker.nr_conns)
                 self._metrics.share()
@@ -186,14 +190,6 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         while True:  # until the loop ends
             worker.notify()  # as gunicorn does not where a worker answers what it has begun
             await asyncio.sleep(LOOK_SECONDS)
-
-    def _serve(self, worker: Any) -> None:
-        """Tell that the worker answers requests from the snapshot that is there now."""
-        self._metrics.serves(self._service.snapshots.current.snapshot_id)
-        self._shared.tell(worker.place, SERVES)
-        if not self._was_ready[0]:
-            self._was_ready[0] = 1
-            self._ready()
 
     async def _leave(self, worker: Any) -> None:
         """Have the worker end when another serves, or none does for long, and when it has answered its requests."""

@@ -8,7 +8,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -182,12 +182,6 @@ class Generation:
         self._users = 0
         self._is_retired = False
 
-    async def opened(self) -> Generation:
-        """This, when its thread is ready. Raises what opening the snapshot raises."""
-        session = await self.reader.opened()
-        self.snapshot_id, self.manifest = session.snapshot_id, session.manifest
-        return self
-
     async def run(self, work: Callable[[SnapshotSession], T]) -> T:
         """The result of a piece of work. Raises as `Workroom.run`."""
         with self.held():
@@ -235,7 +229,9 @@ class Snapshots:
     async def open(self) -> None:
         """Open what is there now, and let it be served. Raises what opening it raises."""
         self._seen = await asyncio.to_thread(self._identity)
-        fresh = await Generation(self._settings).opened()
+        fresh = Generation(self._settings)
+        session = await fresh.reader.opened()
+        fresh.snapshot_id, fresh.manifest = session.snapshot_id, session.manifest
         if self._current is not None:
             self._current.retire()
         self._current = fresh
@@ -273,9 +269,6 @@ class Snapshots:
                 found = os.stat(where)  # opening a pipe would wait for ever
                 there = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
                 return there if stat.S_ISREG(found.st_mode) else None
-            store = open_store(where)
-            try:
+            with closing(open_store(where)) as store:
                 return str(store.manifest()["snapshot_id"])
-            finally:
-                store.close()
         return None
