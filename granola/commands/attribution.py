@@ -260,9 +260,9 @@ class AttributionBuild(Command[Mapping[str, Any]]):
         """
         from abstraction.datasets.building import check_place
         from granola import __version__
-        from granola.evidence.attribution.benchmark_building import SampleMaker, SampleSettings, in_paper_shares
+        from granola.evidence.attribution.benchmark_building import SampleMaker, in_paper_shares
         from granola.evidence.attribution.benchmark_folder import split, write_benchmark
-        from granola.evidence.attribution.question_sources import QuestionSources
+        from granola.evidence.attribution.question_sources import DAMAGED, read_queries
         from kg.graph.logical_query import StoreFacts
         from kg.store import is_address, open_store
 
@@ -280,15 +280,15 @@ class AttributionBuild(Command[Mapping[str, Any]]):
             gc.disable()
             facts = StoreFacts(store)
             rejected: list[RejectedRow] = []
-            sources = QuestionSources(list(self.questions), on_reject=rejected.append)
-            settings = SampleSettings(seed=self.seed, shares=self.shares, answer_edge=self.answer_edge)
-            maker = SampleMaker(facts, settings)
-            samples = list(maker.samples(itertools.chain(sources, self._mine(facts))))
+            unread = Counter[str]()
+            given = read_queries(self.questions, unread, rejected.append)
+            maker = SampleMaker(facts, seed=self.seed, shares=self.shares, answer_edge=self.answer_edge)
+            samples = list(maker.samples(itertools.chain(given, self._mine(facts))))
             if not samples:
                 reasons = [f"{reason} ({n:,})" for reason, n in maker.counts.most_common() if ": " in reason]
                 why = f"{rejected[0].source}: {rejected[0].reason}" if rejected else "; ".join(reasons[:2])
                 raise UsageError(f"no sample can be made: {why or 'there is no query'}")
-            built = maker.counts + Counter({f"row not read: {reason}": n for reason, n in sources.reasons.items()})
+            built = maker.counts + Counter({f"row not read: {reason}": n for reason, n in unread.items()})
             chosen = samples
             if self.shares is CategoryShares.PAPER:
                 chosen = in_paper_shares(samples, seed=self.seed)
@@ -304,7 +304,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
                 resolved(self.out), split(chosen, test=FOR_TESTING, seed=self.seed), facts=facts, built=built,
                 made=made, wording=wording, rejected=rejected,
             )  # fmt: skip
-        return {"built": built, "statistics": statistics, "damaged": sources.damaged}
+        return {"built": built, "statistics": statistics, "damaged": unread[DAMAGED]}
 
     def failed(self, result: Mapping[str, Any]) -> bool:
         """Whether source rows are damaged; rows with unsupported queries are no failure."""

@@ -28,7 +28,6 @@ from granola.evidence.attribution.benchmark_building import (
     PAPER_COUNTS,
     CategoryShares,
     SampleMaker,
-    SampleSettings,
     SourcedQuery,
     in_paper_shares,
 )
@@ -36,7 +35,7 @@ from granola.evidence.attribution.benchmark_folder import counts, lengths, split
 from granola.evidence.attribution.evidence_edits import EvidenceEditor, facts_of, why_unproven
 from granola.evidence.attribution.fact_wording import FactWording
 from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
-from granola.evidence.attribution.question_sources import QuestionSources
+from granola.evidence.attribution.question_sources import read_queries
 from granola.evidence.attribution.relation_table import RelationValues
 from kg.graph.logical_query import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
@@ -61,7 +60,7 @@ def editor(facts: StoreFacts) -> EvidenceEditor:
 
 def made(facts: StoreFacts, name: str, **settings: Any) -> dict[Category, AttributionSample]:
     """All samples of the query of a shape, by category."""
-    maker = SampleMaker(facts, SampleSettings(shares=CategoryShares.ALL, extend=False, **settings))
+    maker = SampleMaker(facts, shares=CategoryShares.ALL, extend=False, **settings)
     found = list(maker.samples([SourcedQuery(id=name, query=SHAPES[name], source="test")]))
     return {sample.category: sample for sample in found if sample.category}
 
@@ -213,10 +212,10 @@ def test_a_head_leads_to_the_subject(facts: StoreFacts) -> None:
     assert made.branches[0].hops[0].property == "P26"
     assert ground(made, facts).answers == ("Q1",)
     words = FactWording(facts)
-    assert words.question(ground(made, facts), {}) == "Where was the spouse of Anna Scott born?"
-    asked = words.extend_question("in what town was rick scott born", SHAPES["single"], ground(made, facts), {})
+    assert words.question(made) == "Where was the spouse of Anna Scott born?"
+    asked = words.extend_question("in what town was rick scott born", SHAPES["single"], made)
     assert asked == "In what town was the spouse of Anna Scott born?"
-    assert words.extend_question("where was he born", SHAPES["single"], ground(made, facts), {}) is None
+    assert words.extend_question("where was he born", SHAPES["single"], made) is None
 
 
 def test_a_triple_at_the_answer_enters_or_leaves_it(facts: StoreFacts) -> None:
@@ -227,7 +226,7 @@ def test_a_triple_at_the_answer_enters_or_leaves_it(facts: StoreFacts) -> None:
 def test_what_is_impossible_stays_as_it_is(facts: StoreFacts) -> None:
     """Nothing else leads to the occupation, or to whose it is, and nobody has that name."""
     assert {extended(facts, single("Q13", "P106"), seed)[1] for seed in range(60)} == {None}
-    maker = SampleMaker(facts, SampleSettings(shares=CategoryShares.ALL))
+    maker = SampleMaker(facts, shares=CategoryShares.ALL)
     asked = SourcedQuery(id="1", query=single("Q13", "P106"), source="test")
     assert {sample.provenance["extension"] for sample in maker.samples([asked])} == {"none"}
 
@@ -235,7 +234,7 @@ def test_what_is_impossible_stays_as_it_is(facts: StoreFacts) -> None:
 def test_what_is_lacking_is_drawn_again(facts: StoreFacts) -> None:
     """Trees of the world can be neither contradicted nor missed: the other categories take turns by their weights."""
     queries = [SourcedQuery(id=f"t{n}", query=TREE, source="test") for n in range(60)]
-    found = Counter(sample.category for sample in SampleMaker(facts, SampleSettings(extend=False)).samples(queries))
+    found = Counter(sample.category for sample in SampleMaker(facts, extend=False).samples(queries))
     assert sum(found.values()) == 60
     assert set(found) == {Category.SUPPORTIVE, Category.PARTIAL}
     assert min(found.values()) > 15
@@ -342,13 +341,13 @@ def test_questions_of_four_forms(tmp_path: Path) -> None:
     )
     names = ("simple.tsv", "qald.json", "lcquad.json", "own.jsonl")
     rejected: list[Any] = []
-    sources = QuestionSources([tmp_path / name for name in names], on_reject=rejected.append)
-    found = {one.id: one for one in sources}
+    reasons: Counter[str] = Counter()
+    found = {one.id: one for one in read_queries([tmp_path / name for name in names], reasons, rejected.append)}
     assert set(found) == {"simple-1", "simple-2", "qald-7", "lcquad-3", "own-o"}
     assert {one.query for name, one in found.items() if name != "simple-2"} == {SHAPES["single"]}
     assert found["simple-2"].query == single("Q20", "P69", forward=False)
     assert (found["qald-7"].question, found["qald-7"].gold) == ("Where?", ("Q1",))
-    assert sources.reasons == {"damaged row": 1, "yes or no": 1}
+    assert reasons == {"damaged row": 1, "yes or no": 1}
     assert rejected[0].source.endswith("simple.tsv:3")
 
 
@@ -356,10 +355,11 @@ def test_questions_of_four_forms(tmp_path: Path) -> None:
 @pytest.mark.skipif(not SAMPLE.is_dir(), reason="../shared/data is not there")
 def test_real_questions_are_read() -> None:
     """QALD-10: 150 of 394 have one of the shapes."""
-    sources = QuestionSources([SAMPLE / "qald10" / "qald_10.json.gz"], on_reject=lambda row: None)
-    shapes = Counter(one.query.shape for one in sources)
+    reasons: Counter[str] = Counter()
+    asked = read_queries([SAMPLE / "qald10" / "qald_10.json.gz"], reasons, lambda row: None)
+    shapes = Counter(one.query.shape for one in asked)
     assert shapes == {Shape.SINGLE: 115, Shape.TREE: 19, Shape.PATH: 13, Shape.UNION: 3}
-    assert sources.reasons.total() == 394 - 150
+    assert reasons.total() == 394 - 150
 
 
 def test_a_benchmark_is_a_folder(tmp_path: Path) -> None:

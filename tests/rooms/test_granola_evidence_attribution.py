@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from granola.evidence.attribution.attribution_samples import Category
 from granola.evidence.attribution.attribution_task import scores_of, verdict_row
-from granola.evidence.attribution.benchmark_building import CategoryShares, SampleMaker, SampleSettings, SourcedQuery
+from granola.evidence.attribution.benchmark_building import CategoryShares, SampleMaker, SourcedQuery
 from granola.evidence.attribution.evaluators import GraphEvaluator
 from granola.evidence.evidence_task import Forming
 from kg.graph.logical_query import StoreFacts
@@ -16,7 +16,7 @@ BIRTHPLACE = "SELECT ?x WHERE { wd:Q10 wdt:P19 ?x }"
 
 def test_a_query_becomes_samples_that_an_evaluator_tells_apart() -> None:
     facts = StoreFacts(world())
-    maker = SampleMaker(facts, SampleSettings(shares=CategoryShares.ALL, extend=False))
+    maker = SampleMaker(facts, shares=CategoryShares.ALL, extend=False)
     asked = SourcedQuery(id="1", query=query_of_sparql(BIRTHPLACE), source="example", question="Where was he born?")
     samples = list(maker.samples([asked]))
     assert [sample.category for sample in samples] == [

@@ -12,12 +12,11 @@ from itertools import islice
 from granola.evidence.attribution.attribution_samples import (
     AttributionSample,
     Category,
-    CitedFact,
     Complexity,
     NoSampleError,
 )
-from granola.evidence.attribution.evidence_edits import EvidenceEditor, Groups, branch_facts, facts_of, why_unproven
-from granola.evidence.attribution.fact_wording import FactWording
+from granola.evidence.attribution.evidence_edits import EvidenceEditor, branch_facts, facts_of, why_unproven
+from granola.evidence.attribution.fact_wording import NO_NAMES, FactWording
 from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.evidence.attribution.relation_table import CLASS, RelationValues, wording
 from granola.evidence.attribution.text_coverage import states_name
@@ -61,6 +60,7 @@ class CategoryShares(StrEnum):
 
 
 LEFT_OUT, DROPPED = "query left out: ", "sample dropped: "  # prefixes of the keys of `counts`; a reason follows
+_MOST_ANSWERS = 3  # of a query
 _PARTIAL_FACTOR = 1.3  # chosen so that the number of names or words does not reveal the category
 WITHIN = 0.015  # tolerated difference from each share of Table 4
 
@@ -77,17 +77,6 @@ class SourcedQuery:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SampleSettings:
-    """Queries with more than `most_answers` answers are skipped. `extend`: make queries more complex first."""
-
-    seed: int = 0
-    shares: CategoryShares = CategoryShares.PAPER
-    most_answers: int = 3
-    extend: bool = True
-    answer_edge: AnswerEdge = AnswerEdge.ENTERS
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _Ready:
     """A query with its answers, possibly extended, of which samples can be made."""
 
@@ -97,21 +86,29 @@ class _Ready:
 
 
 class SampleMaker:
-    """Makes samples from queries over a store.
+    """Makes samples from queries over a store. `extend`: make queries more complex first.
 
     Each query gets the category with the largest deficit among samples of the same complexity; if its edit is
     impossible or its label cannot be proved, the next category is tried. `counts` has the numbers of queries and
     samples, of skipped ones by reason, and of extensions by kind.
     """
 
-    def __init__(self, facts: StoreFacts, settings: SampleSettings | None = None) -> None:
-        self.settings = settings or SampleSettings()
+    def __init__(
+        self,
+        facts: StoreFacts,
+        *,
+        seed: int = 0,
+        shares: CategoryShares = CategoryShares.PAPER,
+        extend: bool = True,
+        answer_edge: AnswerEdge = AnswerEdge.ENTERS,
+    ) -> None:
+        self._seed, self._shares = seed, shares
         self.counts = Counter[str]()
         self._facts = facts
         self._words = FactWording(facts)
         values = RelationValues(facts)
         self._editor = EvidenceEditor(facts, values)
-        self._extender = QueryExtender(facts, values, answer_edge=self.settings.answer_edge)
+        self._extender = QueryExtender(facts, values, answer_edge=answer_edge) if extend else None
         self._made: Counter[tuple[Shape, Category]] = Counter()
 
     def samples(self, queries: Iterable[SourcedQuery]) -> Iterator[AttributionSample]:
@@ -120,15 +117,15 @@ class SampleMaker:
         while batch := list(islice(source, _BATCH)):
             self.counts["queries"] += len(batch)
             ready = self._ground_each([(sourced, sourced.query, Extension.NONE) for sourced in batch])
-            for one in self._extend_each(ready) if self.settings.extend else ready:
+            for one in ready if self._extender is None else self._extend_each(ready, self._extender):
                 yield from self._samples_of(one)
 
-    def _extend_each(self, ready: Sequence[_Ready]) -> list[_Ready]:
+    def _extend_each(self, ready: Sequence[_Ready], extender: QueryExtender) -> list[_Ready]:
         """Extend the queries; those that changed are grounded again."""
         found: dict[str, _Ready] = {}
         changed = []
         for one in ready:
-            option, query = self._extender.extend(one.grounding, self._random_for(one.sourced, "extend"))
+            option, query = extender.extend(one.grounding, self._random_for(one.sourced, "extend"))
             impossible = query is None and option is not Extension.NONE
             self.counts[f"extension {option}{', impossible' if impossible else ''}"] += 1
             if query is None:
@@ -139,7 +136,7 @@ class SampleMaker:
         return [found[one.sourced.id] for one in ready if one.sourced.id in found]
 
     def _random_for(self, sourced: SourcedQuery, purpose: str) -> random.Random:
-        return random.Random(f"{self.settings.seed} {purpose} {sourced.id}")
+        return random.Random(f"{self._seed} {purpose} {sourced.id}")
 
     def _ground_each(self, asked: Sequence[tuple[SourcedQuery, LogicalQuery, Extension]]) -> list[_Ready]:
         """Ground queries; keep those with named answers, and not too many of them."""
@@ -165,8 +162,8 @@ class SampleMaker:
         # A reflexive fact gives its own subject as the answer.
         if any(fact.subject == fact.object for fact in grounding.facts()):
             return "a fact leads to itself"
-        if len(grounding.answers) > self.settings.most_answers:
-            return f"more than {self.settings.most_answers} answers"
+        if len(grounding.answers) > _MOST_ANSWERS:
+            return f"more than {_MOST_ANSWERS} answers"
         # WikiData may have changed since the source was published.
         if sourced.gold and extension is Extension.NONE and not set(sourced.gold) & set(grounding.answers):
             return "the graph has another answer than the row"
@@ -175,7 +172,8 @@ class SampleMaker:
     def _samples_of(self, ready: _Ready) -> Iterator[AttributionSample]:
         grounding, shape = ready.grounding, ready.grounding.query.shape
         try:
-            texts = self._word_question_and_statement(ready.sourced, grounding)
+            called = self._distinct_names(grounding.query)
+            worded = self._worded(ready, called)
         except NoSampleError as error:
             self.counts[f"{LEFT_OUT}{error}"] += 1
             return
@@ -185,14 +183,23 @@ class SampleMaker:
                 groups = self._editor.edit(category, grounding, drawing)
                 if reason := why_unproven(category, grounding, groups, self._facts):
                     raise NoSampleError(reason)
-                sample = self._sample(ready, category, groups, texts)
+                stated = tuple(self._words.cite(fact, called) for fact in facts_of(groups))
+                order = list(range(len(stated)))
+                # Else the first citation would always be about the first subject.
+                self._random_for(ready.sourced, "order").shuffle(order)
+                citations = tuple(stated[at].text for at in order)
+                # "New York" contains "York": a reader would find the answer although the label excludes it.
+                hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
+                if hidden and any(states_name(text, answer) for text in citations for answer in worded.answer):
+                    raise NoSampleError("the answer's name stands in the citations")
             except NoSampleError as error:
                 self.counts[f"{DROPPED}{category}: {error}"] += 1
                 continue
             self.counts["samples"] += 1
             self._made[shape, category] += 1
-            yield sample
-            if self.settings.shares is not CategoryShares.ALL:
+            own = {"id": f"{worded.id}-{category[:3]}", "category": category, "citations": citations}
+            yield worded.model_copy(update={**own, "evidence": stated, "cited": tuple((at,) for at in order)})
+            if self._shares is not CategoryShares.ALL:
                 return
 
     def _categories_to_try(self, shape: Shape, drawing: random.Random, *, several: bool) -> list[Category]:
@@ -202,7 +209,7 @@ class SampleMaker:
         names of the question in place.
         """
         possible = [category for category in Category if category is not Category.PARTIAL or shape is not Shape.SINGLE]
-        if self.settings.shares is CategoryShares.ALL:
+        if self._shares is CategoryShares.ALL:
             return possible
         # Random order breaks ties between equal deficits; the sort below is stable.
         drawing.shuffle(possible)
@@ -211,15 +218,16 @@ class SampleMaker:
             weights[Category.PARTIAL] *= _PARTIAL_FACTOR
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
-    def _word_question_and_statement(self, sourced: SourcedQuery, grounding: Grounding) -> _Texts:
-        """Question, statement and names. Raises NoSampleError."""
-        query, words = grounding.query, self._words
-        called: Mapping[str, str] = {}
-        if query.shape is Shape.UNION:
-            starts = [branch.start for branch in query.branches]
-            # Namesakes need descriptions in citations, or readers cannot assign the facts.
-            if len({words.name(start) for start in starts}) == 1:
-                called = words.distinct_names(starts)
+    def _distinct_names(self, query: LogicalQuery) -> Mapping[str, str]:
+        """Names for namesakes that a query starts from, so that readers of citations can assign the facts."""
+        starts = [branch.start for branch in query.branches]
+        if query.shape is Shape.UNION and len({self._words.name(start) for start in starts}) == 1:
+            return self._words.distinct_names(starts)
+        return NO_NAMES
+
+    def _worded(self, ready: _Ready, called: Mapping[str, str]) -> AttributionSample:
+        """The sample without category and citations. Raises NoSampleError."""
+        sourced, grounding, query, words = ready.sourced, ready.grounding, ready.grounding.query, self._words
         # Templates of questions expect proper names.
         if sourced.question is None and any(words.name(start)[:1].islower() for start in query.named_entities):
             raise NoSampleError("a common noun in the place of a name")
@@ -230,61 +238,30 @@ class SampleMaker:
                 raise NoSampleError("the question of the relation does not suit the class of its subject")
         facts = facts_of(branch_facts(grounding))
         nodes = list(dict.fromkeys(node for fact in facts for node in (fact.subject, fact.object)))
-        names = [(called.get(node) or words.name(node)).casefold() for node in nodes]
         # Citations would be ambiguous.
-        if len(set(names)) < len(names):
+        if len({(called.get(node) or words.name(node)).casefold() for node in nodes}) < len(nodes):
             raise NoSampleError("two entities of a sample have one name")
-        asked = sourced.question and words.extend_question(sourced.question, sourced.query, grounding, called)
-        question = asked or words.question(grounding, called)
+        asked = sourced.question and words.extend_question(sourced.question, sourced.query, query)
+        question, answers = asked or words.question(query), tuple(map(words.name, grounding.answers))
         # Such a question can be answered without evidence.
-        if any(states_name(question, words.name(answer)) for answer in grounding.answers):
+        if any(states_name(question, answer) for answer in answers):
             raise NoSampleError("the question names the answer")
-        return _Texts(
+        return AttributionSample(
+            id=sourced.id,
             question=question,
             statement=words.statement(grounding, called),
-            called=called,
-            subgraph=tuple(words.cite(fact, called) for fact in facts),
-        )
-
-    def _sample(self, ready: _Ready, category: Category, groups: Groups, texts: _Texts) -> AttributionSample:
-        sourced, grounding = ready.sourced, ready.grounding
-        stated = tuple(self._words.cite(fact, texts.called) for fact in facts_of(groups))
-        order = list(range(len(stated)))
-        # Else the first citation would always be about the first subject.
-        self._random_for(sourced, "order").shuffle(order)
-        citations = tuple(stated[at].text for at in order)
-        answers = tuple(self._words.name(answer) for answer in grounding.answers)
-        # "New York" contains "York": a reader would find the answer although the label excludes it.
-        hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
-        if hidden and any(states_name(text, answer) for text in citations for answer in answers):
-            raise NoSampleError("the answer's name stands in the citations")
-        return AttributionSample(
-            id=f"{sourced.id}-{category[:3]}",
-            question=texts.question,
-            statement=texts.statement,
-            citations=citations,
-            category=category,
-            complexity=COMPLEXITY[grounding.query.shape],
+            citations=(),
+            complexity=COMPLEXITY[query.shape],
             answer=answers,
             answer_qids=grounding.answers,
-            query=grounding.query.to_json(),
-            subgraph=texts.subgraph,
-            evidence=stated,
-            cited=tuple((at,) for at in order),
+            query=query.to_json(),
+            subgraph=tuple(words.cite(fact, called) for fact in facts),
             # Enough to find the source row again.
             provenance={
                 "source": sourced.source, "row": sourced.id, "extension": str(ready.extension),
                 "original_question": sourced.question,
             },
         )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Texts:
-    question: str
-    statement: str
-    called: Mapping[str, str]
-    subgraph: tuple[CitedFact, ...]
 
 
 def _paper_share_of(category: Category, complexity: Complexity) -> float:

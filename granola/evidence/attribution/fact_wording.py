@@ -38,9 +38,9 @@ _WITH_ARTICLE = re.compile(
 )
 # director, screenwriter, composer, cast, performer; date of death
 _OF_WORKS, _OF_THE_DEAD = frozenset({"P57", "P58", "P86", "P161", "P175"}), frozenset({"P570"})
-_VAGUE = frozenset(
-    {"thing", "place", "work", "topic", "owner", "performer"}
-)  # vague nouns, replaced by a more specific one of another clause
+# nouns that a more specific one of another clause replaces
+_VAGUE = frozenset({"thing", "place", "work", "topic", "owner", "performer"})
+NO_NAMES: Mapping[str, str] = {}  # no entity is called by another name than its label
 
 
 class FactWording:
@@ -56,7 +56,7 @@ class FactWording:
             raise NoSampleError("an entity has no English name")
         return name
 
-    def _name_in_sentence(self, entity_id: str, called: Mapping[str, str]) -> str:
+    def _name_in_sentence(self, entity_id: str, called: Mapping[str, str] = NO_NAMES) -> str:
         """The name of an entity within a sentence, with its article: "the Soviet Union"."""
         name = called.get(entity_id) or self.name(entity_id)
         if not _WITH_ARTICLE.match(name) or self._has_relation(entity_id, _OF_WORKS):
@@ -83,31 +83,23 @@ class FactWording:
         else:
             text = f"Of {said[0]}, for {self.name(fact.property)}, {label} is {said[1]}."
         return CitedFact(
-            subject=fact.subject,
-            property=fact.property,
-            object=fact.object,
-            names=(subject, label, target),
-            text=_capitalised(text),
-            qualifier=fact.qualifier,
-        )
+            subject=fact.subject, property=fact.property, qualifier=fact.qualifier, object=fact.object,
+            names=(subject, label, target), text=_capitalised(text),
+        )  # fmt: skip
 
-    def question(self, grounding: Grounding, called: Mapping[str, str]) -> str:
+    def question(self, query: LogicalQuery) -> str:
         """The question that a query expresses."""
-        branches = grounding.query.branches
-        if grounding.query.shape is Shape.UNION:
-            # Use the shared name: the asker does not know that there are several namesakes.
-            asked = dict.fromkeys(self._question(branch, {}) for branch in branches)
-            return " ".join(asked)
-        if len(branches) == 1:
-            return self._question(branches[0], called)
+        if query.union or len(query.branches) == 1:
+            # Namesakes share their name: the asker does not know that there are several.
+            return " ".join(dict.fromkeys(map(self._question, query.branches)))
+        branches = query.branches
         lasts = {branch.hops[-1] for branch in branches}
         if len(lasts) == 1:
             # "both" is wrong for three subjects.
             both = "both " if len(branches) == 2 else ""
-            return self._hop_question(
-                next(iter(lasts)), both + _join_names([self._subject_phrase(b, called) for b in branches]), True
-            )
-        clauses = [self._head_and_clause(branch, called) for branch in branches]
+            subjects = both + _join_names([self._subject_phrase(branch) for branch in branches])
+            return self._hop_question(lasts.pop(), subjects, plural=True)
+        clauses = [self._head_and_clause(branch) for branch in branches]
         heads = [head for head, _ in clauses]
         head = next((one for one in heads if one not in _VAGUE and one != "person"), heads[0])
         if all(clause.startswith("who ") for _, clause in clauses):
@@ -116,30 +108,25 @@ class FactWording:
         told = _join_names([re.sub(r"\A(?:who|that) ", by, clause) for _, clause in clauses])
         return _tidy_punctuation(f"{asks} is the {head} {told}?")
 
-    def extend_question(
-        self, question: str, before: LogicalQuery, grounding: Grounding, called: Mapping[str, str]
-    ) -> str | None:
-        """Extend the question of a person for the query `before` to the extended query; None where that is not
-        possible.
+    def extend_question(self, question: str, before: LogicalQuery, query: LogicalQuery) -> str | None:
+        """Extend the question of a person for the query `before` to `query`; None where that is not possible.
 
         A relation that leads to a subject replaces its name by a noun phrase; a second path to the answer becomes a
         sentence of its own.
         """
         asked = _capitalised(question.strip().rstrip("?").strip() + "?")
-        added = [branch for branch in grounding.query.branches if branch not in before.branches]
+        added = [branch for branch in query.branches if branch not in before.branches]
         if not added:
             return asked
-        gone = [branch.start for branch in before.branches if branch not in grounding.query.branches]
+        gone = [branch.start for branch in before.branches if branch not in query.branches]
         if gone:
             name = self.name(gone[0])
             at = asked.casefold().find(name.casefold())
-            told = self._noun_phrase(added[0].hops[0], self._name_in_sentence(added[0].start, {}))
+            told = self._noun_phrase(added[0].hops[0], self._name_in_sentence(added[0].start))
             return _capitalised(f"{asked[:at]}{told}{asked[at + len(name) :]}") if at >= 0 else None
-        if grounding.query.shape is not Shape.TREE:
-            return None
-        head, clause = self._head_and_clause(added[0], called)
+        head, clause = self._head_and_clause(added[0])
         # "It is also the thing that ..." is no natural sentence.
-        if head == "thing":
+        if query.shape is not Shape.TREE or head == "thing":
             return None
         if clause.startswith("who "):
             return f"{asked} The same person {clause.removeprefix('who ')}."
@@ -151,7 +138,7 @@ class FactWording:
         parts: list[str] = []
         for at, branch in enumerate(grounding.query.branches):
             answers = [answer for answer in grounding.answers if grounding.ways[answer][at] or not union]
-            names = _join_names([self._name_in_sentence(answer, {}) for answer in answers])
+            names = _join_names([self._name_in_sentence(answer) for answer in answers])
             before = self._subject_phrase(branch, called)
             hop = branch.hops[-1]
             subject, target = (before, names) if hop.forward else (names, before)
@@ -165,20 +152,20 @@ class FactWording:
             parts.append(said)
         return _capitalised(", and ".join(parts) + ".")
 
-    def _subject_phrase(self, branch: Branch, called: Mapping[str, str]) -> str:
+    def _subject_phrase(self, branch: Branch, called: Mapping[str, str] = NO_NAMES) -> str:
         """A noun phrase for all hops of a branch except the last: "the director of Psycho"."""
         phrase = self._name_in_sentence(branch.start, called)
         for hop in branch.hops[:-1]:
             phrase = self._noun_phrase(hop, phrase)
         return phrase
 
-    def _question(self, branch: Branch, called: Mapping[str, str]) -> str:
+    def _question(self, branch: Branch) -> str:
         both = ">".join(hop.property for hop in branch.hops[-2:])
         # Some pairs of relations have a question of their own, which avoids an awkward noun phrase.
         if len(branch.hops) > 1 and (template := wording(both).get("question")):
             branch = replace(branch, hops=branch.hops[:-1], via=())  # "What country was he born in?"
-            return _capitalised(template.format(subject=self._subject_phrase(branch, called)))
-        asked = self._hop_question(branch.hops[-1], self._subject_phrase(branch, called), False)
+            return _capitalised(template.format(subject=self._subject_phrase(branch)))
+        asked = self._hop_question(branch.hops[-1], self._subject_phrase(branch))
         is_past = len(branch.hops) == 1 and self._has_relation(branch.start, _OF_THE_DEAD)
         return _PRESENT.sub(lambda match: match[1] + _PAST[match[2]], asked) if is_past else asked
 
@@ -186,7 +173,7 @@ class FactWording:
         entity = self._facts.entity(entity_id)
         return entity is not None and any(one.property in relations for one in entity.statements)
 
-    def _hop_question(self, hop: Hop, subject: str, plural: bool) -> str:
+    def _hop_question(self, hop: Hop, subject: str, *, plural: bool = False) -> str:
         """The question for one hop from a subject; `plural` for two subjects."""
         template = wording(hop.property).get("question", "")
         if hop.qualifier is not None or not hop.forward or not template:
@@ -201,22 +188,16 @@ class FactWording:
         label = self.name(hop.property)
         if hop.qualifier is not None:
             return f"the {self.name(hop.qualifier)} of {before} for {label}"
+        template, predicate = words.get("noun" if hop.forward else "against"), _predicate_of(label)
+        if template:
+            return str(template.format(subject=before, object=before))
         if hop.forward:
-            template = words.get("noun", "")
-            if template:
-                return str(template.format(subject=before))
-            if is_verb(label):
-                return f"the thing that {before} {label}"
-            return f"the thing that {before} is {label}" if is_clause(label) else f"the {label} of {before}"
-        if template := words.get("against", ""):
-            return str(template.format(object=before))
-        if is_verb(label):
-            return f"what {label} {before}"
-        return f"what is {label} {before}" if is_clause(label) else f"what has {before} as its {label}"
+            return f"the thing that {before} {predicate}" if predicate else f"the {label} of {before}"
+        return f"what {predicate} {before}" if predicate else f"what has {before} as its {label}"
 
-    def _head_and_clause(self, branch: Branch, called: Mapping[str, str]) -> tuple[str, str]:
+    def _head_and_clause(self, branch: Branch) -> tuple[str, str]:
         """A branch as a noun and a relative clause: ("person", "who directed Psycho")."""
-        hop, before = branch.hops[-1], self._subject_phrase(branch, called)
+        hop, before = branch.hops[-1], self._subject_phrase(branch)
         words = wording(hop.property)
         if hop.forward and hop.qualifier is None and "that" in words:
             return str(words["head"]), _tidy_punctuation(words["that"].format(subject=before))
@@ -231,21 +212,15 @@ def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
         if target[:1].lower() in "aeiou":
             template = template.replace(" a {object}", " an {object}")
         return _capitalised(template.format(subject=subject, object=target))
-    if is_verb(label):
-        return _capitalised(f"{subject} {label} {target}.")
-    return _capitalised(
-        f"{subject} is {label} {target}." if is_clause(label) else f"The {label} of {subject} is {target}."
-    )
+    predicate = _predicate_of(label)
+    return _capitalised(f"{subject} {predicate} {target}." if predicate else f"The {label} of {subject} is {target}.")
 
 
-def is_clause(label: str) -> bool:
-    """Whether a property label leads on to the object ("named after") rather than naming it ("capital")."""
-    return label.rsplit(" ", 1)[-1] in _LEADS_ON
-
-
-def is_verb(label: str) -> bool:
-    """Whether a property label begins with a verb of the subject ("has part", "uses")."""
-    return label.split(" ", 1)[0] in _VERBS
+def _predicate_of(label: str) -> str:
+    """A property label as a predicate: "has part", "is named after"; empty for a noun such as "capital"."""
+    if label.split(" ", 1)[0] in _VERBS:
+        return label
+    return f"is {label}" if label.rsplit(" ", 1)[-1] in _LEADS_ON else ""
 
 
 def _join_names(names: Sequence[str]) -> str:

@@ -64,9 +64,9 @@ class QueryExtender:
         option = drawing.choice(_OPTIONS[grounding.query.shape])
         if option is Extension.UNION:
             return option, self._add_namesakes(grounding.query)
-        if option is Extension.NONE:
-            return option, None
-        return option, (self._add_at_head if option is Extension.HEAD else self._add_at_answer)(grounding, drawing)
+        if option is Extension.HEAD:
+            return option, self._add_at_head(grounding, drawing)
+        return option, self._add_at_answer(grounding, drawing) if option is Extension.ANSWER else None
 
     def _add_namesakes(self, query: LogicalQuery) -> LogicalQuery | None:
         branch = query.branches[0]
@@ -97,17 +97,13 @@ class QueryExtender:
         return LogicalQuery(branches=(*branches[:at], longer, *branches[at + 1 :]))
 
     def _add_at_answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
-        answer = drawing.choice(grounding.answers)
+        answer, branches = drawing.choice(grounding.answers), grounding.query.branches
         if self._answer_edge is AnswerEdge.ENTERS:
-            lasts = [
-                set(relations_asked_together().get(branch.hops[-1].property, ())) for branch in grounding.query.branches
-            ]
-            edge = self._edge_to(answer, grounding, drawing, set.intersection(*lasts))
+            together = [set(relations_asked_together().get(branch.hops[-1].property, ())) for branch in branches]
+            edge = self._edge_to(answer, grounding, drawing, set.intersection(*together))
         else:
             edge = self._edge_from(answer, grounding, drawing)
-        if edge is None:
-            return None
-        return LogicalQuery(branches=(*grounding.query.branches, Branch(start=edge[0], hops=(edge[1],))))
+        return LogicalQuery(branches=(*branches, Branch(start=edge[0], hops=(edge[1],)))) if edge else None
 
     def _edge_to(
         self, target: str, grounding: Grounding, drawing: random.Random, relations: Set[str]
@@ -126,10 +122,9 @@ class QueryExtender:
 
     def _edge_from(self, target: str, grounding: Grounding, drawing: random.Random) -> tuple[str, Hop] | None:
         """A value of the answer, by a relation that the query does not use."""
-        allowed = set(known_properties()) - grounding.query.properties
         edges = [
             (value, Hop(property=prop, forward=False))
-            for prop in sorted(allowed)
+            for prop in sorted(set(known_properties()) - grounding.query.properties)
             for value in self._facts.targets(target, Hop(property=prop))
         ]
         # One read of the store for all targets.
@@ -140,7 +135,7 @@ class QueryExtender:
     def _usable_entities(self, ids: Sequence[str], grounding: Grounding) -> list[str]:
         """The entities that have a name, are outside the query, and share no name with its entities."""
         taken = grounding.entities
-        names = {name_of(self._facts.entity(entity_id)) for entity_id in taken}
+        names = {None, *(name_of(self._facts.entity(entity_id)) for entity_id in taken)}
         self._facts.fetch(ids)
-        others = [entity_id for entity_id in ids if entity_id.startswith("Q") and entity_id not in taken]
-        return [one for one in others if (name := name_of(self._facts.entity(one))) is not None and name not in names]
+        others = (entity_id for entity_id in ids if entity_id.startswith("Q") and entity_id not in taken)
+        return [one for one in others if name_of(self._facts.entity(one)) not in names]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,39 +27,30 @@ from kg.graph.sparql_shapes import query_of_sparql
 _SIMPLE = re.compile(r"(Q[1-9][0-9]*)\t([PR])([1-9][0-9]*)\t(Q[1-9][0-9]*)\t([^\t]*\S)\s*\Z")
 _ENTITY = re.compile(r"http://www\.wikidata\.org/entity/(Q[1-9][0-9]*)\Z")
 _QUESTION = ("natural_question", "question", "question_eng", "paraphrased_question", "NNQT_question")
-_DAMAGED = "damaged row"
+DAMAGED = "damaged row"  # the reason that makes the command fail
 
 
-class QuestionSources:
-    """Iterates over the queries of files, in order; then `reasons` has the counts of skipped rows by reason."""
-
-    def __init__(self, paths: list[Path], *, on_reject: Callable[[RejectedRow], None]) -> None:
-        self._paths, self._on_reject = paths, on_reject
-        self.reasons: Counter[str] = Counter()
-
-    def __iter__(self) -> Iterator[SourcedQuery]:
-        seen: set[str] = set()
-        for path in self._paths:
-            name = path.name.split(".")[0]
-            for place, row in _rows(path):
-                try:
-                    query = _sourced_query(name, place, row)
-                    # Ids of samples derive from it, so it must be unique.
-                    if query.id in seen:
-                        raise QueryShapeError(f"id {query.id!r} stands before", reason="id twice")
-                except (QueryShapeError, SampleError) as error:
-                    reason = error.reason if isinstance(error, QueryShapeError) else _DAMAGED
-                    self.reasons[reason] += 1
-                    why, where = f"{reason}: {error}", f"{path}:{place}"
-                    self._on_reject(RejectedRow(source=where, reason=why, excerpt=excerpt(repr(row))))
-                    continue
-                seen.add(query.id)
-                yield query
-
-    @property
-    def damaged(self) -> int:
-        """The number of damaged rows."""
-        return self.reasons[_DAMAGED]
+def read_queries(
+    paths: Iterable[Path], reasons: Counter[str], on_reject: Callable[[RejectedRow], None]
+) -> Iterator[SourcedQuery]:
+    """The queries of files, in order; skipped rows are counted by reason in `reasons`."""
+    seen: set[str] = set()
+    for path in paths:
+        for place, row in _rows(path):
+            try:
+                query = _sourced_query(path.name.split(".")[0], place, row)
+                # Ids of samples derive from it, so it must be unique.
+                if query.id in seen:
+                    raise QueryShapeError(f"id {query.id!r} stands before", reason="id twice")
+            except (QueryShapeError, SampleError) as error:
+                reason = error.reason if isinstance(error, QueryShapeError) else DAMAGED
+                reasons[reason] += 1
+                on_reject(
+                    RejectedRow(source=f"{path}:{place}", reason=f"{reason}: {error}", excerpt=excerpt(repr(row)))
+                )
+                continue
+            seen.add(query.id)
+            yield query
 
 
 def _rows(path: Path) -> Iterator[tuple[str, object]]:
@@ -97,12 +88,13 @@ def _sourced_query(name: str, place: str, row: object) -> SourcedQuery:
     if not isinstance(row, Mapping):
         raise SampleError("expected an object, or subject, property, object and question between tabs")
     number = row.get("id", row.get("uid", place))
+    lists = [row[field] for field in ("answer_qids", "ans_id", "answers") if isinstance(row.get(field), list)]
     return SourcedQuery(
         id="-".join(str(one) for one in (name, row.get("split"), number) if one is not None),
         query=_logical_query(row),
         source=name,
         question=_question_text(row),
-        gold=_gold_ids(row),
+        gold=tuple(dict.fromkeys(found for one in lists for answer in one for found in _entities_of(answer))),
     )
 
 
@@ -130,13 +122,8 @@ def _question_text(row: Mapping[str, Any]) -> str | None:
     return question.strip() or None if isinstance(question, str) else None
 
 
-def _gold_ids(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Ids of the answers that are entities: given as ids, values, or bindings in the JSON of SPARQL."""
-    lists = [row[name] for name in ("answer_qids", "ans_id", "answers") if isinstance(row.get(name), list)]
-    return tuple(dict.fromkeys(found for one in lists for answer in one for found in _entities_of(answer)))
-
-
 def _entities_of(answer: object) -> Iterator[str]:
+    """Ids of the entities in an answer: an id, a value, or bindings in the JSON of SPARQL."""
     if isinstance(answer, str):
         yield from (answer,) if ENTITY_ID.match(answer) else ()
     elif isinstance(answer, Mapping):
