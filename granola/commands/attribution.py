@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from granola.evidence.attribution.attribution_samples import AttributionSample
     from granola.evidence.attribution.benchmark_building import SourcedQuery
-    from granola.evidence.attribution.evaluator_words import EvaluatorWords
+    from granola.evidence.attribution.evaluators import EvaluatorWords
     from kg.graph.logical_query import StoreFacts
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
@@ -85,7 +85,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
     def run(self) -> VerdictsReport:
         """Judge and score. Raises UsageError for settings that do not go together."""
         from abstraction.files.writing import write_records
-        from granola.evidence.attribution.evaluator_words import EvaluatorWords
+        from granola.evidence.attribution.evaluators import EvaluatorWords
 
         words = EvaluatorWords(
             examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise, prompts=self.prompts,

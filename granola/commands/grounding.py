@@ -142,7 +142,7 @@ class GroundingJudge(RowsCommand):
         return pairs, systems
 
     def _judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
-        from granola.evidence.attribution.evaluator_words import EvaluatorWords
+        from granola.evidence.attribution.evaluators import EvaluatorWords
         from granola.evidence.grounding.answer_judging import (
             ONE_PASSAGE_KINDS,
             TEMPERATURE,

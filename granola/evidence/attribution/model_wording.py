@@ -126,40 +126,26 @@ class ModelWording:
 
 def _wanted_texts(sample: AttributionSample) -> list[_WordedText]:
     """The requested texts of a sample: citations, the question if it comes from a template, the statement."""
+    required, is_extended = required_names(sample), not is_original(sample)
+    relations = tuple(fact.names[1] for fact in sample.subgraph)
     texts = [
         _WordedText(
-            kind=CITATION,
-            before=text,
-            slots=(("facts", tuple("; ".join(fact.names) for fact in facts)),),
-            wanted=entity_names(facts),
-            known=tuple(fact.names[1] for fact in facts),
+            kind=CITATION, before=text, slots=(("facts", tuple("; ".join(fact.names) for fact in facts)),),
+            wanted=entity_names(facts), known=tuple(fact.names[1] for fact in facts),
             says=" ".join(fact.text for fact in facts),
         )
         for text, facts in zip(sample.citations, cited_facts(sample), strict=True)
-    ]
-    required = required_names(sample)
-    relations = tuple(fact.names[1] for fact in sample.subgraph)
-    if not is_original(sample):
-        texts.append(
-            _WordedText(
-                kind=QUESTION,
-                before=sample.question,
-                slots=(("facts", _masked_facts(sample)),),
-                wanted=required,
-                known=relations,
-                hidden=sample.answer,
-            )
-        )
-    texts.append(
-        _WordedText(
-            kind=STATEMENT,
-            before=sample.statement,
-            slots=(("question", sample.question), ("answers", "; ".join(sample.answer))),
-            wanted=(*required, *sample.answer) if not is_original(sample) else sample.answer,
-            known=(*relations, *required, sample.question),
-        )
-    )
-    return texts
+    ]  # fmt: skip
+    question = _WordedText(
+        kind=QUESTION, before=sample.question, slots=(("facts", _masked_facts(sample)),), wanted=required,
+        known=relations, hidden=sample.answer,
+    )  # fmt: skip
+    statement = _WordedText(
+        kind=STATEMENT, before=sample.statement, known=(*relations, *required, sample.question),
+        slots=(("question", sample.question), ("answers", "; ".join(sample.answer))),
+        wanted=(*required, *sample.answer) if is_extended else sample.answer,
+    )  # fmt: skip
+    return [*texts, question, statement] if is_extended else [*texts, statement]
 
 
 def _masked_facts(sample: AttributionSample) -> tuple[str, ...]:

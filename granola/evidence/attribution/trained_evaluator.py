@@ -27,7 +27,7 @@ from abstraction.text.language.comparable_words import FUNCTION, stem
 from granola.base.code_hash import hash_of_modules
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_samples import AttributionSample, Category
-from granola.evidence.attribution.evaluators import AttributionJudgement, category_judgement
+from granola.evidence.attribution.evaluators import BATCH, AttributionJudgement, category_judgement
 from granola.evidence.attribution.text_coverage import folded_words, foreign_names
 from kg.base.files import atomic_path
 from kg.base.packages import install_hint
@@ -90,12 +90,12 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
     """The features in the order of `FEATURES`, followed by `ENTAILMENT_FEATURES` where `entailment` is given."""
     statement, evidence = sample.statement[:LONGEST], _evidence_text(sample)
     said, cited = _words(statement), _words(evidence)
-    words, there = _content_words(said), set(cited)
+    words, there = set(said) - _PLAIN, set(cited)
     whole = weights.sum(words) or 1.0
     sentences = [text for text in _END.split(evidence)[:_SENTENCES] if text.strip()] or [""]
     best_first = sorted(sentences, key=lambda text: -weights.sum(words & set(_words(text))))
     best, told = best_first[0], " ".join(best_first[:_BEST])
-    in_best = _content_words(_words(best))
+    in_best = set(_words(best)) - _PLAIN
     # Words that the question already contains are no evidence of an answer.
     new = words - set(_words(sample.question[:LONGEST]))
     # A contradicted claim often differs from its evidence only in a name or a number.
@@ -134,10 +134,6 @@ def _stems(text: str) -> tuple[str, ...]:
     return tuple(stem(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(text.casefold()))
 
 
-def _content_words(words: Iterable[str]) -> set[str]:
-    return set(words) - _PLAIN
-
-
 def _numbers(text: str) -> set[str]:
     # "1,000" equals "1000"; a full stop after a number is punctuation.
     return {number.rstrip(".,").replace(",", "") for number in _NUMBER.findall(text)}
@@ -159,11 +155,9 @@ def _share(of: Collection[object], among: Collection[object]) -> float:
 
 FILE = "evaluator.json"
 BUNDLED = "bundled"  # the name of the evaluator that comes with the package
-NEEDED = f"training an evaluator needs scikit-learn: {install_hint('evidence')}"
 YES, NO = "supported", "not supported"
 # number of trees, leaves per tree at most, samples per leaf at least: a file of about 190 KB
 TREES, LEAVES, OF_LEAF = 100, 32, 5
-_BATCH = 256
 _DIGITS = 4
 
 
@@ -182,7 +176,7 @@ class Forest:
     def grow(cls, features: Sequence[Sequence[float]], labels: Sequence[str], *, seed: int) -> Forest:
         """Train with scikit-learn, with balanced class weights. Raises UsageError if it is not installed."""
         if find_spec("sklearn") is None:
-            raise UsageError(NEEDED)
+            raise UsageError(f"training an evaluator needs scikit-learn: {install_hint('evidence')}")
         from sklearn.ensemble import RandomForestClassifier
 
         model = RandomForestClassifier(
@@ -192,7 +186,11 @@ class Forest:
 
     def votes(self, features: Sequence[float]) -> dict[str, float]:
         """The mean share of each class over the trees; they sum to 1."""
-        leaves = [_leaf_shares(tree, features) for tree in self.trees]
+        leaves = []
+        for node in self.trees:
+            while isinstance(node[-1], list):
+                node = node[2] if features[node[0]] <= node[1] else node[3]
+            leaves.append(node)
         return {name: sum(leaf[at] for leaf in leaves) / len(leaves) for at, name in enumerate(self.classes)}
 
 
@@ -203,12 +201,6 @@ def _node_as_list(tree: Any, at: int) -> list[Any]:
         return [round(float(share), _DIGITS) for share in shares / shares.sum()]
     below = [_node_as_list(tree, int(side[at])) for side in (tree.children_left, tree.children_right)]
     return [int(tree.feature[at]), round(float(tree.threshold[at]), _DIGITS), *below]
-
-
-def _leaf_shares(node: list[Any], features: Sequence[float]) -> list[float]:
-    while isinstance(node[-1], list):
-        node = node[2] if features[node[0]] <= node[1] else node[3]
-    return node
 
 
 class TrainedEvaluator(BaseModel, frozen=True):
@@ -261,19 +253,16 @@ class TrainedEvaluator(BaseModel, frozen=True):
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """See `AttributionEvaluator.judge`."""
         source = iter(samples)
-        while batch := list(islice(source, max(_BATCH, getattr(self.model, "block", 0)))):
+        while batch := list(islice(source, max(BATCH, getattr(self.model, "block", 0)))):
             for sample, features in zip(batch, _feature_rows(batch, self.weights, self.model), strict=True):
-                yield self._judgement(sample, features)
-
-    def _judgement(self, sample: AttributionSample, features: Sequence[float]) -> AttributionJudgement:
-        # Class weights are balanced in training, so one half is the natural threshold.
-        supported = self.supports.votes(features)[YES] > 0.5
-        if self.others is None:
-            return AttributionJudgement(id=sample.id, supported=supported)
-        votes = self.others.votes(features)
-        return category_judgement(
-            sample, Category.SUPPORTIVE if supported else Category(max(votes, key=votes.__getitem__))
-        )
+                # Class weights are balanced in training, so one half is the natural threshold.
+                supported = self.supports.votes(features)[YES] > 0.5
+                if self.others is None:
+                    yield AttributionJudgement(id=sample.id, supported=supported)
+                    continue
+                votes = self.others.votes(features)
+                other = Category(max(votes, key=votes.__getitem__))
+                yield category_judgement(sample, Category.SUPPORTIVE if supported else other)
 
     def save(self, folder: Path) -> None:
         """Write evaluator.json into the folder."""
