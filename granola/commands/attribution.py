@@ -266,10 +266,6 @@ class AttributionBuild(Command[Mapping[str, Any]]):
         from kg.graph.logical_query import StoreFacts
         from kg.store import is_address, open_store
 
-        for path in self.questions:
-            # Checked first: building takes minutes before the sources are read.
-            if not path.exists():
-                raise FileNotFoundError(2, "no such file", str(path))
         # A database has no file that the output could overwrite.
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*self.questions, *beside], force=self.force)
@@ -329,7 +325,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
                 raise UsageError("--entailment judges what --words MODEL writes, which is not given")
             return samples, "All texts are made by templates; no model took part."
         from abstraction.models.spec import open_entailment
-        from granola.evidence.attribution.model_wording import ModelWording
+        from granola.evidence.attribution.sample_texts import ModelWording
 
         with open_model(self.words, f"{self.out}.words", [*self.questions, self.snapshot]) as model:
             judge = None if self.entailment is None else open_entailment(self.entailment)
@@ -378,7 +374,7 @@ class AttributionAudit(Command[Mapping[str, Any]]):
     def run(self) -> Mapping[str, Any]:
         """Counts by kind of text and label, and rejected rows. Raises UsageError where no sample has facts."""
         from granola.evidence.attribution.attribution_samples import read_samples
-        from granola.evidence.attribution.text_coverage import automatic_coverage
+        from granola.evidence.attribution.sample_texts import automatic_coverage
 
         rejected: list[RejectedRow] = []
         counts: dict[str, Counter[str]] = {"citation": Counter(), "question": Counter()}

@@ -86,7 +86,7 @@ class SheetsDraw(RowsCommand):
         from abstraction.files.records import Record, read_records
         from abstraction.files.rows import read_tiered
         from granola.evidence.attribution.attribution_samples import read_samples
-        from granola.evidence.attribution.text_coverage import text_items
+        from granola.evidence.attribution.sample_texts import text_items
         from granola.evidence.audit.tier_sheets import tier_items
         from granola.evidence.verdict_rows import read_verdicts, task_of
 
@@ -176,7 +176,7 @@ class SheetsRead(Command[SheetsJudged]):
         from abstraction.files.records import Record, read_records
         from abstraction.files.writing import write_records
         from granola.evidence.annotation_sheets import check_sheets, read_sheet, sheet_agreement, verdicts_of
-        from granola.evidence.attribution.text_coverage import PAPER, TEXTS
+        from granola.evidence.attribution.sample_texts import PAPER, TEXTS
         from granola.evidence.audit.tier_sheets import COMPARABLE, TIERS, error_rates
         from granola.evidence.verdict_rows import sheet_form
 

@@ -14,7 +14,7 @@ from abstraction.files.row_models import read_each, without_rejected
 from granola.base.run_record import record_of
 from granola.errors import SampleError, UsageError
 from granola.evidence.attribution.attribution_task import ATTRIBUTION
-from granola.evidence.attribution.text_coverage import COVERAGE, TEXTS
+from granola.evidence.attribution.sample_texts import COVERAGE, TEXTS
 from granola.evidence.audit.tier_sheets import TIERS
 from granola.evidence.evidence_task import (
     Cells,

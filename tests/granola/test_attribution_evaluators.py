@@ -45,7 +45,6 @@ from granola.evidence.attribution.evaluators import (
     WordEvaluator,
     fact_verdicts,
 )
-from granola.evidence.attribution.model_wording import ModelWording
 from granola.evidence.attribution.prompted_evaluators import (
     LABELS,
     CategoryEvaluator,
@@ -56,7 +55,8 @@ from granola.evidence.attribution.prompted_evaluators import (
     draw_examples,
     read_facts,
 )
-from granola.evidence.attribution.text_coverage import (
+from granola.evidence.attribution.sample_texts import (
+    ModelWording,
     TextCoverage,
     automatic_coverage,
     coverage,

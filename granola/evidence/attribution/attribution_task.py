@@ -6,6 +6,7 @@ Hu et al. 2025 (CAQA), section 5.2. A reply without a label counts as wrong; the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -99,7 +100,7 @@ def verdict_row(
         by_score = {"triples_left": sample.facts_in_evidence, "fact_score": facts}
         shares = {name: sum(map(bool, own)) / len(own) for name, own in by_score.items() if own}
     return {
-        "evaluator": name, **judged.to_json(), "gold_supported": sample.supported, "gold_category": sample.category,
+        "evaluator": name, **asdict(judged), "gold_supported": sample.supported, "gold_category": sample.category,
         "complexity": sample.complexity, "source": sample.provenance.get("source"), **shares,
     }  # fmt: skip
 

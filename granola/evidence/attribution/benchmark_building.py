@@ -19,7 +19,7 @@ from granola.evidence.attribution.evidence_edits import EvidenceEditor, branch_f
 from granola.evidence.attribution.fact_wording import NO_NAMES, FactWording
 from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.evidence.attribution.relation_table import CLASS, RelationValues, wording
-from granola.evidence.attribution.text_coverage import states_name
+from granola.evidence.attribution.sample_texts import states_name
 from kg.errors import GroundingError
 from kg.graph.logical_query import Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground_all
 
@@ -45,6 +45,9 @@ PAPER_COUNTS: Mapping[str, tuple[int, int, int]] = {
     Complexity.UNION: (5_347, 886, 6_233),
     Complexity.INTERSECTION: (11_286, 4_179, 15_465),
 }
+
+# Shares of all samples in Table 4, by category and by complexity.
+PAPER_SHARES = {one: counts[2] / PAPER_COUNTS["all"][2] for one, counts in PAPER_COUNTS.items() if one != "all"}
 
 
 class CategoryShares(StrEnum):
@@ -266,7 +269,7 @@ class SampleMaker:
 
 def _paper_share_of(category: Category, complexity: Complexity) -> float:
     """The share of a category among samples of a complexity: PARTIAL has none among single triples."""
-    shares = _paper_shares()
+    shares = PAPER_SHARES
     # Single triples are never partial, so the other complexities need a larger share of partial samples.
     partial = 0.0 if complexity is Complexity.SINGLE else shares[Category.PARTIAL] / (1 - shares[Complexity.SINGLE])
     # The other categories share the rest.
@@ -274,29 +277,22 @@ def _paper_share_of(category: Category, complexity: Complexity) -> float:
     return partial if category is Category.PARTIAL else others
 
 
-def _paper_shares() -> dict[str, float]:
-    """Table 4's shares of all samples, by category and by complexity."""
-    return {one: counts[2] / PAPER_COUNTS["all"][2] for one, counts in PAPER_COUNTS.items() if one != "all"}
-
-
 def in_paper_shares(samples: Sequence[AttributionSample], *, seed: int = 0) -> list[AttributionSample]:
     """The largest subset of samples, in order, with the shares of Table 4 for categories and complexities.
 
     Each share differs from the paper's by at most `WITHIN`, or by as little as the samples allow.
     """
-    shares = _paper_shares()
     cells: dict[tuple[Category, Complexity], list[int]] = {}
     for at, sample in enumerate(samples):
         if sample.category is not None and sample.complexity is not None:
             cells.setdefault((sample.category, sample.complexity), []).append(at)
-    wanted = {(a, b): shares[b] * _paper_share_of(a, b) for a in Category for b in Complexity}
+    wanted = {(a, b): PAPER_SHARES[b] * _paper_share_of(a, b) for a in Category for b in Complexity}
     number = len(samples)
     while True:
         kept = {cell: min(len(cells.get(cell, ())), round(number * share)) for cell, share in wanted.items()}
         whole = sum(kept.values()) or 1
-        far = max(
-            abs(sum(n for cell, n in kept.items() if one in cell) / whole - share) for one, share in shares.items()
-        )
+        sums = {one: sum(n for cell, n in kept.items() if one in cell) for one in PAPER_SHARES}
+        far = max(abs(sums[one] / whole - share) for one, share in PAPER_SHARES.items())
         # Below 100 samples the shares cannot be met by rounding.
         if far <= WITHIN or number < 100:
             break

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -46,10 +46,6 @@ class AttributionJudgement:
     reply: str = ""
     failed: str = ""
     facts: tuple[tuple[str, str], ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The judgement as a JSON row."""
-        return asdict(self)
 
 
 class AttributionEvaluator(Protocol):

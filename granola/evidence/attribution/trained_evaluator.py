@@ -28,7 +28,7 @@ from granola.base.code_hash import hash_of_modules
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_samples import AttributionSample, Category
 from granola.evidence.attribution.evaluators import BATCH, AttributionJudgement, category_judgement
-from granola.evidence.attribution.text_coverage import folded_words, foreign_names
+from granola.evidence.attribution.sample_texts import folded_words, foreign_names
 from kg.base.files import atomic_path
 from kg.base.packages import install_hint
 
