@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -12,17 +11,15 @@ from typing import Annotated, Any
 
 from abstraction.base.faults import RejectedRow
 from abstraction.files.rows import read_tiered
-from abstraction.files.writing import check_kind
+from abstraction.files.writing import check_kind, writing_lines
 from granola.base.settings import Setting
 from granola.base.terminal_lines import show_lines
 from granola.commands.command import Command
 from granola.commands.messages import count, report_rejects
 from granola.commands.output import writing
 from granola.errors import UsageError
-from granola.evidence.audit.finding_tables import finding_tables
 from granola.evidence.audit.offences import AuditKind, FindingTally, Offence, audit
 from granola.scoring.shared_settings import Force, Language, check_language
-from kg.base.files import atomic_path
 from kg.store import open_store
 
 SHOWN = 20  # findings on screen where --out has them all
@@ -44,18 +41,8 @@ class AuditResult:
 
     def to_json(self) -> dict[str, Any]:
         """The counts as a JSON object."""
-
-        def group(counts: Any) -> dict[str, object]:
-            return {"rows": counts.rows, "tiers": counts.tiers, **dict(sorted(counts.by.items()))}
-
-        return {
-            "snapshot": self.snapshot,
-            "total": group(self.tally.total),
-            "relations": {name: group(counts) for name, counts in sorted(self.tally.relations.items())},
-            "classes": {name: group(counts) for name, counts in sorted(self.tally.classes.items())},
-            "findings": self.by_verdict,
-            "namesakes": self.tally.namesakes,
-        }
+        counts = self.tally.to_json()
+        return {"snapshot": self.snapshot, **counts, "findings": self.by_verdict, "namesakes": self.tally.namesakes}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +90,7 @@ class Audit(Command[AuditResult]):
             )
             about = str(store.manifest()["snapshot_id"])
         # An audit of nothing must not pass.
-        if tally.total.rows == 0:
+        if tally.total["rows"] == 0:
             report_rejects(path, rejected)
             raise UsageError(f"{path}: no row to audit")
         if self.out is not None:
@@ -118,7 +105,7 @@ class Audit(Command[AuditResult]):
         """Print the tables and the findings."""
         verdicts = ", ".join(f"{name} {number:,}" for name, number in result.by_verdict.items())
         show_lines(
-            *finding_tables(result.tally, self._kind),
+            *result.tally.tables(self._kind),
             *([f"findings: {verdicts}"] if verdicts else []),
             *_finding_lines(result.findings, result.tally, self.out),
         )
@@ -146,11 +133,9 @@ def _finding_lines(findings: Sequence[Offence], tally: FindingTally, out: Path |
 
 
 def _write_findings(findings: Sequence[Offence], tally: FindingTally, out: Path, snapshot: str) -> None:
-    with atomic_path(out) as place, place.open("w", encoding="utf-8", newline="\n") as stream:
-        head = {"schema_version": 1, "snapshot": snapshot, "rows": tally.total.rows, "tiers": tally.total.tiers}
-        for record in (
-            head,
-            *(finding.to_json() for finding in findings),
-            *({"namesake": namesake} for namesake in tally.namesakes),
-        ):
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    with writing_lines(out) as write:
+        write({"schema_version": 1, "snapshot": snapshot, "rows": tally.total["rows"], "tiers": tally.total["tiers"]})
+        for finding in findings:
+            write(finding.to_json())
+        for namesake in tally.namesakes:
+            write({"namesake": namesake})

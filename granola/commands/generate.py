@@ -19,11 +19,9 @@ from granola.scoring.shared_settings import Force, Limit, Out
 if TYPE_CHECKING:
     from abstraction.models.chat_model import Sampling
 
-DRAWN_AT = (
-    1.0,
-    0.9,
-)  # temperature and top-p for several texts, as in CONNER; a single text is greedy, as in both papers
-_LONGEST = {"grounded": 1_000, "knowledge": 256, "answer": 256, "reply": 256}  # tokens of the longest reply, by target
+# Temperature and top-p for several texts, as in CONNER; a single text is greedy, as in both papers.
+DRAWN_AT = 1.0, 0.9
+LONGEST_GROUNDED, LONGEST_OTHERS = 1_000, 256  # tokens of the longest reply
 
 
 class Target(StrEnum):
@@ -75,7 +73,8 @@ class Generate(RowsCommand):
             raise UsageError("--target grounded takes neither --examples nor --samples")
         temperature, top_p = DRAWN_AT if self.samples > 1 else (0.0, 1.0)
         # Settings in the spec of the model override these.
-        usual = Sampling(n=self.samples, temperature=temperature, top_p=top_p, max_tokens=_LONGEST[self.target])
+        longest = LONGEST_GROUNDED if self.target is Target.GROUNDED else LONGEST_OTHERS
+        usual = Sampling(n=self.samples, temperature=temperature, top_p=top_p, max_tokens=longest)
         sampling = sampling_of(spec, usual)
         with writing_rows(self, self.out, inputs=[self.items, self.examples], force=self.force) as output:
             rows = self._grounded_answers if self.target is Target.GROUNDED else self._knowledge_texts
@@ -84,9 +83,6 @@ class Generate(RowsCommand):
             if not output.written and not output.rejected:
                 raise UsageError(f"{self.items} has nothing to ask")
             return output.finish(f"{count(output.counts['written'], 'text')} written", source=self.items)
-
-    def _open_model(self, output: RowsOutput) -> Any:
-        return open_model(self.model, output.named_path, output.inputs)
 
     def _grounded_answers(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """Rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
@@ -108,7 +104,7 @@ class Generate(RowsCommand):
             }  # fmt: skip
             return Request(id=sample.id, messages=prompts[ANSWER.name].fill(slots), sampling=sampling)
 
-        with self._open_model(output) as model:
+        with open_model(self.model, output.named_path, output.inputs) as model:
             output.more |= {"model": dict(model.identity), "prompts": hash_of(prompts, ANSWER)}
             form: RequestForm[GroundedSample, str] = RequestForm(
                 model=model, ask=ask, read=lambda _, reply: reply, again=prompts["again"]
@@ -128,7 +124,7 @@ class Generate(RowsCommand):
         rejected = output.rejected.append
         examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
         items = read_items(self.items, on_reject=rejected, limit=self.limit)
-        with self._open_model(output) as model:
+        with open_model(self.model, output.named_path, output.inputs) as model:
             output.more |= {
                 "model": dict(model.identity), "prompts": hash_of(prompts, prompts[what].kind),
                 "examples": [item.id for item in examples],

@@ -113,6 +113,7 @@ class GroundingJudge(RowsCommand):
         from abstraction.files.row_models import read_each_once, without_rejected
         from granola.errors import SampleError
         from granola.evidence.grounding.answer_judging import GivenAnswer
+        from granola.replies.reply import visible_text
 
         def read(record: Record) -> GivenAnswer:
             row = GivenAnswer.of(record)
@@ -126,7 +127,7 @@ class GroundingJudge(RowsCommand):
             if len(pairs) == self.limit:
                 note(f"--limit: answers behind the first {count(len(pairs), 'answer')} of {self.given} are not judged")
                 break
-            pairs.append((samples[row.id], row.visible_text))
+            pairs.append((samples[row.id], visible_text(row.answer)))
             systems[row.id] = row.system or self.given.stem
         else:
             if lacking := len(samples) - len(pairs):

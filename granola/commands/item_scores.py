@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from granola.evidence.evidence_task import Report
     from granola.evidence.judge_pools import JudgePool
     from granola.evidence.knowledge.knowledge_task import Association, ChosenTexts
-    from granola.evidence.paper_tables import FilledTable, ItemFigure, PaperTable
+    from granola.evidence.paper_tables import FilledTable, ItemFigure
     from granola.evidence.verdict_rows import VerdictRows
     from granola.report.charts import Panel
     from granola.scoring.statistics import Estimate
@@ -181,31 +181,38 @@ class Verdicts(Command[VerdictsReport]):
 
         self._check()
         rejected: list[RejectedRow] = []
-        forming = Forming(resamples=self.resamples, rules=self.rule)
         sides = (RECORD_SUFFIX, *([".csv"] if self.out is not None and self.out.suffix in FIGURES else []))
         with writing(self.out, inputs=self.judged, sides=sides, force=self.force):
             # Questions have no verdicts yet: only their counts can be reported.
             if self.figure in QUESTION_FIGURES or has_questions(self.judged[0]):
-                return self._questions(rejected)
-            given = VerdictRows.of(read_verdicts(self.judged, on_reject=rejected.append), forming)
-            return self._report(given, rejected)
+                report = self._questions(rejected)
+            else:
+                forming = Forming(resamples=self.resamples, rules=self.rule)
+                given = VerdictRows.of(read_verdicts(self.judged, on_reject=rejected.append), forming)
+                report = self._report(given, rejected)
+            if self.out is not None:
+                self._write(report, self.out)
+        return report
 
     def _check(self) -> None:
         """Raise UsageError for an unknown table or figure, and for an output of nothing."""
         from granola.evidence.grounding.sample_statistics import QUESTION_FIGURES
         from granola.evidence.paper_tables import published
 
-        figures = sorted({*published().figures, *QUESTION_FIGURES})
-        if self.figure is not None and self.figure not in figures:
-            raise UsageError(f"--figure is {self.figure!r}; allowed: {', '.join(figures)}")
-        if self.table is not None and self.table not in published().tables:
-            raise UsageError(f"--table is {self.table!r}; allowed: {', '.join(published().tables)}")
+        for name, value, known in (
+            ("--figure", self.figure, sorted({*published().figures, *QUESTION_FIGURES})),
+            ("--table", self.table, [*published().tables]),
+        ):
+            if value is not None and value not in known:
+                raise UsageError(f"{name} is {value!r}; allowed: {', '.join(known)}")
+        # Q is computed only to choose texts.
+        if self.quality is not None and self.best is None:
+            raise UsageError("--quality goes with --best, which is not given")
         if self.out is None:
             return
         wanted = {FIGURES: self.figure or self.by, TABLES: self.table, ROWS: self.pool or self.best}
         # The ending selects the output, so it must fit the other options.
-        kind = next((endings for endings in wanted if self.out.suffix in endings), None)
-        if kind is None or not wanted[kind]:
+        if not any(self.out.suffix in endings and given for endings, given in wanted.items()):
             raise UsageError(
                 f"--out is {self.out}; a figure (--figure or --by) ends in {', '.join(FIGURES)}, a table (--table) in "
                 f"{' or '.join(TABLES)}, rows (--pool or --best) in {ROWS[0]}"
@@ -213,29 +220,40 @@ class Verdicts(Command[VerdictsReport]):
 
     def _report(self, given: VerdictRows, rejected: list[RejectedRow]) -> VerdictsReport:
         from granola.evidence.judge_pools import pool_judges
-        from granola.evidence.paper_tables import FilledTable
-        from granola.evidence.verdict_rows import VerdictRows
+        from granola.evidence.knowledge.knowledge_task import associations, choose_texts, parse_coefficients
+        from granola.evidence.paper_tables import FilledTable, published
+        from granola.evidence.verdict_rows import BY_NAME
 
         pool = pool_judges(given) if self.pool else None
         # Pooled rows replace those of the judges in everything that follows.
         if pool is not None:
-            given = VerdictRows(rows=pool.rows, task=given.task, forming=given.forming)
-        table, plan = self._paper_table(given), self._plan(given)
-        chosen = self._choose_texts(given)
+            given = replace(given, rows=pool.rows)
+        table = published().tables[self.table] if self.table is not None else None
+        if table is not None and table.task != given.task.name:
+            made_by = BY_NAME[table.task].made_by
+            raise UsageError(f"{self.judged[0]} has no row of {made_by}, of which --table {self.table} is")
+        plan = self._plan(given)
+        for option, asked in (("--best", self.best), ("--correlate", self.correlate)):
+            if asked and given.task.name != "knowledge":
+                raise UsageError(f"{option} is for knowledge texts: give the output of granola knowledge judge")
+        chosen = None
+        if self.best is not None:
+            chosen = choose_texts(given.rows, self.best, parse_coefficients(self.quality), given.forming)
         panels = given.panels(plan) if plan.x else []
         report = given.report()
         self._check_score(given, {name for scores in report.values() for name in scores})
-        filled = FilledTable(table=table, report=report, printed=self.printed) if table is not None else None
-        head = [f"table:{self.table}"] if filled is not None else []
-        told = VerdictsReport(
+        # The reason for missing values, if a system lacks the main score of the task.
+        has_main = all(scores[given.task.main].n for scores in report.values() if given.task.main in scores)
+        head = [f"table:{self.table}"] if table is not None else []
+        return VerdictsReport(
             signature="|".join([*head, f"n:{len(given.rows)}", given.signature(panel.name for panel in panels)]),
             report=report, unjudged=given.unjudged(), judges=given.judges(),
-            lacking=_why_values_lack(given, report), panels=panels,
-            tests=[test for score in plan.y for test in given.tests(score)], table=filled, pool=pool, chosen=chosen,
-            associations=self._associations(given), files=self._files(), rejected=rejected,
+            lacking="" if has_main else given.task.lacking, panels=panels,
+            tests=[test for score in plan.y for test in given.tests(score)],
+            table=None if table is None else FilledTable(table=table, report=report, printed=self.printed),
+            pool=pool, chosen=chosen, associations=associations(given.rows) if self.correlate else (),
+            files=self._files(), rejected=rejected,
         )  # fmt: skip
-        self._write_output(told)
-        return told
 
     def _check_score(self, given: VerdictRows, known: Set[str]) -> None:
         """Raise UsageError for a --score that is no score of the task and no number in any row."""
@@ -258,37 +276,6 @@ class Verdicts(Command[VerdictsReport]):
         changed = {"x": self.by or plan.x, "y": self.score or plan.y, "longer_than": 0 if self.by else plan.longer_than}
         return plan.model_copy(update=changed)
 
-    def _paper_table(self, given: VerdictRows) -> PaperTable | None:
-        from granola.evidence.paper_tables import published
-        from granola.evidence.verdict_rows import BY_NAME
-
-        if self.table is None:
-            return None
-        table = published().tables[self.table]
-        if given.task.name != table.task:
-            made_by = BY_NAME[table.task].made_by
-            raise UsageError(f"{self.judged[0]} has no row of {made_by}, of which --table {self.table} is")
-        return table
-
-    def _choose_texts(self, given: VerdictRows) -> ChosenTexts | None:
-        from granola.evidence.knowledge.knowledge_task import choose_texts, parse_coefficients
-
-        if self.best is None:
-            # Q is computed only to choose texts.
-            if self.quality is not None:
-                raise UsageError("--quality goes with --best, which is not given")
-            return None
-        _check_knowledge(given, "--best")
-        return choose_texts(given.rows, self.best, parse_coefficients(self.quality), given.forming)
-
-    def _associations(self, given: VerdictRows) -> Sequence[Association]:
-        from granola.evidence.knowledge.knowledge_task import associations
-
-        if not self.correlate:
-            return ()
-        _check_knowledge(given, "--correlate")
-        return associations(given.rows)
-
     def _questions(self, rejected: list[RejectedRow]) -> VerdictsReport:
         """Counts of questions with passages, or a figure of them."""
         from granola.evidence.grounding.grounded_rows import read_grounded
@@ -300,43 +287,35 @@ class Verdicts(Command[VerdictsReport]):
             raise UsageError(f"{self.judged[0]} has no question with passages{why}")
         if self.figure not in (None, *QUESTION_FIGURES):
             raise UsageError(f"--figure {self.figure} is of judged answers; {self.judged[0]} has questions")
-        told = VerdictsReport(
-            signature=f"questions:{len(samples)}",
-            counts=statistics_of(samples),
-            panels=question_panels(samples, self.figure) if self.figure is not None else (),
-            files=self._files(), rejected=rejected,
+        return VerdictsReport(
+            signature=f"questions:{len(samples)}", counts=statistics_of(samples), files=self._files(),
+            panels=question_panels(samples, self.figure) if self.figure is not None else (), rejected=rejected,
         )  # fmt: skip
-        self._write_output(told)
-        return told
 
     def _files(self) -> list[Path]:
         if self.out is None:
             return []
         return [self.out, *([Path(f"{self.out}.csv")] if self.out.suffix in FIGURES else [])]
 
-    def _write_output(self, told: VerdictsReport) -> None:
+    def _write(self, report: VerdictsReport, out: Path) -> None:
         """Write the output in the format of its file ending, with its run record."""
         from abstraction.files.writing import write_records
         from granola.report.charts import estimates_figure, estimates_table
         from kg.base.files import atomic_path
 
-        if self.out is None:
-            return
-        if self.out.suffix in ROWS:
-            rows = told.chosen.rows if told.chosen is not None else told.pool.rows if told.pool is not None else ()
-            write_records(rows, self.out)
+        if out.suffix in ROWS:
+            source = report.chosen or report.pool
+            write_records(source.rows if source is not None else (), out)
         else:
-            if told.table is not None and self.out.suffix in TABLES:
-                text = told.table.latex() if self.out.suffix == ".tex" else told.table.csv()
-                data = {self.out: text.encode("utf-8")}
+            if report.table is not None and out.suffix in TABLES:
+                contents = [(report.table.latex() if out.suffix == ".tex" else report.table.csv()).encode()]
             else:
-                figure = estimates_figure(told.panels, self.out.suffix[1:])
-                data = {self.out: figure, Path(f"{self.out}.csv"): estimates_table(told.panels)}
-            for path, content in data.items():
+                contents = [estimates_figure(report.panels, out.suffix[1:]), estimates_table(report.panels)]
+            for path, content in zip(self._files(), contents, strict=True):
                 with atomic_path(path) as temporary:
                     temporary.write_bytes(content)
-        more = {"signature": told.signature, **({"agreement": told.pool.agreement} if told.pool is not None else {})}
-        write_run_record(self.out, command=self.verb, arguments=self.arguments(), inputs=self.judged, more=more)
+        more = {"signature": report.signature, **({"agreement": report.pool.agreement} if report.pool else {})}
+        write_run_record(out, command=self.verb, arguments=self.arguments(), inputs=self.judged, more=more)
 
     def show(self, result: VerdictsReport) -> None:
         """Print tables; counts of questions as JSON."""
@@ -348,18 +327,6 @@ class Verdicts(Command[VerdictsReport]):
     def report_problems(self, result: VerdictsReport) -> None:
         """The rejected rows."""
         report_rejects(str(self.judged[0]), result.rejected)
-
-
-def _why_values_lack(given: VerdictRows, report: Report) -> str:
-    """The reason for missing values, if a system lacks the main score of the task."""
-    if all(scores[given.task.main].n for scores in report.values() if given.task.main in scores):
-        return ""
-    return given.task.lacking
-
-
-def _check_knowledge(given: VerdictRows, option: str) -> None:
-    if given.task.name != "knowledge":
-        raise UsageError(f"{option} is for knowledge texts: give the output of granola knowledge judge")
 
 
 def _estimate_cells(estimate: Estimate) -> tuple[str, str, str]:

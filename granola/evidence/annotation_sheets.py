@@ -22,7 +22,6 @@ from granola.scoring.statistics import kappa, share_estimate
 EXPECTED = "a sheet of granola sheets draw"
 NUMBER, PART, NOTE = "item", "part", "note"
 CLOSED = "-"  # marks a cell that does not apply to the line
-_OPEN = ("", CLOSED)
 
 
 def draw_items(rows: Sequence[Row], form: SheetForm, number: int, *, seed: int) -> list[Row]:
@@ -100,8 +99,8 @@ def read_sheet(path: Path | str, form: SheetForm) -> FilledSheet:
         if (number, part) in texts:
             raise SheetError(f"{line.source}: item {number}{f', part {part}' if part else ''} is on the sheet twice")
         texts[number, part] = tuple(str(line.data.get(name) or "") for name in form.shown)
-        told = {one.field: read_label(line.data.get(one.field) or "", one, line.source) for one in form.questions}
-        labels.setdefault(number, {})[part] = {name: label for name, label in told.items() if label}
+        read = {one.field: read_label(line.data.get(one.field) or "", one, line.source) for one in form.questions}
+        labels.setdefault(number, {})[part] = {name: label for name, label in read.items() if label}
     if not labels:
         raise SheetError(f"{path}: no items")
     return FilledSheet(name=Path(path).stem, path=str(path), labels=labels, texts=texts)
@@ -120,7 +119,7 @@ def _parse_number(cell: str, name: str, where: str) -> int:
 def read_label(cell: str, question: JudgedQuestion, where: str) -> str:
     """Parse a label or an unambiguous beginning of one; "?" means "unclear", an empty cell gives ""."""
     text = " ".join(cell.split()).casefold()
-    if text in _OPEN:
+    if text in ("", CLOSED):
         return ""
     every = [*question.labels, UNCLEAR]
     meant = [UNCLEAR] if text == "?" else [label for label in every if label.casefold().startswith(text)]
@@ -177,43 +176,40 @@ def sheet_agreement(
     """
     if len({sheet.name for sheet in sheets}) < len(sheets):
         raise UsageError("two sheets have one name; an annotator is called as the file of the sheet")
-    return {question.field: _agreement(sheets, question, automatic) for question in form.questions}
-
-
-def _agreement(
-    sheets: Sequence[FilledSheet], question: JudgedQuestion, automatic: Sequence[Mapping[str, str]]
-) -> dict[str, Any]:
-    own = [
-        {
-            (number, part): labels[question.field]
-            for number, parts in sheet.labels.items()
-            for part, labels in parts.items()
-            if question.field in labels
-        }
-        for sheet in sheets
-    ]
-    shared = sorted(set(own[0]).intersection(*own[1:]))
-    rows = {place: tuple(labels[place] for labels in own) for place in shared}
-    valid = {place: labels for place, labels in rows.items() if UNCLEAR not in labels}
-    unanimous = {place: labels[0] for place, labels in valid.items() if len(set(labels)) == 1}
-    pairs = [
-        (told, label)
-        for (number, _), label in unanimous.items()
-        if number <= len(automatic) and (told := automatic[number - 1].get(question.field))
-    ]
-    return {
-        "labelled_by_all": len(shared),
-        "unclear": len(rows) - len(valid),
-        "valid": len(valid),
-        "unanimous": len(unanimous),
-        "kappa": kappa(list(valid.values())),
-        "counts": dict(Counter(unanimous.values()).most_common()),
-        "kappa_with_automatic": kappa(pairs),
-        "annotators": {
+    agreement = {}
+    for question in form.questions:
+        given = {
             sheet.name: {
-                label: share_estimate([float(one == label) for one in labels.values()])
-                for label in (*question.labels, UNCLEAR)
+                (number, part): labels[question.field]
+                for number, parts in sheet.labels.items()
+                for part, labels in parts.items()
+                if question.field in labels
             }
-            for sheet, labels in zip(sheets, own, strict=True)
-        },
-    }
+            for sheet in sheets
+        }
+        shared = set.intersection(*map(set, given.values()))
+        rows = {place: [labels[place] for labels in given.values()] for place in sorted(shared)}
+        valid = {place: labels for place, labels in rows.items() if UNCLEAR not in labels}
+        unanimous = {place: labels[0] for place, labels in valid.items() if len(set(labels)) == 1}
+        pairs = [
+            (own, label)
+            for (number, _), label in unanimous.items()
+            if number <= len(automatic) and (own := automatic[number - 1].get(question.field))
+        ]
+        agreement[question.field] = {
+            "labelled_by_all": len(rows),
+            "unclear": len(rows) - len(valid),
+            "valid": len(valid),
+            "unanimous": len(unanimous),
+            "kappa": kappa(list(valid.values())),
+            "counts": dict(Counter(unanimous.values()).most_common()),
+            "kappa_with_automatic": kappa(pairs),
+            "annotators": {
+                name: {
+                    label: share_estimate([float(one == label) for one in labels.values()])
+                    for label in (*question.labels, UNCLEAR)
+                }
+                for name, labels in given.items()
+            },
+        }
+    return agreement

@@ -11,7 +11,6 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, TypeVar
 
 import orjson
@@ -20,7 +19,6 @@ from abstraction.files.records import Record
 from abstraction.models.chat_model import ChatModel
 from granola import __version__
 from granola.scoring.statistics import RESAMPLES, Estimate, mean_estimate, share_estimate
-from granola.scoring.system_comparison import Difference, paired_difference, with_holm
 
 UNCLEAR = "unclear"  # the label of an annotator who cannot decide
 Row = Mapping[str, Any]
@@ -145,27 +143,6 @@ def plain_estimate(values: Sequence[float], place: Place, forming: Forming) -> E
     if set(values) <= {0.0, 1.0}:
         return share_estimate(values)
     return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
-
-
-def compared_pairs(
-    systems: Mapping[str, Mapping[str, float | None]], score: str, resamples: int, seed: int
-) -> list[Difference]:
-    """Compare every pair of systems on a score, paired over items with both values, with Holm's correction.
-
-    `systems`: by name, the contribution of each item to the score, None where it does not count.
-    """
-    differences = []
-    for first, second in combinations(systems, 2):
-        values, theirs = systems[first], systems[second]
-        pairs = [(value, theirs[key]) for key, value in values.items() if key in theirs]
-        # Paired tests need both values of an item.
-        counting = [pair for pair in pairs if None not in pair]
-        differences.append(
-            paired_difference(
-                counting, metric=score, first=first, second=second, resamples=resamples, seed=seed
-            )
-        )  # fmt: skip
-    return with_holm(differences)
 
 
 def field_of(row: Row, path: str) -> Any:

@@ -110,13 +110,8 @@ def _pool_item(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -
         for key in place[:-1]:
             parent = parent[key]
         parent[place[-1]] = value
-    own = {
-        "unjudged": lacking,
-        "reply": "",
-        "failed": "",
-        "facts": [],
-        "notes": [],
-    }  # fields that make sense for a single judge
+    # fields that make sense for a single judge
+    own = {"unjudged": lacking, "reply": "", "failed": "", "facts": [], "notes": []}
     pooled |= {name: value for name, value in own.items() if name in pooled}
     pooled = {name: value for name, value in pooled.items() if name not in ("unclear", "file", "settings")}
     return pooled | {task.judge: f"{POOLED}: {' '.join(f'[{judge}]' for judge in judges)}"}
@@ -139,11 +134,10 @@ def _agreement(together: Sequence[Sequence[Row]]) -> dict[str, dict[str, float |
             votes = (label, *(other.get(place) for other in others))
             if place[-1] in LABELS and None not in votes:
                 labels.setdefault(_LACKING.get(place[-1], place[-1]), []).append(tuple(map(str, votes)))
-    agreement: dict[str, dict[str, float | None]] = {}
-    for name, own in labels.items():
-        beyond_chance = kappa(own)
-        agreement[name] = {
+    return {
+        name: {
             "n": len(own), "agree": fmean(len(set(votes)) == 1 for votes in own),
-            "kappa": None if math.isnan(beyond_chance) else beyond_chance,
-        }  # fmt: skip
-    return agreement
+            "kappa": None if math.isnan(beyond_chance := kappa(own)) else beyond_chance,
+        }
+        for name, own in labels.items()
+    }  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from granola.evidence.attribution.attribution_task import ATTRIBUTION
 from granola.evidence.attribution.sample_texts import COVERAGE, TEXTS
 from granola.evidence.audit.tier_sheets import TIERS
 from granola.evidence.evidence_task import (
-    Cells,
     EvidenceTask,
     Forming,
     Place,
@@ -25,7 +25,6 @@ from granola.evidence.evidence_task import (
     Row,
     SheetForm,
     by_slice,
-    compared_pairs,
     field_of,
     number_of,
     places,
@@ -36,7 +35,7 @@ from granola.evidence.knowledge.knowledge_task import KNOWLEDGE
 from granola.evidence.paper_tables import ItemFigure
 from granola.report.charts import Panel
 from granola.scoring.statistics import Estimate
-from granola.scoring.system_comparison import Difference
+from granola.scoring.system_comparison import Difference, paired_difference, with_holm
 
 TASKS = (GROUNDING, ATTRIBUTION, KNOWLEDGE)
 BY_NAME: dict[str, EvidenceTask] = {task.name: task for task in TASKS}
@@ -125,7 +124,7 @@ class VerdictRows:
             # The same item in two files: two judges or two runs, whose rows must not be mixed.
             if seen.setdefault(key, str(row.get("file"))) != str(row.get("file")):
                 apart.add(system)
-        told = []
+        lines = []
         for row in self.rows:
             system, file = str(row.get(name) or ""), str(row.get("file") or "")
             line: Any = f"{file} {system}".strip() if system in apart else system
@@ -133,8 +132,8 @@ class VerdictRows:
                 line = field_of(row, by)
                 if isinstance(line, bool):
                     line = f"{'with' if line else 'without'} {by.rpartition('.')[2]}"
-            told.append(str(line or file))
-        return told
+            lines.append(str(line or file))
+        return lines
 
     def by_line(self) -> dict[str, list[Row]]:
         """The rows by system or evaluator."""
@@ -149,25 +148,37 @@ class VerdictRows:
 
     def value(self, row: Row, score: str) -> float | None:
         """The contribution of a row to a score of the task, or the number in a field of that name; None if missing."""
-        told = self.task.value(row, score, self.forming)
-        return number_of(field_of(row, score)) if told is None else told
+        value = self.task.value(row, score, self.forming)
+        return number_of(field_of(row, score)) if value is None else value
 
     def tests(self, score: str) -> list[Difference]:
-        """Paired tests of all pairs of systems on a score that is a mean over items."""
-        systems = {
-            name: {f"{row.get('id')} {row.get('candidate', 0)}": self.value(row, score) for row in own}
-            for name, own in self.by_line().items()
-        }
-        # Systems without any value would give empty tests.
-        counting = {name: own for name, own in systems.items() if any(value is not None for value in own.values())}
-        return compared_pairs(counting, score, self.forming.resamples, self.forming.seed)
+        """Paired tests of all pairs of systems on a score that is a mean over items, with Holm's correction.
+
+        Tests are paired over items with both values.
+        """
+        systems: dict[str, dict[tuple[Any, ...], float]] = {}
+        for name, own in self.by_line().items():
+            values = {(row.get("id"), row.get("candidate", 0)): self.value(row, score) for row in own}
+            # Systems without any value would give empty tests.
+            if counting := {key: value for key, value in values.items() if value is not None}:
+                systems[name] = counting
+        differences = []
+        for (first, values_of_first), (second, others) in combinations(systems.items(), 2):
+            pairs = [(value, others[key]) for key, value in values_of_first.items() if key in others]
+            differences.append(
+                paired_difference(
+                    pairs, metric=score, first=first, second=second, resamples=self.forming.resamples,
+                    seed=self.forming.seed,
+                )
+            )  # fmt: skip
+        return with_holm(differences)
 
     def judges(self) -> dict[str, list[str]]:
         """The judges of each system, where rows name them."""
         judge = self.task.judge
         return {
             line: sorted({str(row[judge]) for row in own if row.get(judge)}) for line, own in self.by_line().items()
-        }  # fmt: skip
+        }
 
     def unjudged(self) -> dict[str, dict[str, int]]:
         """By system, the numbers of rows without each verdict that was requested."""
@@ -191,9 +202,16 @@ class VerdictRows:
             along = self.task.along(field, plan.y[0])
             if lines := self._slices_along(along, plan):
                 panels.append(_panel(along, plan.y, lines))
-        if not panels:
-            raise UsageError(f"nothing to show: {self._why_nothing(plan)}")
-        return panels
+        if panels:
+            return panels
+        fields = dict.fromkeys(
+            name for row in self.rows for name in (*row, *row.get("tags", ()), *row.get("scores", ()))
+        )
+        more = f"; {self.task.lacking}" if self.task.lacking else ""
+        raise UsageError(
+            f"nothing to show: no item has a number as {' or '.join(plan.y)} and a place along {' or '.join(plan.x)}; "
+            f"the fields are {', '.join(fields)}{more}"
+        )
 
     def _slices_along(self, along: str, plan: ItemFigure) -> dict[str, list[tuple[Place, Estimate]]]:
         labels = self.lines(plan.by)
@@ -204,30 +222,18 @@ class VerdictRows:
                 if along == "sentences" and len(str(row.get("knowledge") or "").split()) <= plan.longer_than:
                     continue
                 line = label if len(plan.y) == 1 else f"{label}, {score}" if several else score
-                for place, worth in self._slices_and_values(row, along, score):
-                    values.setdefault(line, []).append((place, (place, worth)))
+                cells = self.task.cells(row, along, score, self.forming)
+                if cells is None:
+                    value = self.value(row, score)
+                    cells = [] if value is None else [(place, value) for place in places(field_of(row, along))]
+                for place, value in cells:
+                    values.setdefault(line, []).append((place, (place, value)))
         make = self.task.estimate or plain_estimate
 
         def estimate(own: Sequence[tuple[Place, Any]]) -> Estimate:
-            return make([worth for _, worth in own], own[0][0], self.forming)
+            return make([value for _, value in own], own[0][0], self.forming)
 
         return {line: list(by_slice(own, estimate).items()) for line, own in values.items()}
-
-    def _slices_and_values(self, row: Row, along: str, score: str) -> Cells:
-        if (own := self.task.cells(row, along, score, self.forming)) is not None:
-            return own
-        worth = self.value(row, score)
-        return [(place, worth) for place in places(field_of(row, along))] if worth is not None else []
-
-    def _why_nothing(self, plan: ItemFigure) -> str:
-        fields = dict.fromkeys(
-            name for row in self.rows for name in (*row, *row.get("tags", ()), *row.get("scores", ()))
-        )
-        more = f"; {self.task.lacking}" if self.task.lacking else ""
-        return (
-            f"no item has a number as {' or '.join(plan.y)} and a place along {' or '.join(plan.x)}; the fields are "
-            f"{', '.join(fields)}{more}"
-        )
 
 
 def _panel(along: str, scores: Sequence[str], lines: Mapping[str, Sequence[tuple[Place, Estimate]]]) -> Panel:

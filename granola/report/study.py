@@ -20,7 +20,7 @@ from granola.scoring.metrics import Standard, informativeness_weight
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
 from granola.scoring.statistics import Estimate, Interval
-from granola.scoring.sweeps import LAMBDAS, ItemF1, item_f1, lambda_sweep, risk_coverage, tau_sweep
+from granola.scoring.sweeps import LAMBDAS, ItemF1, item_f1, risk_coverage
 from granola.scoring.system_comparison import Difference
 
 EXAMPLES = 8  # rows of the table for each system
@@ -163,7 +163,7 @@ class Study:
     @cached_property
     def figures(self) -> list[PanelFigure]:
         """The figures of panels that have a number, in the order of the page."""
-        made = [*self._by_groups(), self._weights(), self._lambdas(), self._relations(), self._risk(), self._taus()]
+        made = [*self._by_groups(), self._weights(), self._relations(), self._risk()]
         return [figure for figure in made if _has_number(figure)]
 
     def tables(self) -> list[Table]:
@@ -220,22 +220,6 @@ class Study:
             f"exp(-lambda (level - 1)) against lambda (as Figure 9); the scores here take {self.lambda_:g}.",
         )  # fmt: skip
 
-    def _lambdas(self) -> PanelFigure:
-        sweeps = {report.system: lambda_sweep(report) for report in self.reports}
-        panels = {
-            title: {
-                system: [(one.lambda_, _without_interval(getattr(one, name), n)) for one in points]
-                for (system, points), n in zip(sweeps.items(), (r.overall.n for r in self.reports), strict=True)
-            }
-            for name, title in (
-                ("informativeness", "informativeness"), ("informativeness_matched", "informativeness, matched")
-            )
-        }  # fmt: skip
-        return _figure(
-            "lambdas", "Informativeness against lambda", "lambda", panels,
-            "The paper's, over all answers, where wrong ones and IDK count 0; ours over those that match.",
-        )  # fmt: skip
-
     def _risk(self) -> PanelFigure:
         lines = {
             f"{report.system} ({curve.area:.2f})": [
@@ -249,24 +233,6 @@ class Study:
             {"risk: share wrong": lines},
             "The share of wrong answers among the surest ones; in brackets its mean over the curve. Abstentions and "
             "answers without a confidence are never covered: a curve that ends early is the mean of few answers.",
-        )  # fmt: skip
-
-    def _taus(self) -> PanelFigure:
-        sweeps = [tau_sweep(items, lambda_=self.lambda_) for items in self.f1]
-        panels = {
-            title: {
-                system: [(one.tau, _without_interval(getattr(one, name), one.n)) for one in points]
-                for system, points in zip(self.names, sweeps, strict=True)
-            }
-            for name, title in (
-                ("granola_accuracy", _BOTH["selective_accuracy"]),
-                ("standard_accuracy", _BOTH["selective_standard_accuracy"]),
-                ("informativeness", "informativeness"),
-            )
-        }  # fmt: skip
-        return _figure(
-            "thresholds", "Thresholds of token-F1", "threshold of token-F1 (what exceeds it matches)", panels,
-            f"How scores fall with the threshold of token-F1, which is to be exceeded.{self.f1_warning}",
         )  # fmt: skip
 
     def _scores(self) -> Table:

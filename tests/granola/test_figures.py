@@ -132,7 +132,7 @@ def test_where_systems_decline_accuracies_are_selective_and_informativeness_is_o
 
 def test_a_table_has_what_its_figure_shows(study: Study) -> None:
     tables = {figure.name: figure.table() for figure in study.figures}
-    assert list(tables) == ["popularity", "weights", "lambdas", "relations", "risk-coverage", "thresholds"]
+    assert list(tables) == ["popularity", "weights", "relations", "risk-coverage"]
     groups = [(by_bin, key) for key in BOTH[::-1] for by_bin in study.popularity["popularity"]]
     expected = [by_bin[label].estimates[key] for by_bin, key in groups for label in by_bin]
     rows = tables["popularity"].rows

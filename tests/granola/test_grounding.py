@@ -371,6 +371,10 @@ def test_a_judge_that_fails_loses_no_row() -> None:
     assert 0 < report["RAF strict"].n < 60
 
 
+def verdicts(item: GroundingItem) -> tuple[object, ...]:
+    return tuple(one.all for one in item.sentences)
+
+
 def hash_of(text: str) -> float:
     import hashlib
 
@@ -384,12 +388,12 @@ def test_evaluators_of_attribution_judge_sentences_too() -> None:
     one, two = AnswerJudge(sentences=entailment).judge([
         (sample(), "It opened in 1999."), (sample(id="b", passages=sample().passages[1:]), "It opened in 1999."),
     ])  # fmt: skip
-    assert (one.verdicts(), one.eligibility, two.verdicts()) == ((SUP,), None, (CON,))
+    assert (verdicts(one), one.eligibility, verdicts(two)) == ((SUP,), None, (CON,))
     assert "apart|nli|premise:evidence|model:" in one.judge
     (three,) = AnswerJudge(sentences=word_judge()).judge([(sample(), "The bridge opened 1999. Hi.")])
-    assert three.verdicts() == (SUP, NONE)
+    assert verdicts(three) == (SUP, NONE)
     (four,) = AnswerJudge(sentences=word_judge()).judge([(sample(), "Nobody walked across yesterday.")])
-    assert four.verdicts() == (UNS,)
+    assert verdicts(four) == (UNS,)
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

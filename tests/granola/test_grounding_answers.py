@@ -19,10 +19,11 @@ from abstraction.files.records import Record
 from granola.commands import GroundingJudge, Verdicts
 from granola.evidence.evidence_task import Forming
 from granola.evidence.grounding.answer_judging import (
+    DEFLECTION_WORDINGS,
+    GRADE_WORDINGS,
     AnswerJudge,
     ChatSentenceJudge,
-    read_deflection,
-    read_grade,
+    read_label,
     read_sentence_verdicts,
 )
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance, read_grounded
@@ -109,9 +110,9 @@ def test_what_nobody_labelled_is_scored_by_nobody() -> None:
 def test_grades_are_read_or_refused(reply: str, grade: str | None) -> None:
     if grade is None:
         with pytest.raises(ReplyError):
-            read_grade(reply)
+            read_label(reply, GRADE_WORDINGS, ["no issues"])
     else:
-        assert read_grade(reply) == grade
+        assert read_label(reply, GRADE_WORDINGS, ["no issues"]) == grade
 
 
 @pytest.mark.parametrize(
@@ -173,10 +174,11 @@ def test_a_verdict_counts_where_the_line_takes_nothing_back(words: str) -> None:
 
 
 def test_deflections_of_judges() -> None:
-    assert (read_deflection("Deflects."), read_deflection("The text answers")) == ("deflects", "answers")
+    assert read_label("Deflects.", DEFLECTION_WORDINGS) == "deflects"
+    assert read_label("The text answers", DEFLECTION_WORDINGS) == "answers"
     for reply in ("It answers nothing", "not answers", "answers deflects", "yes"):
         with pytest.raises(ReplyError):
-            read_deflection(reply)
+            read_label(reply, DEFLECTION_WORDINGS)
 
 
 def test_a_judges_prompt_is_the_same_however_passages_are_called() -> None:

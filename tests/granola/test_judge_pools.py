@@ -52,7 +52,7 @@ def test_answers_are_pooled_by_majority(tmp_path: Path) -> None:
         item(all_=(UNS, None), eligibility=None, deflects="rule"),
     )
     # Two say supported; one unsupported, one contradictory: the worse; one eligible, one not: the worse.
-    assert pooled.verdicts() == (SUP, CON)
+    assert [one.all for one in pooled.sentences] == [SUP, CON]
     assert pooled.eligibility is AnswerVerdict.MAJOR
     assert pooled.deflects == "rule"
     assert pooled.judge == "pooled by majority: [J1] [J2] [J3]"
@@ -60,9 +60,9 @@ def test_answers_are_pooled_by_majority(tmp_path: Path) -> None:
     # Two of three say eligible: of their labels the worse counts.
     assert answers(tmp_path, *grades).eligibility is AnswerVerdict.MINOR
     judges = [item(all_=(SUP, one)) for one in (SUP, NONE, UNS)]
-    assert answers(tmp_path, *judges).verdicts()[1] is SUP
+    assert answers(tmp_path, *judges).sentences[1].all is SUP
     seven = [item(all_=(SUP, one)) for one in (SUP, SUP, SUP, UNS, UNS, CON, CON)]
-    assert answers(tmp_path, *seven).verdicts()[1] is CON
+    assert answers(tmp_path, *seven).sentences[1].all is CON
 
 
 def test_what_no_judge_says_is_named(tmp_path: Path) -> None:

@@ -23,12 +23,12 @@ from tests.thorough import thorough_only
 __all__ = ["systems"]
 pytestmark = pytest.mark.xdist_group("report")  # one report for all
 FIGURES = {
-    "by-region", "distribution", "f1", "gap", "lambdas", "popularity", "relations", "risk-coverage", "thresholds",
+    "by-region", "distribution", "f1", "gap", "popularity", "relations", "risk-coverage",
     "tradeoff", "weights",
 }  # fmt: skip
 
 
-VOID = ("meta", "br", "link", "input")
+VOID = ("meta", "br", "link", "input", "img")
 
 
 def report_of(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -132,7 +132,7 @@ def test_one_system_without_any_field(systems: Path, tmp_path: Path) -> None:
     done = report_of(systems / "tiers.jsonl", systems / "mute.jsonl", "--out", tmp_path / "one")
     assert done.returncode == 0, done.stderr
     figures = {path.stem for path in (tmp_path / "one/figures").glob("*.svg")}
-    assert figures >= {"distribution", "lambdas", "weights"}
+    assert figures >= {"distribution", "weights"}
     assert figures.isdisjoint({"popularity", "risk-coverage", "f1", "gap", "tradeoff"})  # of no answer
 
 

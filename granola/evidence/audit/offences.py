@@ -1,19 +1,21 @@
-"""The findings of an audit, tier by tier, and their counts by relation and answer class."""
+"""The findings of an audit, tier by tier, and their counts by relation and answer class, as tables."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from abstraction.base.faults import Fault, OnReject, attempt
+from abstraction.base.properties import titled
 from abstraction.base.relations import relation as relation_row
 from abstraction.files.rows import TieredRow
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import AXES, RowVerdict, TierCheck, TierVerdict, VerdictKind
+from granola.base.terminal_lines import Part, TextTable
 from kg.store.protocol import Store
 
 # Answer classes in tables; an answer with several classes counts in the first of these.
@@ -29,6 +31,14 @@ class AuditKind(StrEnum):
 
     AXES = "axes"
     EVIDENCE = "evidence"
+
+
+_BY_AXIS = {axis: [verdict for verdict, own in AXES.items() if own == axis] for axis in dict.fromkeys(AXES.values())}
+# For each kind of audit, the columns of its tables and the outcomes that each column counts.
+COLUMNS: Mapping[AuditKind, Mapping[str, Sequence[str]]] = {
+    AuditKind.AXES: {"entailed": [VerdictKind.ENTAILED], **_BY_AXIS, "unknown": [VerdictKind.UNKNOWN]},
+    AuditKind.EVIDENCE: {name: [name] for name in ("entailed", "flawed", "unchecked")},
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,55 +64,56 @@ class Offence:
 
 
 @dataclass(slots=True)
-class FindingCounts:
-    """Numbers of tiers by outcome; `rows` is the number of audited rows, with or without tiers."""
-
-    rows: int = 0
-    tiers: int = 0
-    by: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(slots=True)
 class FindingTally:
-    """Counts by relation, by answer class, and in total; `namesakes` are rows whose chain belongs to a namesake of the
-    answer.
+    """Counts by relation, by answer class, and in total: of rows, of tiers, and of tiers by outcome.
+
+    `namesakes` are rows whose chain belongs to a namesake of the answer.
     """
 
-    total: FindingCounts = field(default_factory=FindingCounts)
-    relations: dict[str, FindingCounts] = field(default_factory=dict)
-    classes: dict[str, FindingCounts] = field(default_factory=dict)
+    total: Counter[str] = field(default_factory=Counter)
+    relations: dict[str, Counter[str]] = field(default_factory=dict)
+    classes: dict[str, Counter[str]] = field(default_factory=dict)
     namesakes: list[dict[str, Any]] = field(default_factory=list)
 
     def count(self, relation: str, answer_class: str, outcomes: Sequence[str]) -> None:
         """Count one row with the outcomes of its tiers."""
-        for counts in (
-            self.total,
-            self.relations.setdefault(relation, FindingCounts()),
-            self.classes.setdefault(answer_class, FindingCounts()),
-        ):
-            counts.rows += 1
-            counts.tiers += len(outcomes)
-            counts.by.update(outcomes)
+        groups = self.relations.setdefault(relation, Counter()), self.classes.setdefault(answer_class, Counter())
+        for counts in (self.total, *groups):
+            counts.update({"rows": 1, "tiers": len(outcomes)})
+            counts.update(outcomes)
 
+    def to_json(self) -> dict[str, Any]:
+        """The counts as a JSON object."""
 
-@dataclass(kw_only=True, slots=True)
-class _AuditedRow:
-    """The audit of one row: the outcome of each tier, and the offences."""
+        def group(counts: Counter[str]) -> dict[str, int]:
+            by_outcome = {name: counts[name] for name in sorted(counts.keys() - {"rows", "tiers"})}
+            return {"rows": counts["rows"], "tiers": counts["tiers"], **by_outcome}
 
-    relation: str
-    answer_class: str
-    outcomes: list[str] = field(default_factory=list)
-    offences: list[Offence] = field(default_factory=list)
-    namesake: dict[str, Any] | None = None
+        return {
+            "total": group(self.total),
+            "relations": {name: group(counts) for name, counts in sorted(self.relations.items())},
+            "classes": {name: group(counts) for name, counts in sorted(self.classes.items())},
+        }
 
-    def add_offence(self, tier: TierVerdict | TierCheck, axis: str, verdict: str, why: str) -> None:
-        """Add an offence of a tier."""
-        self.offences.append(
-            Offence(
-                row=tier.row, relation=self.relation, answer_class=self.answer_class, level=tier.level,
-                tier=tier.position, text=tier.text, axis=axis, verdict=verdict, why=why,
+    def tables(self, kind: AuditKind) -> Iterator[Part]:
+        """A table per relation, then one per answer class: rows, tiers, and the number and share of tiers in each
+        column.
+        """
+
+        def cells(counts: Counter[str]) -> Iterator[str]:
+            yield from (str(counts["rows"]), str(counts["tiers"]))
+            for outcomes in COLUMNS[kind].values():
+                number = sum(counts[outcome] for outcome in outcomes)
+                share = f"{100 * number / counts['tiers']:.1f} %" if counts["tiers"] else "-"
+                yield f"{number} {share:>7}"
+
+        for heading, groups in (("relation", self.relations), ("answer class", self.classes)):
+            ordered = sorted(groups, key=lambda one: (one[:1] != "P", int(one[1:]) if one[1:].isdigit() else 0, one))
+            rows = [(titled(name), *cells(groups[name])) for name in ordered]
+            yield TextTable(
+                head=(heading, "rows", "tiers", *COLUMNS[kind]), rows=[*rows, ("total", *cells(self.total))]
             )
-        )  # fmt: skip
+            yield ""
 
 
 def audit(
@@ -121,8 +132,19 @@ def audit(
     per flaw. A row on which the program fails goes to `on_reject` and is not counted; without `on_reject` the error is
     raised.
     """
-    judge = Judge(store, language=language)
-    audit_row = _row_auditor(kind, judge, store, language)
+    judge, checker = Judge(store, language=language), EntailmentChecker(store, language=language)
+
+    def audit_row(row: TieredRow) -> tuple[_Outcomes, Iterable[str], dict[str, Any] | None]:
+        if kind is AuditKind.AXES:
+            return _by_axes(row, judge.judge(row), checker)
+        # The classes are those of the entity that the row gives for its answer.
+        own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
+        outcomes: _Outcomes = [
+            (check, str(check.status), [("evidence", str(one.flaw), one.detail) for one in check.findings])
+            for check in checker.check(row)
+        ]
+        return outcomes, judge.maker.classes(own) if own else (), None
+
     for row in rows:
         audited = audit_row(row) if on_reject is None else attempt("an audit", audit_row, row)
         if isinstance(audited, Fault):
@@ -131,49 +153,42 @@ def audit(
             # The error may have left conclusions half-made.
             judge.start_afresh()
             continue
-        tally.count(audited.relation, audited.answer_class, audited.outcomes)
-        if audited.namesake is not None:
-            tally.namesakes.append(audited.namesake)
-        yield from audited.offences
+        outcomes, classes, namesake = audited
+        relation, answer_class = row.relation or NO_RELATION, class_of(row, classes)
+        tally.count(relation, answer_class, [outcome for _, outcome, _ in outcomes])
+        if namesake is not None:
+            tally.namesakes.append(namesake)
+        for tier, _, faults in outcomes:
+            for axis, verdict, why in faults:
+                yield Offence(
+                    row=tier.row, relation=relation, answer_class=answer_class, level=tier.level, tier=tier.position,
+                    text=tier.text, axis=axis, verdict=verdict, why=why,
+                )  # fmt: skip
 
 
-def _row_auditor(kind: AuditKind, judge: Judge, store: Store, language: str) -> Callable[[TieredRow], _AuditedRow]:
-    """The function that audits a row, for a kind of audit."""
-    checker = EntailmentChecker(store, language=language)
+# Each tier with its outcome, and axis, verdict and reason of each of its faults.
+_Outcomes = list[tuple[TierVerdict | TierCheck, str, list[tuple[str, str, str]]]]
 
-    def new_audited_row(row: TieredRow, classes: Iterable[str] | None = None) -> _AuditedRow:
-        if classes is None:  # take the classes of the entity that the row gives for its answer
-            own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
-            classes = judge.maker.classes(own) if own else ()
-        return _AuditedRow(relation=row.relation or NO_RELATION, answer_class=class_of(row, classes))
 
-    def by_axes(row: TieredRow) -> _AuditedRow:
-        verdict = judge.judge(row)
-        audited = new_audited_row(row, verdict.classes)
-        proven = _tiers_proven_by_evidence(row, verdict, checker)
-        for tier in verdict.tiers:
-            is_proven = tier.verdict is VerdictKind.UNKNOWN and (tier.level, tier.position) in proven
-            outcome = VerdictKind.ENTAILED if is_proven else tier.verdict
-            audited.outcomes.append(str(outcome))
-            if outcome in AXES:
-                audited.add_offence(tier, AXES[outcome], str(outcome), tier.why)
-        if verdict.namesake is not None:
-            audited.namesake = {
-                "row": row.id, "question": row.question, "answer": row.answers[0], "taken_for": verdict.answer,
-                "chain": [level.tiers[0].text for level in row.levels[1:]], "belongs_to": verdict.namesake or None,
-                "certain": verdict.certain,
-            }  # fmt: skip
-        return audited
-
-    def by_evidence(row: TieredRow) -> _AuditedRow:
-        audited = new_audited_row(row)
-        for check in checker.check(row):
-            audited.outcomes.append(str(check.status))
-            for finding in check.findings:
-                audited.add_offence(check, "evidence", str(finding.flaw), finding.detail)
-        return audited
-
-    return by_axes if kind is AuditKind.AXES else by_evidence
+def _by_axes(
+    row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker
+) -> tuple[_Outcomes, Iterable[str], dict[str, Any] | None]:
+    """The outcomes of a row's tiers, the classes of its answer, and the namesake to which its chain belongs."""
+    outcomes: _Outcomes = []
+    proven = _tiers_proven_by_evidence(row, verdict, checker)
+    for tier in verdict.tiers:
+        is_proven = tier.verdict is VerdictKind.UNKNOWN and (tier.level, tier.position) in proven
+        outcome = VerdictKind.ENTAILED if is_proven else tier.verdict
+        faults = [(AXES[outcome], str(outcome), tier.why)] if outcome in AXES else []
+        outcomes.append((tier, str(outcome), faults))
+    if verdict.namesake is None:
+        return outcomes, verdict.classes, None
+    namesake = {
+        "row": row.id, "question": row.question, "answer": row.answers[0], "taken_for": verdict.answer,
+        "chain": [level.tiers[0].text for level in row.levels[1:]], "belongs_to": verdict.namesake or None,
+        "certain": verdict.certain,
+    }  # fmt: skip
+    return outcomes, verdict.classes, namesake
 
 
 def class_of(row: TieredRow, classes: Iterable[str]) -> str:

@@ -4,7 +4,6 @@ sheets.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from abstraction.files.rows import TieredRow
 from granola.base.terminal_lines import TextTable
 from granola.evidence.annotation_sheets import FilledSheet
-from granola.evidence.evidence_task import UNCLEAR, JudgedQuestion, Labels, Row, SheetForm, SheetLine
+from granola.evidence.evidence_task import JudgedQuestion, Row, SheetForm, SheetLine
 from granola.report.ladder_view import evidence_line
 from granola.scoring.statistics import Interval, wilson
 
@@ -62,22 +61,14 @@ def _template(row: TieredRow) -> str:
     return f"{row.question[:at]}[X]{row.question[at + len(name) :]}"
 
 
-def _sheet_lines(item: Row) -> Iterator[SheetLine]:
-    yield SheetLine(cells={name: str(item.get(name) or "") for name in SHOWN})
-
-
-def _verdict(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
-    return {"id": item["id"], "judge": annotator, **labels.get(0, {})}
-
-
 TIERS = SheetForm(
     shown=SHOWN,
     questions=tuple(
         JudgedQuestion(field=field, labels={YES: meaning, NO: "not so"}, against=(NO,))
         for field, meaning in MEANINGS.items()
     ),
-    lines=_sheet_lines,
-    verdict=_verdict,
+    lines=lambda item: iter([SheetLine(cells={name: str(item.get(name) or "") for name in SHOWN})]),
+    verdict=lambda item, labels, annotator: {"id": item["id"], "judge": annotator, **labels.get(0, {})},
 )
 
 
@@ -96,18 +87,11 @@ class Rate:
     interval: Interval
 
     def to_json(self) -> dict[str, Any]:
-        """The rate as a JSON object; null where nothing was decided. `paper` is its share in words, null where it has
-        none.
-        """
+        """The rate as a JSON object; `paper` is its share in words, null where it has none."""
         return {
-            "axis": self.axis, "errors": self.errors, "n": self.n, "open": self.open,
-            "rate": self.errors / self.n if self.n else None, "low": _finite(self.interval.low),
-            "high": _finite(self.interval.high), "paper": PAPER.get(self.axis),
+            "axis": self.axis, "errors": self.errors, "n": self.n, "open": self.open, "rate": self.errors / self.n,
+            "low": self.interval.low, "high": self.interval.high, "paper": PAPER.get(self.axis),
         }  # fmt: skip
-
-
-def _finite(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: bool = True) -> list[Rate]:
@@ -115,20 +99,21 @@ def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: b
     themselves.
     """
     numbers = sorted({number for sheet in sheets for number in sheet.labels if first or items[number - 1]["before"]})
-    return [rate for axis in MEANINGS if (rate := _rate(axis, sheets, numbers)).n]
-
-
-def _rate(axis: str, sheets: Sequence[FilledSheet], numbers: Sequence[int]) -> Rate:
-    errors = decided = 0
-    for number in numbers:
-        marks = [sheet.labels.get(number, {}).get(0, {}).get(axis, UNCLEAR) for sheet in sheets]
-        no, yes = marks.count(NO), marks.count(YES)
-        # A tie is undecided rather than an error.
-        decided += no != yes
-        errors += no > yes
-    return Rate(
-        axis=axis, errors=errors, n=decided, open=len(numbers) - decided, interval=wilson(errors, decided)
-    )  # fmt: skip
+    rates = []
+    for axis in MEANINGS:
+        errors = decided = 0
+        for number in numbers:
+            marks = [sheet.labels.get(number, {}).get(0, {}).get(axis) for sheet in sheets]
+            no, yes = marks.count(NO), marks.count(YES)
+            # A tie is undecided rather than an error.
+            decided += no != yes
+            errors += no > yes
+        if decided:
+            interval = wilson(errors, decided)
+            rates.append(
+                Rate(axis=axis, errors=errors, n=decided, open=len(numbers) - decided, interval=interval)
+            )  # fmt: skip
+    return rates
 
 
 def rates_table(rates: Sequence[Rate]) -> TextTable:
@@ -140,9 +125,8 @@ def rates_table(rates: Sequence[Rate]) -> TextTable:
     return TextTable(
         head=("errors of", "errors", "n", "open", "rate", "95 % (Wilson)", "paper"),
         rows=[
-            (rate.axis, str(rate.errors), str(rate.n), str(rate.open),
-             percent(rate.errors / rate.n) if rate.n else "-",
-             percent(rate.interval.low, rate.interval.high) if rate.n else "-", PAPER.get(rate.axis, "-"))
+            (rate.axis, str(rate.errors), str(rate.n), str(rate.open), percent(rate.errors / rate.n),
+             percent(rate.interval.low, rate.interval.high), PAPER.get(rate.axis, "-"))
             for rate in rates
         ],
     )  # fmt: skip

@@ -7,24 +7,19 @@ from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
 from abstraction.errors import ReplyError
 from abstraction.files.row_models import NeededId, RowModel
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
-from abstraction.phrasing.model_requests import RequestForm
+from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts, prompts_hash
 from granola.evidence.attribution.attribution_samples import AttributionSample, Category
 from granola.evidence.attribution.evaluators import AttributionEvaluator, AttributionJudgement, long_words
 from granola.evidence.evidence_task import model_name
-from granola.evidence.grounding.answer_text import (
-    answer_sentences,
-    cited_passages,
-    deflecting_rule,
-    without_markers,
-)
+from granola.evidence.grounding.answer_text import answer_sentences, cited_passages, deflecting_rule, without_markers
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance
 from granola.evidence.grounding.grounding_task import (
     AnsweredSentence,
@@ -35,7 +30,6 @@ from granola.evidence.grounding.grounding_task import (
     Verdicts,
 )
 from granola.replies import read_numbered_verdicts, read_verdict
-from granola.replies.reply import visible_text
 from kg.errors import ForeseenError
 
 ANSWER = PromptKind(name="answer", required=frozenset({"question", "passages"}), optional=frozenset({"date"}))
@@ -51,7 +45,7 @@ TEMPERATURE = 0.2  # sampling temperature of judging chat models, as in Sorodoc 
 ONE_PASSAGE_KINDS = ("words", "nli", "autois")
 
 # Accepted wordings of each verdict in replies of judges.
-GRADE_WORDINGS = {
+GRADE_WORDINGS: Mapping[str, Sequence[str]] = {
     AnswerVerdict.NO_ISSUES: ("no issues", "no issue", "no issue(s)"),
     AnswerVerdict.MINOR: ("minor issues", "minor issue", "minor issue(s)"),
     AnswerVerdict.MAJOR: ("major issues", "major issue", "major issue(s)"),
@@ -69,19 +63,11 @@ SENTENCE_WORDINGS = {
 DEFLECTION_WORDINGS = {"answers": ("answers", "answer"), "deflects": ("deflects", "deflect")}
 
 
-def read_grade(reply: str) -> AnswerVerdict:
-    """The grade in a reply. Raises ReplyError where there is none or an ambiguous one."""
-    verdict = read_verdict(reply, GRADE_WORDINGS, affirming=(AnswerVerdict.NO_ISSUES,))
+def read_label(reply: str, wordings: Mapping[str, Sequence[str]], affirming: Sequence[str] = ()) -> str:
+    """The one of `wordings` in a reply. Raises ReplyError where there is none or an ambiguous one."""
+    verdict = read_verdict(reply, wordings, affirming=affirming)
     if verdict is None:
-        raise ReplyError(f"expected one of {', '.join(map(str, AnswerVerdict))}")
-    return verdict.verdict
-
-
-def read_deflection(reply: str) -> str:
-    """`answers` or `deflects`. Raises ReplyError for neither."""
-    verdict = read_verdict(reply, DEFLECTION_WORDINGS)
-    if verdict is None:
-        raise ReplyError("expected one of answers, deflects")
+        raise ReplyError(f"expected one of {', '.join(wordings)}")
     return verdict.verdict
 
 
@@ -160,11 +146,7 @@ class ChatSentenceJudge:
             read=lambda answer, reply: read_sentence_verdicts(reply, len(answer.sentences)),
         )  # fmt: skip
         for answer, outcome in form.run(asked):
-            if outcome.value is not None:
-                yield outcome.value, ""
-            else:
-                why = f"{outcome.failed} {outcome.why}".strip()[:300] if answer.sentences else ""
-                yield (None,) * len(answer.sentences), why
+            yield outcome.value or (None,) * len(answer.sentences), _why(outcome)
 
     def _request(self, answer: SentencesToJudge) -> Request | None:
         if not answer.sentences:
@@ -235,7 +217,6 @@ def _combine_judgements(judged: Sequence[AttributionJudgement]) -> SentenceVerdi
 
 
 _BATCH = 64  # answers judged per batch; a larger one delays the rows written, a smaller one leaves a server idle
-Pair = tuple[GroundedSample, str]
 
 
 class GivenAnswer(RowModel):
@@ -245,10 +226,22 @@ class GivenAnswer(RowModel):
     answer: Annotated[str, Field(strict=True, description="a text")]
     system: Annotated[str | None, Field(max_length=300)] = None
 
-    @property
-    def visible_text(self) -> str:
-        """The text that a reader sees, without a reasoning model's thoughts."""
-        return visible_text(self.answer)
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _SplitAnswer:
+    """An answer with its sentences; `shown` is its text without citations, whose names would influence verdicts."""
+
+    sample: GroundedSample
+    answer: str
+    ids: tuple[str, ...]
+    shown: str
+    sentences: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sample: GroundedSample, answer: str, language: str) -> _SplitAnswer:
+        ids = tuple(passage.id for passage in sample.passages)
+        sentences = tuple(answer_sentences(answer, ids, language=language))
+        return cls(sample=sample, answer=answer, ids=ids, shown=without_markers(answer, ids), sentences=sentences)
 
 
 @dataclass(kw_only=True)
@@ -270,141 +263,105 @@ class AnswerJudge:
     def signature(self) -> str:
         """`SENTENCES|eligibility:MODEL@T or none|deflection:rules-LANGUAGE or model|prompts:HASH`."""
         chat = f"{model_name(self.chat)}@{self.sampling.temperature:g}" if self.chat is not None else "none"
-        parts = [
-            self.sentences.signature(),
-            f"eligibility:{chat}",
-            f"deflection:{'model' if self.asks_deflection else f'rules-{self.language}'}",
-        ]
+        deflection = "model" if self.asks_deflection else f"rules-{self.language}"
+        parts = [self.sentences.signature(), f"eligibility:{chat}", f"deflection:{deflection}"]
         if self.chat is not None:
             parts.append(f"prompts:{prompts_hash(dict(self.prompts))[:8]}")
         return "|".join(parts)
 
-    def judge(self, pairs: Iterable[Pair]) -> Iterator[GroundingItem]:
+    def judge(self, pairs: Iterable[tuple[GroundedSample, str]]) -> Iterator[GroundingItem]:
         """One item per pair, in order; a missing verdict is None, its reason in `unjudged`."""
         source = iter(pairs)
-        while batch := list(islice(source, _BATCH)):
-            parted = [
-                answer_sentences(answer, [passage.id for passage in sample.passages], language=self.language)
-                for sample, answer in batch
-            ]
+        while batch := [_SplitAnswer.of(*pair, self.language) for pair in islice(source, _BATCH)]:
             readings: tuple[Relevance | None, ...] = (None, *Relevance)
-            against = {reading: self._verdicts(batch, parted, reading) for reading in readings}
+            against = {reading: self._sentence_verdicts(batch, reading) for reading in readings}
             eligible = self._chat_verdicts(batch, ELIGIBILITY.name)
-            declined = (
-                self._chat_verdicts(batch, DEFLECTION.name) if self.asks_deflection else [(None, "")] * len(batch)
-            )
-            items = [
-                self._item(
-                    sample, answer, parted[at], {reading: verdicts[at] for reading, verdicts in against.items()},
-                    eligible[at], declined[at],
-                )
-                for at, (sample, answer) in enumerate(batch)
-            ]  # fmt: skip
-            yield from items
+            declined = self._chat_verdicts(batch, DEFLECTION.name)
+            for at, one in enumerate(batch):
+                verdicts = {reading: own[at] for reading, own in against.items()}
+                yield self._item(one, verdicts, eligible[at], declined[at])
 
-    def _verdicts(
-        self, batch: Sequence[Pair], parted: Sequence[Sequence[str]], reading: Relevance | None
+    def _sentence_verdicts(
+        self, batch: Sequence[_SplitAnswer], reading: Relevance | None
     ) -> list[tuple[Verdicts, str]]:
         asked = []
-        for (sample, _), cut in zip(batch, parted, strict=True):
-            ids = [passage.id for passage in sample.passages]
-            passages = sample.passages if reading is None else sample.relevant_passages(reading)
+        for one in batch:
+            passages = one.sample.passages if reading is None else one.sample.relevant_passages(reading)
+            # Sorted, so that the order and the names of passages do not influence verdicts.
+            ordered = sorted(passages, key=lambda one: (one.text, one.date or "", one.age or "", one.provider or ""))
             asked.append(
                 SentencesToJudge(
-                    id=f"{sample.id} {reading or 'all'}", question=sample.question,
-                    sentences=tuple(without_markers(text, ids) for text in cut), passages=_sorted_passages(passages),
+                    id=f"{one.sample.id} {reading or 'all'}", question=one.sample.question,
+                    sentences=tuple(without_markers(text, one.ids) for text in one.sentences), passages=tuple(ordered),
                 )
             )  # fmt: skip
         return list(self.sentences.verdicts(asked))
 
-    def _chat_verdicts(self, batch: Sequence[Pair], kind: str) -> list[tuple[str | None, str]]:
+    def _chat_verdicts(self, batch: Sequence[_SplitAnswer], kind: str) -> list[tuple[str | None, str]]:
         """For each answer the verdict, or None and the reason; without a model, reference or answer no request is
         made.
         """
-        if self.chat is None:
+        is_grade = kind == ELIGIBILITY.name
+        if self.chat is None or not (is_grade or self.asks_deflection):
             return [(None, "")] * len(batch)
 
-        def ask(pair: Pair) -> Request | None:
-            sample, answer = pair
-            shown = _without_citations(sample, answer)
+        def ask(one: _SplitAnswer) -> Request | None:
             # Nothing to judge: a model would invent a verdict.
-            if not shown.strip() or (kind == ELIGIBILITY.name and not sample.reference.strip()):
+            if not one.shown.strip() or (is_grade and not one.sample.reference.strip()):
                 return None
-            slots = {"question": sample.question, "answer": shown}
-            if kind == ELIGIBILITY.name:
-                slots["reference"] = _without_citations(sample, sample.reference)
-            return Request(id=f"{sample.id} {kind}", messages=self.prompts[kind].fill(slots), sampling=self.sampling)
+            slots = {"question": one.sample.question, "answer": one.shown}
+            if is_grade:
+                slots["reference"] = without_markers(one.sample.reference, one.ids)
+            request = self.prompts[kind].fill(slots)
+            return Request(id=f"{one.sample.id} {kind}", messages=request, sampling=self.sampling)
 
-        def read(_: Pair, reply: str) -> str:
-            return read_grade(reply) if kind == ELIGIBILITY.name else read_deflection(reply)
+        def read(_: _SplitAnswer, reply: str) -> str:
+            if is_grade:
+                return read_label(reply, GRADE_WORDINGS, [AnswerVerdict.NO_ISSUES])
+            return read_label(reply, DEFLECTION_WORDINGS)
 
-        form: RequestForm[Pair, str] = RequestForm(model=self.chat, ask=ask, read=read, again=self.prompts[AGAIN.name])
-        return [
-            (
-                outcome.value,
-                "" if outcome.value or not outcome.failed else f"{outcome.failed} {outcome.why}".strip()[:300],
-            )
-            for _, outcome in form.run(batch)
-        ]
+        form: RequestForm[_SplitAnswer, str] = RequestForm(
+            model=self.chat, ask=ask, read=read, again=self.prompts[AGAIN.name]
+        )
+        return [(outcome.value, _why(outcome)) for _, outcome in form.run(batch)]
 
     def _item(
         self,
-        sample: GroundedSample,
-        answer: str,
-        parted: Sequence[str],
+        one: _SplitAnswer,
         against: Mapping[Relevance | None, tuple[Verdicts, str]],
         eligible: tuple[str | None, str],
         declined: tuple[str | None, str],
     ) -> GroundingItem:
-        ids = [passage.id for passage in sample.passages]
-        cited, strange = cited_passages(answer, ids)
+        sample, is_empty = one.sample, not one.shown.strip()
+        cited, strange = cited_passages(one.answer, one.ids)
         labelled = [reading for reading in Relevance if sample.relevant_share(reading) is not None]
         lacking = {"eligibility": eligible[1], "deflection": declined[1]}
         lacking |= {f"sentences {reading or 'all'}": against[reading][1] for reading in (None, *labelled)}
-        if answer.strip() and self.chat is not None and not sample.reference.strip():
+        if one.answer.strip() and self.chat is not None and not sample.reference.strip():
             lacking["eligibility"] = "no reference"
         # Readings without labels have no relevant passages, so their verdicts are left out.
-        verdicts = {"all": against[None][0], **{str(reading): against[reading][0] for reading in labelled}}
+        verdicts = {str(reading or "all"): against[reading][0] for reading in (None, *labelled)}
+        # No judge needs to see an empty answer, or one of citations only; rules decide where nothing was asked.
+        grade = AnswerVerdict.MAJOR if is_empty and self.chat is not None else eligible[0]
+        deflects = {"deflects": "judge", "answers": ""}.get(declined[0] or "")
+        if not self.asks_deflection or is_empty:
+            deflects = deflecting_rule(one.answer, one.ids, language=self.language) or ""
         return GroundingItem(
             id=sample.id,
-            answer=answer,
+            answer=one.answer,
             expected_deflection=sample.deflection,
-            eligibility=self._grade(_without_citations(sample, answer), eligible[0]),
+            eligibility=None if grade is None else AnswerVerdict(grade),
             sentences=tuple(
                 AnsweredSentence(text=text, **{name: own[at] for name, own in verdicts.items()})
-                for at, text in enumerate(parted)
+                for at, text in enumerate(one.sentences)
             ),
-            deflects=self._deflecting_rule(sample, answer, declined[0]),
+            deflects=deflects,
             citations=None if sample.cited is None else CitationCounts.of(cited, sample.cited, strange=len(strange)),
             readings=tuple(labelled),
             tags=_tags(sample),
             unjudged={name: why for name, why in lacking.items() if why},
             judge=self.signature(),
         )
-
-    def _grade(self, answer: str, grade: str | None) -> AnswerVerdict | None:
-        """The grade; MAJOR for an empty answer or one of citations only, which no judge needs to see."""
-        if not answer.strip() and self.chat is not None:
-            return AnswerVerdict.MAJOR
-        return None if grade is None else AnswerVerdict(grade)
-
-    def _deflecting_rule(self, sample: GroundedSample, answer: str, judged: str | None) -> str | None:
-        """The rule by which an answer deflects, or "judge"; "" where it does not deflect, None where the judge failed.
-        """
-        # Rules also decide for an empty answer, where there is nothing to ask about.
-        if not self.asks_deflection or not _without_citations(sample, answer).strip():
-            return deflecting_rule(answer, [passage.id for passage in sample.passages], language=self.language) or ""
-        return None if judged is None else "judge" if judged == "deflects" else ""
-
-
-def _without_citations(sample: GroundedSample, text: str) -> str:
-    """The text without its citations, so that the names of passages do not influence its verdict."""
-    return without_markers(text, [passage.id for passage in sample.passages])
-
-
-def _sorted_passages(passages: Sequence[GroundingPassage]) -> tuple[GroundingPassage, ...]:
-    """The passages sorted by text, then date, so that their order and names do not influence verdicts."""
-    return tuple(sorted(passages, key=lambda one: (one.text, one.date or "", one.age or "", one.provider or "")))
 
 
 def _tags(sample: GroundedSample) -> dict[str, str]:
@@ -416,3 +373,8 @@ def _tags(sample: GroundedSample) -> dict[str, str]:
         **({"providers": ", ".join(providers)[:200]} if providers else {}),
         **({"source": sample.source} if sample.source is not None else {}),
     }
+
+
+def _why(outcome: RequestOutcome[Any]) -> str:
+    """The reason for a missing value, "" where nothing was asked."""
+    return f"{outcome.failed} {outcome.why}".strip()[:300] if outcome.failed else ""

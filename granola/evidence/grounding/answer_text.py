@@ -8,7 +8,6 @@ Sentences are split with `sentencex`, list items apart, each citation with the s
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,10 +50,7 @@ class PassageNames:
         return self[digits] or self[plain] or self._by_number.get(plain)
 
 
-@lru_cache(maxsize=2)  # an answer is read a dozen times with the same ids; the next question has others
-def names_of_passages(ids: tuple[str, ...]) -> PassageNames:
-    """The names of the passages with these ids, cached."""
-    return PassageNames(ids)
+_passage_names = lru_cache(maxsize=2)(PassageNames)  # an answer is read a dozen times with the same ids
 
 
 def _unambiguous_forms(named: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -149,7 +145,7 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
     Round brackets need such an id, or a word such as "source". A bracket whose parts are neither known ids nor numbers
     is no marker: "[sic]", "(1999)".
     """
-    known = names_of_passages(tuple(ids))
+    known = _passage_names(tuple(ids))
     joined = []
     for match in _JOINED.finditer(text):
         between = (
@@ -159,11 +155,11 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
             joined.append(Marker(match.start(), match.end(), tuple(between)))
     marked = list(joined)
     # [2]-[5] is one range, not two citations
-    inside = _Spans((one.start, one.end) for one in joined)
+    inside = {at for one in joined for at in range(one.start, one.end)}
     for match in _brackets(text):
         inner = next(one for one in match.groups() if one is not None).rstrip("\\").replace("\\_", "_")
         names = _names_in_bracket(inner, known, strict=match["round"] is not None)
-        if names and not inside.covers(match.start()):
+        if names and match.start() not in inside:
             marked.append(Marker(match.start(), match.end(), names))
     for match in _SUPERSCRIPT.finditer(text):
         name = known.by_number(match[0].translate(_DIGITS))
@@ -172,30 +168,18 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
     return sorted(marked, key=lambda marker: marker.start)
 
 
-class _Spans:
-    """Spans [start, end) of a text that do not overlap, searched by position."""
-
-    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
-        self._spans = sorted(spans)
-
-    def covers(self, at: int) -> bool:
-        """Whether a span contains the position `at`."""
-        before = bisect(self._spans, at, key=lambda span: span[0])
-        return before > 0 and at < self._spans[before - 1][1]
-
-
 def _brackets(text: str) -> Iterator[re.Match[str]]:
     """Brackets that may be markers: without rows of matrices, indices of sequences, and vectors."""
-    matrices, code = (_Spans(match.span() for match in one.finditer(text)) for one in (_MATRIX, _CODE))
+    matrices, code = ({at for found in one.finditer(text) for at in range(*found.span())} for one in (_MATRIX, _CODE))
     indexed = -1  # where the last index ends, for x[1][2]
     for match in _BRACKETS.finditer(text):
         start, before = match.start(), text[max(0, match.start() - 42) : match.start()]
         if match["square"] is not None and not before.endswith("\\"):
-            in_code = code.covers(start) and before[-1:] not in ("", " ", "`")
+            in_code = start in code and before[-1:] not in ("", " ", "`")
             if in_code or start == indexed or _INDEXED.search(before):
                 indexed = match.end()
                 continue
-            if matrices.covers(start) or _EQUATED.search(before):
+            if start in matrices or _EQUATED.search(before):
                 continue
         yield match
 
@@ -212,12 +196,18 @@ def deflecting_rule(answer: str, ids: Sequence[str] = (), *, language: str = "en
 
     `ids` are the passages', to recognise citations; without them numbers are taken as citations.
     """
-    out, at, text = [], 0, answer[: 4 * LONGEST_DEFLECTION].replace("\x01", " ")
-    for marker in markers(text, ids or _NUMBERS):
+    text = answer[: 4 * LONGEST_DEFLECTION].replace("\x01", " ")
+    return deflection(_replace_markers(text, markers(text, ids or _NUMBERS), CITED), language=language)
+
+
+def _replace_markers(text: str, marked: Iterable[Marker], put: str) -> str:
+    """The text with `put` in the place of each marker; of overlapping ones the first counts."""
+    out, at = [], 0
+    for marker in marked:
         if marker.start >= at:
-            out += [text[at : marker.start], CITED]
+            out += [text[at : marker.start], put]
             at = marker.end
-    return deflection("".join([*out, text[at:]]), language=language)
+    return "".join([*out, text[at:]])
 
 
 _NUMBERS = tuple(map(str, range(100)))  # ids assumed where the passages are unknown
@@ -357,14 +347,6 @@ _TAIL = 80  # characters at the end of a sentence that are searched for its full
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-@dataclass(frozen=True, slots=True)
-class _AnswerPart:
-    """A sentence; `opens`: whether it is the first of a line or of a list item."""
-
-    text: str
-    opens: bool
-
-
 def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en") -> list[str]:
     """The sentences in order. List items are split, also where they follow each other on one line.
 
@@ -372,8 +354,7 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
     end, and a heading followed only by citations, state nothing and are left out.
     """
     parts: list[list[str]] = []
-    for piece in _split_lines(text, ids, language):
-        sentence = piece.text
+    for sentence, opens in _split_lines(text, ids, language):
         if _lists_sources(sentence, ids):
             continue
         said = without_markers(sentence, ids)
@@ -382,7 +363,7 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
         if _LETTERS.search(said) and not numbering:
             lead = _end_of_leading_citations(sentence, ids)
             behind = sentence[lead:].strip()
-            if lead and parts and not piece.opens and not behind[:1].islower():
+            if lead and parts and not opens and not behind[:1].islower():
                 # "... in 1999. [3] It then ..." : the citation belongs to the sentence before it.
                 parts[-1].append(sentence[:lead].strip())
                 sentence = behind
@@ -395,15 +376,8 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
 def _lists_sources(sentence: str, ids: Sequence[str]) -> bool:
     """Whether a sentence is a heading of sources with citations, or their bare numbers, and nothing else."""
     cited = markers(sentence, ids)
-    out, at = [], 0
-    for marker in cited:
-        if marker.start >= at:
-            out.append(sentence[at : marker.start])
-            at = marker.end
-    bare = " ".join([*out, sentence[at:]])
-    if cited:
-        return _SOURCES.fullmatch(bare) is not None
-    return ":" in bare and bool(_DIGIT.search(bare)) and _SOURCES.fullmatch(bare) is not None
+    bare = _replace_markers(sentence, cited, " ")
+    return bool(cited or (":" in bare and _DIGIT.search(bare))) and _SOURCES.fullmatch(bare) is not None
 
 
 def _end_of_leading_citations(sentence: str, ids: Sequence[str]) -> int:
@@ -440,7 +414,8 @@ def _start_of_trailing_citations(sentence: str, ids: Sequence[str]) -> int | Non
     return start if _ENDED.search(sentence[:end]) else None
 
 
-def _split_lines(text: str, ids: Sequence[str], language: str) -> Iterator[_AnswerPart]:
+def _split_lines(text: str, ids: Sequence[str], language: str) -> Iterator[tuple[str, bool]]:
+    """The sentences; with each, whether it is the first of a line or of a list item."""
     for line in _content_lines(text):
         for piece in _BULLET.split(line):
             if not piece.strip():
@@ -457,7 +432,7 @@ def _split_lines(text: str, ids: Sequence[str], language: str) -> Iterator[_Answ
                     if number is not None or (before.endswith(":") and has_second):
                         number, sentence = int(following[1]), before
                 if sentence:
-                    yield _AnswerPart(sentence, opens)
+                    yield sentence, opens
                 opens = False
 
 

@@ -1,4 +1,9 @@
-"""Grounding as an evidence task: long answers from passages (Sorodoc et al. 2025, GaRAGe)."""
+"""Grounding as an evidence task: judged long answers from passages, and their scores (Sorodoc et al. 2025, GaRAGe).
+
+Section 5. E: share of eligible answers; uF, uRAF: share of factual answers, against all passages or the relevant ones;
+F, RAF: share of answers both eligible and factual. The paper defines neither the set of questions behind these scores
+nor the score of a deflecting answer: both are settings, printed with every score.
+"""
 
 from __future__ import annotations
 
@@ -66,8 +71,8 @@ class CitationCounts(NamedTuple):
     @classmethod
     def of(cls, cited: Iterable[str], wanted: Iterable[str], *, strange: int = 0) -> CitationCounts:
         """The counts of an answer; `strange` is the number of citations of no passage, which count as wrong."""
-        said, right = set(cited), set(wanted)
-        return cls(right=len(said & right), cited=len(said) + strange, wanted=len(right))
+        given, right = set(cited), set(wanted)
+        return cls(right=len(given & right), cited=len(given) + strange, wanted=len(right))
 
 
 class AnsweredSentence(BaseModel, frozen=True):
@@ -114,10 +119,6 @@ class GroundingItem(RowModel):
         """Whether the answer has no major issues; None where it was not judged."""
         return None if self.eligibility is None else self.eligibility is not AnswerVerdict.MAJOR
 
-    def verdicts(self, reading: Relevance | None = None) -> Verdicts:
-        """The verdicts on the sentences, in order, against all passages or the relevant ones."""
-        return tuple(getattr(one, reading or "all") for one in self.sentences)
-
     def factual(self, reading: Relevance | None = None) -> bool | None:
         """Whether every sentence is supported or needs no attribution, by all passages or the relevant ones; None
         where undecided.
@@ -127,20 +128,14 @@ class GroundingItem(RowModel):
         # Without labels there is no set of relevant passages to judge by.
         if reading is not None and reading not in self.readings:
             return None
-        verdicts = self.verdicts(reading)
+        verdicts = [getattr(one, reading or "all") for one in self.sentences]
         # One bad sentence decides, even if others lack a verdict.
         if not verdicts or any(one in _AGAINST for one in verdicts):
             return False
         return None if None in verdicts else True
 
-    @property
-    def deflecting(self) -> float | None:
-        """1 where it deflects, 0 where it does not, None where no judge decided."""
-        return None if self.deflects is None else float(bool(self.deflects))
 
-
-SHARE_TAGS = frozenset(reading.share_tag for reading in Relevance)  # tags with a share, which slices cut into bands
-THIRDS = (1 / 3, 2 / 3)  # upper ends of all bands but the last; the paper's text does not give its own
+# Settings of scores.
 
 
 class Over(StrEnum):
@@ -156,6 +151,9 @@ class Deflecting(StrEnum):
     AS_JUDGED = "as-judged"
     FAILS = "fails"
     LEFT_OUT = "left-out"
+
+
+THIRDS = (1 / 3, 2 / 3)  # upper ends of all bands but the last; the paper's text does not give its own
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,30 +178,25 @@ class GroundingSettings:
         )
 
 
-_RULES: Mapping[str, type[StrEnum]] = {"over": Over, "deflecting": Deflecting}
-# for the message about an unknown rule
-RULES = "over=all|answerable, deflecting=as-judged|fails|left-out, bands=0.3,0.7"
-
-
 @lru_cache(maxsize=8)
 def grounding_settings(forming: Forming) -> GroundingSettings:
     """The settings from rules such as over=all and deflecting=fails. Raises UsageError for another rule."""
-    told: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
+    kinds: Mapping[str, type[StrEnum]] = {"over": Over, "deflecting": Deflecting}
     for rule in forming.rules:
         name, _, word = rule.partition("=")
-        if name == "bands" and (limits := _limits(word)):
-            told[name] = limits
-        elif name in _RULES and word in list(_RULES[name]):
-            told[name] = _RULES[name](word)
+        limits = [finite(part) for part in word.split(",")]
+        if name == "bands" and all(limit is not None and 0 < limit < 1 for limit in limits):
+            chosen[name] = tuple(sorted(filter(None, limits)))
+        elif name in kinds and word in list(kinds[name]):
+            chosen[name] = kinds[name](word)
         else:
-            raise UsageError(f"--rule is {rule!r}; allowed: {RULES}")
-    return GroundingSettings(resamples=forming.resamples, seed=forming.seed, **told)
+            allowed = "over=all|answerable, deflecting=as-judged|fails|left-out, bands=0.3,0.7"
+            raise UsageError(f"--rule is {rule!r}; allowed: {allowed}")
+    return GroundingSettings(resamples=forming.resamples, seed=forming.seed, **chosen)
 
 
-def _limits(word: str) -> tuple[float, ...]:
-    numbers = [finite(part) for part in word.split(",")]
-    limits = sorted(number for number in numbers if number is not None and 0 < number < 1)
-    return tuple(limits) if len(limits) == len(numbers) else ()
+# Scores of items.
 
 
 def and_if_known(first: bool | None, second: bool | None) -> bool | None:
@@ -213,34 +206,29 @@ def and_if_known(first: bool | None, second: bool | None) -> bool | None:
     return None if first is None or second is None else first and second
 
 
-def _relevance_score_functions(reading: Relevance) -> dict[str, Callable[[GroundingItem], bool | None]]:
+def _factual_scores(u_name: str, name: str, reading: Relevance | None) -> dict[str, Callable[[GroundingItem], Any]]:
     return {
-        f"uRAF {reading}": lambda item: item.factual(reading),
-        f"RAF {reading}": lambda item: and_if_known(item.eligible, item.factual(reading)),
+        u_name: lambda item: item.factual(reading),
+        name: lambda item: and_if_known(item.eligible, item.factual(reading)),
     }
 
 
 # The five scores of an item by name; those against relevant passages once per reading.
 SCORE_FUNCTIONS: Mapping[str, Callable[[GroundingItem], bool | None]] = {
     "E": lambda item: item.eligible,
-    "uF": lambda item: item.factual(),
-    "F": lambda item: and_if_known(item.eligible, item.factual()),
-    **_relevance_score_functions(Relevance.STRICT),
-    **_relevance_score_functions(Relevance.WIDE),
+    **_factual_scores("uF", "F", None),
+    **_factual_scores("uRAF strict", "RAF strict", Relevance.STRICT),
+    **_factual_scores("uRAF wide", "RAF wide", Relevance.WIDE),
 }
 DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # by score: whether its questions expect a deflection
-
-
-def reading_of_score(score: str) -> Relevance | None:
-    """The reading of relevance in a score; None for a score over all passages, or over none."""
-    return next((reading for reading in Relevance if score.endswith(f" {reading}")), None)
 
 
 def item_value(item: GroundingItem, score: str, settings: GroundingSettings) -> float | None:
     """The contribution of an item to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count.
     """
     if score in DEFLECTIONS:
-        return item.deflecting if item.expected_deflection is DEFLECTIONS[score] else None
+        counts = item.expected_deflection is DEFLECTIONS[score] and item.deflects is not None
+        return float(bool(item.deflects)) if counts else None
     # A good answer to such a question deflects, and is scored by DEFLECTIONS.
     if settings.over is Over.ANSWERABLE and item.expected_deflection:
         return None
@@ -254,19 +242,18 @@ def item_value(item: GroundingItem, score: str, settings: GroundingSettings) -> 
     return None if worth is None else float(worth)
 
 
-def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings | None = None) -> dict[str, Estimate]:
+def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings) -> dict[str, Estimate]:
     """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
 
     An answer without a verdict on deflection is in neither `deflection` score. Citations are compared with those of
     the reference, where it has any, over answerable questions, whatever `over` is.
     """
-    how = settings or GroundingSettings()
     report = {
-        name: share_estimate([item_value(item, name, how) for item in items])
+        name: share_estimate([item_value(item, name, settings) for item in items])
         for name in (*SCORE_FUNCTIONS, *DEFLECTIONS)
     }
     cited = [item.citations for item in items if item.citations is not None and not item.expected_deflection]
-    scores = citation_scores(cited, resamples=how.resamples, seed=how.seed)
+    scores = citation_scores(cited, resamples=settings.resamples, seed=settings.seed)
     return report | {f"cited {name}": estimate for name, estimate in scores.items()}
 
 
@@ -321,12 +308,6 @@ def _citation_score(name: str, kinds: Sequence[CitationCounts], numbers: NDArray
     return mean_of([None if math.isnan(one) else one for one in divide_or_nan(above, below)])(numbers)
 
 
-def bands_signature(tags: Iterable[str], bands: Sequence[float]) -> str:
-    """The part `bands of TAG:LIMITS` of the signature, for each tag that is cut into bands; "" where there is none."""
-    limits = ",".join(f"{limit:g}" for limit in bands)
-    return "|".join(f"bands of {tag}:{limits}" for tag in tags if tag in SHARE_TAGS)
-
-
 def band_of(share: float, bands: Sequence[float] = THIRDS) -> str:
     """The band of a share of relevant passages, such as "0.33-0.67"; a share equal to a limit is in the band below it.
     """
@@ -335,12 +316,9 @@ def band_of(share: float, bands: Sequence[float] = THIRDS) -> str:
     return f"{limits[at]:.2f}-{limits[at + 1]:.2f}"
 
 
-_SENTENCE: dict[str, str] = {
-    SentenceVerdict.NO_NEED: "it states nothing that needs a source",
-    SentenceVerdict.SUPPORTED: "the passages say it, or it follows from them",
-    SentenceVerdict.UNSUPPORTED: "they do not say it",
-    SentenceVerdict.CONTRADICTORY: "they say what cannot be true together with it",
-}
+# The task: rows of verdicts, and sheets for people.
+
+_SHARE_TAGS = frozenset(reading.share_tag for reading in Relevance)  # tags with a share, which slices cut into bands
 ELIGIBILITY = JudgedQuestion(
     field="eligibility",
     labels={
@@ -356,31 +334,30 @@ DEFLECTS = JudgedQuestion(
     against=("answers",),
     lacking="deflection",
 )
+_SENTENCE: dict[str, str] = {
+    SentenceVerdict.NO_NEED: "it states nothing that needs a source",
+    SentenceVerdict.SUPPORTED: "the passages say it, or it follows from them",
+    SentenceVerdict.UNSUPPORTED: "they do not say it",
+    SentenceVerdict.CONTRADICTORY: "they say what cannot be true together with it",
+}
 SENTENCES = tuple(
     JudgedQuestion(field=name, labels=_SENTENCE, against=_AGAINST, of_sentences=True, lacking=f"sentences {name}")
     for name in ("all", "strict", "wide")
 )
 
 
-def _item(row: Row) -> GroundingItem:
-    return GroundingItem.model_validate(row)
-
-
 def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
-    return grounding_report(list(map(_item, rows)), grounding_settings(forming))
+    return grounding_report([GroundingItem.model_validate(row) for row in rows], grounding_settings(forming))
 
 
 def _value(row: Row, score: str, forming: Forming) -> float | None:
-    return (
-        item_value(_item(row), score, grounding_settings(forming))
-        if score in {*SCORE_FUNCTIONS, *DEFLECTIONS}
-        else None
-    )
+    known = score in SCORE_FUNCTIONS or score in DEFLECTIONS
+    return item_value(GroundingItem.model_validate(row), score, grounding_settings(forming)) if known else None
 
 
 def _band_cells(row: Row, along: str, score: str, forming: Forming) -> Cells | None:
     """The cell of a row along a share of relevant passages, which is cut into bands; None along other fields."""
-    if along not in SHARE_TAGS:
+    if along not in _SHARE_TAGS:
         return None
     share, worth = row.get("tags", {}).get(along), _value(row, score, forming)
     return [] if share is None or worth is None else [(band_of(float(share), grounding_settings(forming).bands), worth)]
@@ -388,12 +365,15 @@ def _band_cells(row: Row, along: str, score: str, forming: Forming) -> Cells | N
 
 def _share_tag_or_field(field: str, score: str) -> str:
     """The tag behind a field: `relevant_share` means the share in the score's own reading, strict where it has none."""
-    return (reading_of_score(score) or Relevance.STRICT).share_tag if field == RELEVANT_SHARE else field
+    reading = Relevance.WIDE if score.endswith(" wide") else Relevance.STRICT
+    return reading.share_tag if field == RELEVANT_SHARE else field
 
 
 def _signature(forming: Forming, fields: Iterable[str]) -> str:
+    """The settings, and the limits of the bands of each field that is cut into them."""
     settings = grounding_settings(forming)
-    return "|".join(filter(None, [str(settings), bands_signature(fields, settings.bands)]))
+    limits = ",".join(f"{limit:g}" for limit in settings.bands)
+    return "|".join([str(settings), *(f"bands of {tag}:{limits}" for tag in fields if tag in _SHARE_TAGS)])
 
 
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:
@@ -407,7 +387,6 @@ def _sheet_lines(item: Row) -> Iterator[SheetLine]:
 
 def _verdict_by_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
     whole = labels.get(0, {})
-    told = whole.get("deflects")
     sentences = [
         {"text": sentence["text"], "all": labels.get(number, {}).get("all")}
         for number, sentence in enumerate(item["sentences"], 1)
@@ -415,7 +394,7 @@ def _verdict_by_people(item: Row, labels: Labels, annotator: str) -> dict[str, A
     row = {name: value for name, value in item.items() if name not in ("asked", "unjudged")}
     return row | {
         "judge": annotator, "eligibility": whole.get("eligibility"), "sentences": sentences, "readings": [],
-        "deflects": None if told is None else "people" if told == "deflects" else "",
+        "deflects": {"deflects": "people", "answers": ""}.get(whole.get("deflects", "")),
     }  # fmt: skip
 
 

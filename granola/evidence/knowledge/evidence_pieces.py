@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +19,6 @@ from granola.errors import UsageError
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
 from kg.base.packages import install_hint
 
-BM25_NEEDED = f"passages found by words need bm25s: {install_hint('evidence')}"
 PIECES = 10  # pieces of evidence per sentence, by default
 _BLOCK = 512  # passages embedded at a time: full batches of the model, without all vectors twice in memory
 
@@ -73,28 +71,27 @@ class WordIndex:
         try:
             import bm25s
         except ImportError as error:
-            raise UsageError(BM25_NEEDED) from error
+            raise UsageError(f"passages found by words need bm25s: {install_hint('evidence')}") from error
         self._texts = texts
         self.identity: Mapping[str, Any] = {"kind": "bm25", "passages": _sha256(texts)}
         self._words: Any = bm25s.tokenization.Tokenizer(stopwords="en")
         self._index: Any = bm25s.BM25(k1=1.5, b=0.75)
-        with _silent_bm25s():
-            self._index.index(self._words.tokenize(texts, show_progress=False), show_progress=False)
+        logging.getLogger("bm25s").setLevel(logging.ERROR)
+        self._index.index(self._words.tokenize(texts, show_progress=False), show_progress=False)
 
     def pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
         """See `EvidenceSource.pieces`. A passage that shares no word with a sentence is no piece of it."""
         pieces: list[list[str]] = [[] for _ in sentences]
-        with _silent_bm25s():
-            asked = self._words.tokenize(list(sentences), update_vocab=False, show_progress=False) if sentences else []
-            # bm25s cannot search for a sentence whose words occur in no passage.
-            known = [at for at, words in enumerate(asked) if len(words)]
-            if known:
-                most = min(most, len(self._texts))
-                places, scores = self._index.retrieve([asked[at] for at in known], k=most, show_progress=False)
-                for at, own, score in zip(known, places.tolist(), scores.tolist(), strict=True):
-                    # Equal scores by place, so that a tie gives the same pieces everywhere.
-                    ranked = sorted((-one, place) for one, place in zip(score, own, strict=True) if one > 0)
-                    pieces[at] = [self._texts[place] for _, place in ranked]
+        asked = self._words.tokenize(list(sentences), update_vocab=False, show_progress=False) if sentences else []
+        # bm25s cannot search for a sentence whose words occur in no passage.
+        known = [at for at, words in enumerate(asked) if len(words)]
+        if known:
+            most = min(most, len(self._texts))
+            places, scores = self._index.retrieve([asked[at] for at in known], k=most, show_progress=False)
+            for at, own, score in zip(known, places.tolist(), scores.tolist(), strict=True):
+                # Equal scores by place, so that a tie gives the same pieces everywhere.
+                ranked = sorted((-one, place) for one, place in zip(score, own, strict=True) if one > 0)
+                pieces[at] = [self._texts[place] for _, place in ranked]
         return pieces
 
 
@@ -148,15 +145,3 @@ class ItemPieces:
             list(dict.fromkeys([*references, *item.evidence, *(piece for own in found for piece in own[at])]))[:most]
             for at in range(len(sentences))
         ]
-
-
-@contextmanager
-def _silent_bm25s() -> Iterator[None]:
-    """Silence the log lines of bm25s."""
-    logger = logging.getLogger("bm25s")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)

@@ -101,14 +101,6 @@ class ScoredKnowledge:
     judged: Sequence[JudgedSentence] = ()
     notes: list[str] = field(default_factory=list)
 
-    def score(self, name: str, value: float) -> None:
-        """Set a score; NaN, where the model returned no number, becomes 0, the worst, so that the item stays in the
-        denominator.
-        """
-        if math.isnan(value):
-            self.notes.append(f"{name}: the model gave no number")
-        self.scores[name] = 0.0 if math.isnan(value) else value
-
     def to_json(self, judge: str) -> dict[str, Any]:
         """The item's own fields, the scores, the name of the judge, and each sentence with its vector."""
         record = {**self.item.to_json(), "scores": self.scores, "judge": judge}
@@ -202,12 +194,9 @@ class KnowledgeJudge:
             task.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
 
     def _relevance(self, work: Sequence[ScoredKnowledge]) -> None:
-        if self.models.relevance is None:
-            return
         # An empty text is not shown to the model: it is irrelevant.
         asked = [[QueryPassage(one.item.query, one.item.knowledge)] * bool(one.item.knowledge.strip()) for one in work]
-        for task, found in zip(work, _scores_per_item(self.models.relevance, asked), strict=True):
-            task.score("relevance", found[0] if found else 0.0)
+        _set_scores("relevance", work, self.models.relevance, asked)
 
     def _coherence(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.causal is not None:
@@ -217,31 +206,23 @@ class KnowledgeJudge:
                     task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
                 cut = self.settings.perplexity_cut
                 task.scores["coherence_sentence"] = sentence_coherence(scores, perplexity_cut=cut)
-        if self.models.coherence is not None:
-            paragraphs = [[task.sentences] * bool(task.sentences) for task in work]
-            for task, found in zip(work, _scores_per_item(self.models.coherence, paragraphs), strict=True):
-                task.score("coherence_paragraph", found[0] if found else 0.0)
-        if self.models.causal is not None and self.models.coherence is not None:
-            for task in work:
-                task.scores["coherence_greater"] = max(
-                    task.scores["coherence_sentence"] or 0.0, task.scores["coherence_paragraph"] or 0.0
-                )
+        paragraphs = [[task.sentences] * bool(task.sentences) for task in work]
+        _set_scores("coherence_paragraph", work, self.models.coherence, paragraphs)
+        for task in work:
+            both = [task.scores.get("coherence_sentence"), task.scores.get("coherence_paragraph")]
+            if None not in both:
+                task.scores["coherence_greater"] = max(one or 0.0 for one in both)
 
     def _informativeness(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.causal is None:
             return
         prompt = self._prompts[GIVEN_QUERY.name]
         shown = [(one, one.reference or one.knowledge) for one in self._examples]
-        asked = [
-            [
-                Continuation(
-                    prompt_as_text(prompt, _slot_values(task.item), _demonstrations(task.item, shown)),
-                    # The space belongs to the first token of the continuation.
-                    f" {task.item.knowledge}" if task.sentences else "",
-                )
-            ]
-            for task in work
-        ]
+        asked = []
+        for task in work:
+            text = prompt_as_text(prompt, _slot_values(task.item), _demonstrations(task.item, shown))
+            # The space belongs to the first token of the continuation.
+            asked.append([Continuation(text, f" {task.item.knowledge}" if task.sentences else "")])
         for task, (scores,) in zip(work, _scores_per_item(self.models.causal, asked), strict=True):
             if task.sentences and math.isnan(scores.mean):
                 task.notes.append("informativeness: the model gave no number")
@@ -318,6 +299,20 @@ class KnowledgeJudge:
             whole, *parts = [one if is_number(one) else UNVERIFIED for one in vectors] or [UNVERIFIED]
             task.scores["entailment_ratio"] = whole.entailed
             task.scores["nli_decompose"] = aggregate_vectors(parts, self.settings.aggregation).entailed
+
+
+def _set_scores(name: str, work: Sequence[ScoredKnowledge], model: Any, asked: Sequence[Sequence[Any]]) -> None:
+    """Set a score by one input for each item, 0 for none.
+
+    NaN, where the model returned no number, becomes 0, the worst, so that the item stays in the denominator.
+    """
+    if model is None:
+        return
+    for task, found in zip(work, _scores_per_item(model, asked), strict=True):
+        value = found[0] if found else 0.0
+        if math.isnan(value):
+            task.notes.append(f"{name}: the model gave no number")
+        task.scores[name] = 0.0 if math.isnan(value) else value
 
 
 def _scores_per_item(model: Any, asked: Sequence[Sequence[Any]]) -> list[list[Any]]:

@@ -34,18 +34,18 @@ PARTS = ("factuality", "relevance", "coherence_paragraph", "informativeness")  #
 EQUAL = (0.25, 0.25, 0.25, 0.25)  # coefficients gamma; the paper states no values
 
 
-def parse_coefficients(told: str | None) -> tuple[float, ...]:
+def parse_coefficients(given: str | None) -> tuple[float, ...]:
     """The coefficients gamma, in the order of PARTS: `EQUAL`, or four numbers separated by commas. Raises UsageError
     otherwise.
     """
-    if told is None:
+    if given is None:
         return EQUAL
     try:
-        values = tuple(float(part) for part in told.split(","))
+        values = tuple(float(part) for part in given.split(","))
     except ValueError:
         values = ()
     if len(values) != len(PARTS) or not all(map(math.isfinite, values)):
-        raise UsageError(f"--quality is {told!r}; expected four numbers, for {', '.join(PARTS)}")
+        raise UsageError(f"--quality is {given!r}; expected four numbers, for {', '.join(PARTS)}")
     return values
 
 
@@ -173,6 +173,10 @@ def associations(rows: Sequence[Row]) -> list[Association]:
     Otherwise of intrinsic scores with helpfulness and validity (Tables 5, 6). The rating, or the extrinsic score, is
     the independent variable: pairs that are tied in it do not count.
     """
+
+    def key(row: Row) -> tuple[Any, ...]:
+        return row.get("system") or "", row["id"], row.get("candidate") or 0
+
     ratings: dict[tuple[Any, ...], dict[str, list[float]]] = {}
     texts: list[Row] = []
     for row in rows:
@@ -180,33 +184,26 @@ def associations(rows: Sequence[Row]) -> list[Association]:
         if not rated:
             texts.append(row)
         for axis, mark in rated.items():
-            ratings.setdefault(_key(row), {}).setdefault(axis, []).append(mark)
+            ratings.setdefault(key(row), {}).setdefault(axis, []).append(mark)
     pairs = [(axis, name) for axis, names in SCORES_OF_AXIS.items() for name in names]
-    return list(_pair_associations(texts, ratings, pairs if ratings else list(product(EXTRINSIC, INTRINSIC))))
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    return row.get("system") or "", row["id"], row.get("candidate") or 0
-
-
-def _pair_associations(
-    texts: Sequence[Row], ratings: Mapping[tuple[Any, ...], Mapping[str, Sequence[float]]],
-    pairs: Sequence[tuple[str, str]],
-) -> Iterator[Association]:  # fmt: skip
     systems = ["", *sorted({str(row["system"]) for row in texts if row.get("system")})]
-    for system, (independent, dependent) in product(systems, pairs):
+    found = []
+    for system, (independent, dependent) in product(systems, pairs if ratings else product(EXTRINSIC, INTRINSIC)):
         both = []
         for row in texts:
-            marks = ratings.get(_key(row), {}).get(independent)
+            marks = ratings.get(key(row), {}).get(independent)
             first = fmean(marks) if marks else None if ratings else row["scores"].get(independent)
             second = row["scores"].get(dependent)
             if system in ("", row.get("system")) and first is not None and second is not None:
                 both.append((first, second))
         if both:
             d, p = somers_d(*zip(*both, strict=True))
-            yield Association(
-                system=system or "all", independent=independent, dependent=dependent, d=d, p=p, n=len(both)
+            found.append(
+                Association(
+                    system=system or "all", independent=independent, dependent=dependent, d=d, p=p, n=len(both)
+                )
             )
+    return found
 
 
 LABEL = JudgedQuestion(
