@@ -19,7 +19,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from measuring import arguments, relation_files
 
@@ -28,7 +28,6 @@ from abstraction.base.properties import properties
 from abstraction.base.relations import Relation, relation, table
 from abstraction.linking.candidates import Priors
 from abstraction.linking.gazetteer import Gazetteer
-from abstraction.linking.link_features import Measured
 from abstraction.linking.linker import Link, Linker
 from kg.graph.graph import Graph
 from kg.store.protocol import NameMatch
@@ -85,15 +84,39 @@ def questions(graph: Graph, relations: Iterable[str], seed: int) -> Iterator[Que
                 )
 
 
+class OneUseLess(Priors):
+    """Counts without one use of the entity that is the right answer."""
+
+    target: str | None = None
+
+    def uses(self, relation: Relation, qid: str) -> int:
+        """The uses of the entity, without that of the statement asked about."""
+        return max(0, super().uses(relation, qid) - (qid == self.target))
+
+
+def unaware(graph: Graph, asked: Question) -> Linker:
+    """A linker that does not know the statement asked about, nor its inverse."""
+    subject, target = graph.entity(asked.subject), graph.entity(asked.target)
+    assert subject is not None
+    assert target is not None
+    statements = tuple(s for s in subject.statements if s.property != asked.relation.id)
+    hidden = graph.with_entity(replace(subject, statements=statements))
+    inverse = tuple(s for s in target.statements if s.target != asked.subject)
+    hidden = hidden.with_entity(replace(target, statements=inverse))
+    priors = OneUseLess(graph.store)
+    priors.target = asked.target
+    return Linker(hidden, Gazetteer(hidden, Classifier(hidden)), priors=priors)
+
+
 def answers(linker: Linker, smallest: Linker, graph: Graph, asked: Question) -> dict[str, Link]:
     """The link of one question in each mode."""
-    measured = Measured(subject=asked.subject, property=asked.relation.id, target=asked.target)
     around = linker.subjects(graph.label(asked.subject), None, asked.relation)
+    hidden = unaware(graph, asked)
     return {
         "smallest": smallest.link(asked.text, asked.relation),
-        "name": linker.link(asked.text, asked.relation, measured=measured),
+        "name": hidden.link(asked.text, asked.relation),
         "name, counted": linker.link(asked.text, asked.relation),
-        "subject": linker.link(asked.text, asked.relation, subjects=around, measured=measured),
+        "subject": hidden.link(asked.text, asked.relation, subjects=around),
         "subject, all": linker.link(asked.text, asked.relation, subjects=around),
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 
 from abstraction.base.classes import stop_classes
 from abstraction.base.evidence import join_evidence
@@ -27,26 +27,20 @@ from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.phrases import takes_back
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
-from kg.store.protocol import Store
 
 # "Used as an occupation by at least 20 persons" was measured on a source with 11 000 persons that have one.
 USES, USES_OF = 20, 11_000
 
 
-@lru_cache(maxsize=2)
-def denied_lifts(*, of_persons: bool = True) -> frozenset[tuple[str, str]]:
-    """P279 pairs that do not justify calling a person by the broader class.
+@cache
+def denied_lifts(*marks: str) -> frozenset[tuple[str, str]]:
+    """P279 pairs that do not justify calling a person by the broader class; with marks only the pairs with one.
 
-    With `of_persons` false, only the pairs that are wrong for the occupation itself too.
+    "person" marks pairs that are right for the occupation itself, "never" those that are wrong even where nothing else
+    is known about the occupation; other pairs have the mark "".
     """
     rows = package_data("lifts.json")["denied"]
-    return frozenset((row[0], row[2]) for row in rows if of_persons or row[4:] != ["person"])
-
-
-@cache
-def always_denied_lifts() -> frozenset[tuple[str, str]]:
-    """The denied pairs that are wrong even where nothing else is known about the occupation."""
-    return frozenset((row[0], row[2]) for row in package_data("lifts.json")["denied"] if row[4:] == ["never"])
+    return frozenset((row[0], row[2]) for row in rows if not marks or "".join(row[4:]) in marks)
 
 
 # The most P279 steps from a class to one that it entails.
@@ -78,8 +72,7 @@ class Climbing:
     """Settings of a climb: the properties to follow, the number of steps, and a test for classes that may be tiers.
 
     `first` are properties for the first step only (the family of a language is its P31). `doubting` leaves out the
-    P279 pairs that are known to be noise or whose names show it (vice president, president); `entails`, where given,
-    is a test whether the source supports a pair.
+    P279 pairs that are known to be noise or whose names show it (vice president, president).
     """
 
     properties: tuple[str, ...]
@@ -87,7 +80,6 @@ class Climbing:
     keep: Callable[[str], bool]
     first: tuple[str, ...] = ()
     doubting: bool = False
-    entails: Callable[[str, str], bool] | None = None
 
 
 def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Callable[[str], bool]:
@@ -107,18 +99,14 @@ def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Cal
             total = store.property_counts([prop]).get(prop, 0)
             need = max(1, min(USES, math.ceil(total * USES / USES_OF)))
         if qid not in memory:
-            enough = store.value_counts([(prop, qid)]).get((prop, qid), 0) >= need
-            memory[qid] = enough or bool(everyday and _label(store, qid) in everyday)
+            memory[qid] = store.value_counts([(prop, qid)]).get((prop, qid), 0) >= need
+            if everyday and not memory[qid]:
+                entity = store.entities([qid], languages=("en", "mul"), properties=()).get(qid)
+                labels = entity.labels if entity is not None else {}
+                memory[qid] = normalise(labels.get("en") or labels.get("mul") or "") in everyday
         return memory[qid]
 
     return test
-
-
-def _label(store: Store, qid: str) -> str:
-    """The English label of an entity, normalised."""
-    entity = store.entities([qid], languages=("en", "mul"), properties=()).get(qid)
-    labels = entity.labels if entity is not None else {}
-    return normalise(labels.get("en") or labels.get("mul") or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +179,12 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
 
 def _broader_values(graph: Graph, qid: str, properties: Collection[str], how: Climbing) -> Iterator[NamedValue]:
     """The statements from a class to the broader classes that the climb may visit."""
-    stop, denied = stop_classes(), denied_lifts(of_persons=False) if how.doubting else always_denied_lifts()
+    stop, denied = stop_classes(), denied_lifts("", "never") if how.doubting else denied_lifts("never")
     for prop in properties:
         for value in current_values(graph, qid, prop):
             if value.qid in stop or (qid, value.qid) in denied:
                 continue
-            if how.doubting and takes_back(graph.label(qid) or "", value.label):
-                continue
-            if how.entails is None or how.entails(qid, value.qid):
+            if not (how.doubting and takes_back(graph.label(qid) or "", value.label)):
                 yield value
 
 

@@ -8,74 +8,31 @@ language is put below the described one, and the others are left out.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
 from itertools import permutations
 
 from abstraction.base.classes import anchors, stop_classes
-from abstraction.base.evidence import from_description, from_statement
-from abstraction.base.tiers import Evidence
+from abstraction.base.evidence import from_description
 from abstraction.base.trimming import first_segment
 from abstraction.ladders.assembly.levels import Graph as ProposalGraph
 from abstraction.ladders.assembly.levels import ancestors, as_graph, merge, remove
 from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb, used_as_value
-from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, entity_proposal, kept_with_source, states
+from abstraction.ladders.proposals import (
+    ANSWER,
+    LadderCase,
+    Proposal,
+    entity_proposal,
+    kept_with_source,
+    phrase_proposal,
+    states,
+)
 from abstraction.text.language.phrases import indefinite, may_stand
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
 
-GENRES = 500  # the most frequent genres, for which works are read
-WORKS = 1_000  # read per genre
-# A class is rejected below half of the count expected by chance, where at least two works are expected.
-LEAST_SHARED, LEAST_EXPECTED = 0.5, 2.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Works:
-    """Works that have several genres: their genres, each genre with its superclasses, and the works of each class."""
-
-    genres: tuple[frozenset[str], ...]
-    above: Mapping[str, frozenset[str]]
-    of_class: Mapping[str, frozenset[int]]
-
-
-@kept_with_source
-def shares_members(graph: Graph, genre: str, above: str) -> bool:
-    """Whether the works of the source are consistent with the genre being a subclass of `above`."""
-    works = _works_with_several_genres(graph)
-    mine, theirs = works.of_class.get(genre, frozenset()), works.of_class.get(above, frozenset())
-    beside = {
-        at: others
-        for at in mine
-        if (others := [other for other in works.genres[at] if genre not in works.above[other]])
-    }
-    rest = len(works.genres) - len(mine)
-    expected = len(beside) * len(theirs - mine) / rest if rest else 0.0
-    if expected < LEAST_EXPECTED:
-        return True
-    shared = sum(any(above in works.above[other] for other in others) for others in beside.values())
-    return shared >= LEAST_SHARED * expected
-
-
-@kept_with_source
-def _works_with_several_genres(graph: Graph) -> _Works:
-    """The works of the most frequent genres of the source that have several."""
-    used = [qid for qid, _ in graph.store.values_of("P136", limit=GENRES)]
-    graph.fetch(used)
-    genres: defaultdict[str, set[str]] = defaultdict(set)
-    for (_, genre), subjects in graph.store.referrers([("P136", qid) for qid in used], limit=WORKS).items():
-        for subject in subjects:
-            genres[subject].add(genre)
-    several = tuple(frozenset(genres[work]) for work in sorted(genres) if len(genres[work]) > 1)
-    above = {qid: frozenset((qid, *graph.superclasses(qid))) for qid in used}
-    of_class: defaultdict[str, set[int]] = defaultdict(set)
-    for at, kinds in enumerate(several):
-        for kind in frozenset[str]().union(*(above[genre] for genre in kinds)):
-            of_class[kind].add(at)
-    return _Works(genres=several, above=above, of_class={kind: frozenset(ats) for kind, ats in of_class.items()})
-
+# Answers that are classes of any other kind: a religion, a sport, an instrument, a field of work.
 
 # The most P279 steps to a broader class.
 _CONCEPT_STEPS = 3
@@ -106,6 +63,8 @@ def concepts(case: LadderCase) -> list[Proposal]:
     return list(climb(case.graph, case.answer, how, condition=case.relation.id).values())
 
 
+# Taxa: the genus, family, order and class above a species; else what the description calls it.
+
 # Ranks (P105) that readers know; the climb passes through all others.
 RANKS = frozenset({"Q7432", "Q34740", "Q35409", "Q36602", "Q37517"})  # species, genus, family, order, class
 _TAXON_STEPS = 60  # full lineages have some forty ranked and unranked steps
@@ -119,40 +78,20 @@ _KIND_OF = re.compile(
 def taxa(case: LadderCase) -> list[Proposal]:
     """The taxa of the usual ranks above the answer by P171, then the kind that the description names."""
     graph = case.graph
-    out: list[Proposal] = []
-    below, at, seen = ANSWER, case.answer, {case.answer}
-    steps: tuple[Evidence, ...] = ()
-    for _ in range(_TAXON_STEPS):
-        statement = next((s for s in graph.current(at, "P171") if s.target and s.target not in seen), None)
-        if statement is None:
-            break
-        at = statement.target or ""
-        seen.add(at)
-        steps = (*steps, from_statement(graph, statement))
-        label = graph.label(at)
-        if label is not None and not RANKS.isdisjoint(graph.targets(at, "P105")):
-            out.append(entity_proposal(graph, at, label, steps, states("P171", at), parents=(below,)))
-            below, steps = at, ()
-    return [*out, *_kind_in_description(case)]
+    ranked = Climbing(
+        properties=("P171",), depth=_TAXON_STEPS, keep=lambda qid: not RANKS.isdisjoint(graph.targets(qid, "P105"))
+    )
+    out = list(climb(graph, case.answer, ranked, condition="P171").values())
+    match = _KIND_OF.match(first_segment(graph.description(case.answer) or ""))
+    if match is not None:  # "a species of bird"
+        words = f"{match['rank']} of {match['x']}"
+        aliases = (indefinite(match["x"]),) if match["rank"].endswith(("species", "breed", "variety")) else ()
+        evidence, conditions = from_description(graph, case.answer, words), states("text", f"kind:{normalise(words)}")
+        out.append(phrase_proposal(words, (evidence,), conditions, aliases=aliases))
+    return out
 
 
-def _kind_in_description(case: LadderCase) -> list[Proposal]:
-    """The phrase of a description for the rank of a taxon: "a species of bird"."""
-    text = case.graph.description(case.answer)
-    match = _KIND_OF.match(first_segment(text)) if text else None
-    if match is None:
-        return []
-    words = f"{match['rank']} of {match['x']}"
-    return [
-        Proposal(
-            key=indefinite(words),
-            text=indefinite(words),
-            aliases=(indefinite(match["x"]),) if match["rank"].endswith(("species", "breed", "variety")) else (),
-            evidence=(from_description(case.graph, case.answer, words),),
-            conditions=states("text", f"kind:{normalise(words)}"),
-        )
-    ]
-
+# Occupations; and, for all answers that are classes, the classes that their descriptions name.
 
 # "performer who ...", "scientist specializing in ...": the broader class at the beginning of a description.
 _HYPERNYM = re.compile(
@@ -196,8 +135,10 @@ def described_classes(
     for match in pattern.finditer(segment):
         group = "x" if match["x"] else "y"
         written = match[group].strip()
-        if not may_stand(written) or _NOT.search(segment[: match.start(group)]):
-            continue  # "officer" is ambiguous; a "non-Indo-European language" is not an Indo-European one
+        # "genre of music" only repeats the question; "officer" is ambiguous; a "non-Indo-European language" is not one.
+        is_trivial = normalise(written) in case.relation.trivial
+        if is_trivial or not may_stand(written) or _NOT.search(segment[: match.start(group)]):
+            continue
         fitting = ((name, m.id) for name in names(written) for m in graph.find(name))
         name, qid = next(((n, q) for n, q in fitting if q != case.answer and keep(q)), ("", ""))
         if qid:
@@ -207,6 +148,8 @@ def described_classes(
             out.append(replace(node, aliases=aliases))
     return out
 
+
+# Genres: broader genres by P279 and P31, and the one that a description names, without leaving their medium.
 
 # "a subgenre of rock music": the broader genre after "of".
 _GENRE_OF = re.compile(
@@ -221,7 +164,6 @@ _GENRE_HEAD = re.compile(r"^(?P<x>[\w' &-]+?)(?<!\s)\s++(?:sub-?genre|subgenre|s
 _ANY_GENRE = "Q483394"
 # Answer classes of things that are not genres, although a work may state them as its genre.
 _NO_GENRE = frozenset({"person", "place", "event", "occupation", "organisation"})
-MOST_GENRES = 5_000  # the most frequent genres, whose spellings are compared; bounds the time per graph
 
 
 def genres(case: LadderCase) -> list[Proposal]:
@@ -245,63 +187,54 @@ def genres(case: LadderCase) -> list[Proposal]:
             return False  # a genre of another medium
         return bool(kinds) or used(qid)
 
-    def is_above(qid: str) -> bool:
-        return keep(qid) and shares_members(graph, case.answer, qid)
-
-    how = Climbing(properties=("P279", "P31"), depth=3, keep=keep, entails=partial(shares_members, graph))
+    how = Climbing(properties=("P279", "P31"), depth=3, keep=keep)
     proposals = climb(graph, case.answer, how, condition="P136")
     for pattern in (_GENRE_OF, _GENRE_HEAD):
-        for proposal in described_classes(case, pattern, "P136", is_above, names=_spellings(graph)):
+        for proposal in described_classes(case, pattern, "P136", keep, names=partial(_spellings, graph)):
             if proposal.key not in proposals:
                 add_with_classes_above(proposals, proposal, graph, replace(how, depth=2), condition="P136")
     nodes = as_graph(proposals.values())
     for fine, coarse in permutations(list(nodes), 2):
-        if fine in nodes and coarse in nodes and _is_same_genre(nodes[fine].text, nodes[coarse].text):
-            nodes = merge(nodes, coarse, fine)
+        if fine in nodes and coarse in nodes:
+            # Readers take them as the same: crime literature and crime fiction, Western film and Western.
+            small, large = nodes[fine].text, nodes[coarse].text
+            is_short = large[:1].isupper() and small == f"{large} film"
+            if is_short or (_ART.search(small) is not None and _ART.sub(" fiction", small) == large):
+                nodes = merge(nodes, coarse, fine)
     return list(nodes.values())
 
 
 # Endings of literary genres that readers equate with "fiction".
 _ART = re.compile(r" (?:literature|novel)\Z")
-
-
-def _is_same_genre(fine: str, coarse: str) -> bool:
-    """Whether readers take two genres as the same: crime literature and crime fiction, Western film and Western."""
-    is_short = coarse[:1].isupper() and fine == f"{coarse} film"
-    return is_short or (_ART.search(fine) is not None and _ART.sub(" fiction", fine) == coarse)
-
-
 # Endings in which two spellings of one genre may differ: "alternate rock" and "alternative rock".
 _ENDING = re.compile(r"(?<=\w{5})(?:ative|ively|ive|ate|al|ic|ed|ing|e|s)$")
+MOST_GENRES = 5_000  # the most frequent genres, whose spellings are compared; bounds the time per graph
 
 
 def _stems(name: str) -> tuple[str, ...]:
     return tuple(_ENDING.sub("", word) for word in normalise(name).removesuffix(" music").split())
 
 
-def _spellings(graph: Graph) -> Callable[[str], list[str]]:
-    """A function from a written genre to names to look up: as written, then the one genre that differs in endings."""
-
-    def names(written: str) -> list[str]:
-        other = _by_stems(graph).get(_stems(written))
-        return [written, *([other] if other else [])]
-
-    return names
+def _spellings(graph: Graph, written: str) -> list[str]:
+    """The names to look up for a written genre: as written, then the one genre that differs in endings."""
+    other = _labels_by_stems(graph).get(_stems(written))
+    return [written, *([other] if other else [])]
 
 
 @kept_with_source
-def _by_stems(graph: Graph) -> dict[tuple[str, ...], str | None]:
+def _labels_by_stems(graph: Graph) -> dict[tuple[str, ...], str | None]:
     """Labels of the genres in use by the stems of their names; None where several genres share the stems."""
     used = list(dict.fromkeys(qid for qid, _ in graph.store.values_of("P136", limit=MOST_GENRES)))
     graph.fetch(used)
     label_of: dict[tuple[str, ...], str | None] = {}
     for qid in used:
         label = graph.label(qid)
-        for stems in dict.fromkeys(_stems(name) for name in graph.names(qid)):
-            known = label_of.get(stems, label)
-            label_of[stems] = label if known == label else None
+        for stems in {_stems(name) for name in graph.names(qid)}:
+            label_of[stems] = label if label_of.get(stems, label) == label else None
     return label_of
 
+
+# Languages.
 
 # "West Germanic language", "sign language": the family or kind before the noun.
 _LANGUAGE = re.compile(
@@ -326,6 +259,8 @@ _NO_FAMILY = re.compile(
 )
 # Descriptions of families that linguists do not agree on.
 _PROPOSED = re.compile(r"(?:an? )?(?:proposed|hypothetical|controversial|disputed|hypothesi[sz]ed)\b", re.I)
+# The kinds that the label of a family or branch ends in.
+_LANGUAGE_KINDS = ("language", "languages", "language family", "dialects")
 # The most families per language.
 FAMILIES = 4
 MEMBERS = 50  # read per family, to see whether all are forms of one language
@@ -352,13 +287,12 @@ def languages(case: LadderCase) -> list[Proposal]:
     proposals = climb(graph, case.answer, replace(upward, first=("P31",), depth=9), condition="P407")
     nearest = [key for key, node in proposals.items() if ANSWER in node.parents]
 
-    def names_with_kind(written: str) -> list[str]:
-        return [f"{written} {kind}" for kind in ("language", "languages", "language family", "dialects")]
-
     described = [
         proposal
         for pattern in (_LANGUAGE, _FAMILY_OF)
-        for proposal in described_classes(case, pattern, "P407", keep, names=names_with_kind)
+        for proposal in described_classes(
+            case, pattern, "P407", keep, names=lambda written: [f"{written} {kind}" for kind in _LANGUAGE_KINDS]
+        )
     ]
     for proposal in described:
         if proposal.key in proposals:

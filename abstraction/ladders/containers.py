@@ -42,7 +42,6 @@ _NO_NAME = re.compile(
 )
 # Types of divisions as they appear in names.
 _TYPE = r"(?:County|District|Province|Region|Department|Municipality|Parish|Prefecture|State|Oblast|Governorate)"
-_TYPED_END = re.compile(rf"(?<= ){_TYPE}\Z")
 _TYPED = re.compile(rf"(?:{_TYPE} of )?(?P<name>.+?)(?: {_TYPE})?")
 # "the second largest city of France": the rank of a place names its state.
 _RANKED = re.compile(
@@ -77,17 +76,6 @@ def described_chain(gazetteer: Gazetteer, graph: Graph, entity_id: str) -> _Chai
     return [step for step in finer if step not in beside] + countries, beside
 
 
-def _typed_pair(text: str) -> tuple[str, str] | None:
-    """Two places of one type: "Eaton County and Clinton County"; of a longer list, the last place and all words before
-    it.
-    """
-    match = _TYPED_END.search(text)
-    if match is None:
-        return None
-    left, joint, right = text.rpartition(f" {match[0]} and ")
-    return (f"{left} {match[0]}", right) if left and joint and right != match[0] else None
-
-
 class _NameReader:
     """The interpretation of names in descriptions that no entity is linked to."""
 
@@ -116,8 +104,6 @@ class _NameReader:
     def _split_name(self, place: Place) -> tuple[Step, Place | None]:
         """The places in an unlinked name, and the state or division that it puts them in."""
         text = place.text
-        if pair := _typed_pair(text):
-            return tuple(Place(text=name, written=place.written) for name in pair), None
         match = None if self._gazetteer.places_named(text, sites=True) else _OF.fullmatch(text)
         match = match or _OWNED.fullmatch(text)
         if match and (qid := self._state_or_division(match["whole"])):
@@ -210,6 +196,8 @@ class _NameReader:
         return Place(text=self._graph.label(qid) or place.text, qid=qid, written=place.written or place.text)
 
 
+# Whether two places are one under two names: London and Greater London, the Netherlands and their kingdom.
+
 # Words that a name may have in addition without denoting a larger place.
 _SAME = re.compile(
     r"^(?:(?:kingdom|republic|commonwealth|municipality|city|town|commune) of (?:the )?)"
@@ -235,8 +223,12 @@ def same_extent(graph: Graph, inner: str, outer: str) -> bool:
     if small != large and small == _SAME.sub("", large):
         return True
     town = small.split(",")[0]
-    if phrase_in(town, large) and _has_divisions_named_after(graph, outer, town):
-        return True
+    if phrase_in(town, large):
+        parts = graph.targets(outer, "P150")
+        graph.fetch(parts)
+        divisions = [normalise(label) for part in parts if (label := graph.label(part))]
+        if len(divisions) > 1 and 2 * sum(label.startswith(town) for label in divisions) > len(divisions):
+            return True
     described = normalise(graph.description(outer) or "")
     if _COEXTENSIVE.search(described) and phrase_in(town, described):
         return True
@@ -249,13 +241,7 @@ def same_extent(graph: Graph, inner: str, outer: str) -> bool:
     return phrase_in(town, described.partition("containing")[2])
 
 
-def _has_divisions_named_after(graph: Graph, outer: str, town: str) -> bool:
-    """Whether most labels of the divisions of a place begin with the name of the town."""
-    parts = graph.targets(outer, "P150")
-    graph.fetch(parts)
-    named = [normalise(label) for part in parts if (label := graph.label(part))]
-    return len(named) > 1 and 2 * sum(label.startswith(town) for label in named) > len(named)
-
+# The kind of a dependent territory in words: "a British overseas territory".
 
 # Words of classes of dependent territories.
 _DEPENDENCY = re.compile(r"\b(?:territor(?:y|ies)|dependency|collectivity)\b", re.I)
@@ -280,6 +266,12 @@ def dependency(case: LadderCase, key: str) -> list[Proposal]:
     evidence = (kind.evidence,)
     return [Proposal(key=normalise(text), text=text, parents=(key,), evidence=evidence, conditions=kind.conditions)]
 
+
+# The continent of a place: the coarsest tier for a where-question, only where the whole place lies on it.
+#
+# A place has the continent of its state unless there is evidence against it: its own P30, a P30 value of the state
+# that applies to this part, an overseas territory in between, or another part of the world in its description.
+# For states on two continents only the P30 of the place itself counts.
 
 CONTINENT_CLASS = "Q5107"
 _NEAR = ("P706", "P361")  # properties for the landscape or larger region of a place
@@ -385,6 +377,8 @@ def _parts_of_world(graph: Graph, place: str) -> list[str]:
 def _lies_on(name: str, continent: str) -> bool:
     return name in _WITHIN.get(continent, ())
 
+
+# Statements about the location of a thing.
 
 # Properties for locations, the most direct first; the first one with a value is used.
 PLACE_PROPERTIES = ("P131", "P276", "P159", "P706", "P361")

@@ -10,15 +10,14 @@ from dataclasses import replace
 
 from abstraction.base.evidence import from_statement
 from abstraction.base.relations import table
-from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
-from abstraction.ladders.literal_ladders import AMOUNT, date_ladder, quantity_ladder, read_amount, time_value_ladder
+from abstraction.base.tiers import Condition, Evidence, Level, Tier
+from abstraction.ladders.literal_ladders import AMOUNT, date_ladder, quantity_ladder, read_amount
 from abstraction.ladders.weighing import with_date_bits, with_quantity_bits
 from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity
 from abstraction.text.language.date_reader import ParsedDate, parse_date
 from abstraction.text.language.language_data import Language
 from abstraction.text.language.languages import is_known
-from kg.base.model import QuantityValue, Statement, TimeValue, Value
-from kg.base.terms import normalise
+from kg.base.model import QuantityValue, TimeValue, Value
 from kg.graph.graph import Graph
 from kg.graph.ranks import time_key
 
@@ -137,29 +136,6 @@ def age_levels(text: str, *, graph: Graph) -> tuple[Level, ...] | None:
     """The levels of an age of somebody; None where the text is no amount."""
     parsed = parse_quantity(text, code=graph.shown_in)
     return None if parsed is None else with_quantity_bits(parsed, age_ladder(parsed), "")
-
-
-def event_levels(qid: str, text: str, *, graph: Graph) -> tuple[Level, ...] | None:
-    """The levels of the time of an event that answers "when": its dates, coarser and coarser; None without dates."""
-    points = {prop: next(iter(_times(graph, qid, prop)), None) for prop in ("P585", "P580", "P582")}
-    point, start, end = points.values()
-    if point is None and (start is None or end is None):
-        return None
-    first = point or start
-    assert first is not None
-    assert isinstance(first.value, TimeValue)
-    last = end.value if point is None and end is not None and isinstance(end.value, TimeValue) else None
-    levels = time_value_ladder(first.value, last=last, subject_evidence=from_statement(graph, first))
-    names = tuple(name for name in graph.shown_names(qid) if normalise(name) != normalise(text))
-    event = Level(tiers=(Tier(text=text, qid=qid, aliases=names),))
-    when = levels[0].tiers[0]
-    rule = Evidence(kind="rule", text=f"{when.text} is the time of {text}")
-    dated = Level(tiers=(replace(when, evidence=(*when.evidence, rule)),))
-    return (event, dated, *levels[1:MAX_LEVELS])
-
-
-def _times(graph: Graph, qid: str, prop: str) -> list[Statement]:
-    return [s for s in graph.current(qid, prop) if isinstance(s.value, TimeValue) and s.value.precision >= _YEARLY]
 
 
 def measured_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
-from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity, significant_digits
+from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity
 from abstraction.text.language.calendar_units import (
     GREGORIAN_REFORM,
     KINDS,
@@ -27,7 +27,6 @@ from abstraction.text.language.calendar_units import (
     CalendarUnit,
     Era,
     Kind,
-    Style,
     century_marks,
     gregorian_of,
     names,
@@ -37,7 +36,7 @@ from abstraction.text.language.calendar_units import (
 from abstraction.text.language.date_reader import ParsedDate
 from abstraction.text.language.languages import Language, language
 from abstraction.text.language.units import MeasureUnit, units
-from kg.base.model import QuantityValue, TimeValue
+from kg.base.model import TimeValue
 from kg.base.terms import normalise
 
 AMOUNT = "amount"  # property of conditions on amounts; followed by the unit, if any
@@ -83,27 +82,6 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
         stated = [Condition(property=_property(parsed), value=f"{_format_number(amount)} to {digits} digits"), *stated]
         coarser.insert(0, Level(tiers=(_rounded_tier(parsed, amount, digits, evidence, frozenset(stated)),)))
     return _without_repeated_aliases(levels + coarser)
-
-
-def quantity_value_ladder(
-    value: QuantityValue, *, subject_evidence: Evidence | None = None, code: str = "en"
-) -> list[Level]:
-    """The levels of a value of the graph, in a language; a unit that is not in the table is left out."""
-    unit = units(language(code).code).get(value.unit or "")
-    bound = None
-    if value.lower is not None and value.upper is not None:
-        bound = (value.upper - value.lower) / 2 or None
-    number = _format_number(value.amount, language(code))
-    parsed = ParsedQuantity(
-        text="",
-        amount=value.amount,
-        digits=significant_digits(f"{value.amount:f}"),
-        unit=unit,
-        unit_text="" if unit is None else unit.spellings[0],
-        bound=bound,
-        code=language(code).code,
-    )
-    return quantity_ladder(replace(parsed, text=_with_unit(number, parsed)), subject_evidence=subject_evidence)
 
 
 def _without_repeated_aliases(levels: list[Level]) -> list[Level]:
@@ -297,36 +275,6 @@ def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None)
     rungs = _rungs_of_approximate_date(parsed) if parsed.circa else _rungs_of_exact_date(parsed)
     levels = [Level(tiers=tuple(_tier(rung, evidence) for rung in level)) for level in rungs]
     return [Level(tiers=(answer,)), *levels[:MAX_LEVELS]]
-
-
-def time_value_ladder(
-    value: TimeValue,
-    *,
-    last: TimeValue | None = None,
-    circa: bool = False,
-    style: Style = "day-first",
-    era: Era | None = None,
-    subject_evidence: Evidence | None = None,
-) -> list[Level]:
-    """The levels of a value of the graph, or with `last` of the range between two; see `date_ladder`."""
-    era = era or Era()
-    text = _text(value, era, style)
-    if last is not None:
-        text = era.words.fill_templates("range", first=text, last=_text(last, era, style))[0]
-    if circa:
-        text = era.words.fill_templates("circa", date=text)[0]
-    parsed = ParsedDate(text=text, first=value, last=last, circa=circa, style=style, era=era)
-    return date_ladder(parsed, subject_evidence=subject_evidence)
-
-
-def _text(value: TimeValue, era: Era, style: Style) -> str:
-    unit = unit_of(value)
-    if unit is None:  # a decade of a single digit, or a day or month that is not there
-        mark = era.before if value.year < 0 else era.after
-        if value.precision == 8 and era.words.has_words_for("decade"):
-            return era.words.fill_templates("decade", n=0, mark=f" {mark}")[0]
-        return names(CalendarUnit("year", value.year), era=era)[0]
-    return names(unit, era=era, style=style)[0]
 
 
 def _tier(rung: _DateRung, evidence: tuple[Evidence, ...]) -> Tier:

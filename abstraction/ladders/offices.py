@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from abstraction.base.classes import stop_classes
 from abstraction.base.evidence import from_description, from_statement
-from abstraction.base.tiers import Condition, Evidence
+from abstraction.base.tiers import Evidence
 from abstraction.base.trimming import first_segment
 from abstraction.ladders.class_hierarchy import Climbing, climb, used_as_value
 from abstraction.ladders.phrase_parts import (
@@ -22,8 +22,18 @@ from abstraction.ladders.phrase_parts import (
     nations,
     phrase_of,
     word_evidence,
+    worded,
 )
-from abstraction.ladders.proposals import ANSWER, LadderCase, NamedValue, Proposal, current_values, named_values, states
+from abstraction.ladders.proposals import (
+    ANSWER,
+    LadderCase,
+    NamedValue,
+    Proposal,
+    current_values,
+    named_values,
+    phrase_proposal,
+    states,
+)
 from abstraction.text.descriptions.attested_words import Vocabulary, words
 from abstraction.text.descriptions.office_grammar import Kin, Office, office_data, read_office
 from abstraction.text.descriptions.person_grammar import PersonDescription, parse_person
@@ -142,23 +152,21 @@ def _add_office(
     title = f"{office.title} {office.complement}"
     named = f"former {title}" if office.former else title
     evidence = described if post is None else (*described, post.evidence)
-    hidden = _is_hidden(case, office)
+    # The office repeats the question, the name of the answer or the subject of the question.
+    is_spouse = office.title.casefold() in office_data()["spouse_titles"] and case.relation.id in {"P26", "P451"}
+    hidden = is_spouse or repeats_answer(case, title) or names_whole_subject(case, office.complement)
     holders = _holder_wordings(case, person, office, nations, evidence, hidden)
-    wording = Wording(
-        text=named,
-        features=frozenset({f"f:{normalise(named)}"}).union(*(holder.features for holder in holders)),
-        evidence=evidence,
-        conditions=states("text", f"office:{normalise(named)}") if post is None else post.conditions,
-    )
+    features = frozenset({f"f:{normalise(named)}"}).union(*(holder.features for holder in holders))
+    conditions = states("text", f"office:{normalise(named)}") if post is None else post.conditions
+    wording = worded(named, features, evidence, conditions)
     person.order += 1
     if not hidden:
         if office.ordinal is not None and not office.former and not _ORDINAL.search(case.question):
-            ordinal = Wording(
-                text=office.ordinal,
-                features=frozenset({f"f:{office.ordinal} {normalise(named)}"}),
-                evidence=_ordinal_evidence(case, person, office),
-                conditions=states("text", f"ordinal:{office.ordinal}"),
-            )
+            written = [w for w in words(person.text) if w.end <= office.words[0].start]
+            written = [w for w in written if w.key == office.ordinal.casefold()][-1:]
+            conditions = states("text", f"ordinal:{office.ordinal}")
+            holding = {f"f:{office.ordinal} {normalise(named)}"}
+            ordinal = worded(office.ordinal, holding, word_evidence(case, written), conditions)
             add_phrase(person.lattice, f"{office.ordinal} {title}", (ordinal, wording), order=person.order, the=True)
         the = bool(described) and _is_held_alone(case, person, office)
         add_phrase(person.lattice, named, (wording,), order=person.order, the=the)
@@ -166,14 +174,6 @@ def _add_office(
         person.order += 1
         add_phrase(person.lattice, holder.text, (holder,), order=person.order)
     return bool(holders)
-
-
-def _is_hidden(case: LadderCase, office: Office) -> bool:
-    """Whether the office repeats the question, the name of the answer or the subject of the question."""
-    spouse = office.title.casefold() in office_data()["spouse_titles"]
-    if spouse and case.relation.id in {"P26", "P451"}:
-        return True
-    return repeats_answer(case, f"{office.title} {office.complement}") or names_whole_subject(case, office.complement)
 
 
 def _is_held_alone(case: LadderCase, person: Portrait, office: Office) -> bool:
@@ -185,12 +185,6 @@ def _is_held_alone(case: LadderCase, person: Portrait, office: Office) -> bool:
     return office.unique or _FIRST.search(office.title) is not None
 
 
-def _ordinal_evidence(case: LadderCase, person: Portrait, office: Office) -> tuple[Evidence, ...]:
-    start = office.words[0].start
-    before = [w for w in words(person.text) if w.end <= start and w.key == (office.ordinal or "").casefold()]
-    return word_evidence(case, before[-1:]) if before else ()
-
-
 def _holder_wordings(
     case: LadderCase,
     person: Portrait,
@@ -200,24 +194,22 @@ def _holder_wordings(
     hidden: bool,
 ) -> list[Wording]:
     """The nouns for holders of the office ("a politician"), with a nationality where one is known and without."""
-    nouns = _holder_nouns(office) if _is_public(case, person, office) else []
+    nouns, title = list[str](), office.title.lower()
+    if office.lift is not None and _is_public(case, person, office):  # finer first: a count is a nobleman
+        is_noble = office.family in {"nobleman", "noblewoman"} and title in listed("common_titles")
+        nouns = [title, office.lift] if title in EMPERORS or is_noble else [office.lift]
     if person.described is not None and office.lift is not None and office.lift.startswith("noble"):
         # "German nobleman, Count of Holstein": the description has both, so neither is the coarser.
         occupations = {o.texts[-1] for o in person.described.occupations}
         nouns = [noun for noun in nouns if noun not in occupations]
     out: list[Wording] = []
-    title = office.title.lower()
     for at, noun in enumerate(nouns):
         owners = case.vocabulary.labelled.get(noun, ())
         backing = [from_statement(case.graph, s) for s in case.graph.current(case.answer, "P106") if s.target in owners]
         if not backing and noun != title:
             backing = [Evidence(kind="rule", text=f"{indefinite(title)} is {indefinite(noun)}")]
-        plain = Wording(
-            text=noun,
-            features=frozenset(f"o:{n}" for n in nouns[at:]),
-            evidence=(*evidence, *backing[:1]),
-            conditions=states("P106", owners[0]) if owners else states("text", f"occupation:{noun}"),
-        )
+        conditions = states("P106", owners[0]) if owners else states("text", f"occupation:{noun}")
+        plain = worded(noun, (f"o:{n}" for n in nouns[at:]), (*evidence, *backing[:1]), conditions)
         out += [phrase_of(land, plain) for land in _adjectives_of_holder(case, office, nations, noun, hidden)]
         out.append(plain)
     return out
@@ -236,18 +228,14 @@ def _adjectives_of_holder(
             return ()  # a Roman emperor is no "Roman monarch"
         # The land of the title need not be the holder's own.
         features = frozenset({f"title:{adjective}"}).union(*(n.features for n in nations if n.text == adjective))
-        return (_adjective_of_title(adjective, features),)
+        return (worded(adjective, features, (), states("text", f"land:{adjective}")),)
     if office.family == "monarch":
         return ()  # a king's own nationality is not that of his throne
     if not nations and adjective is not None and office.family == "politician":
-        return (_adjective_of_title(adjective, frozenset({f"n:{adjective}"})),)
+        return (worded(adjective, {f"n:{adjective}"}, (), states("text", f"land:{adjective}")),)
     # A President of Senegal who is French as well is a Senegalese politician.
     fitting = [n for n in nations if n.text == adjective] if len(nations) > 1 else []
     return fitting or nations
-
-
-def _adjective_of_title(adjective: str, features: frozenset[str]) -> Wording:
-    return Wording(text=adjective, features=features, evidence=(), conditions=states("text", f"land:{adjective}"))
 
 
 # A governor of a bank and a president of a union are no politicians.
@@ -272,16 +260,6 @@ def _is_public(case: LadderCase, person: Portrait, office: Office) -> bool:
     return not _BODY.search(office.complement)
 
 
-def _holder_nouns(office: Office) -> list[str]:
-    """Nouns for the holder, finer first: a count is a nobleman."""
-    if office.lift is None:
-        return []
-    title = office.title.lower()
-    if title in EMPERORS or (office.family in {"nobleman", "noblewoman"} and title in listed("common_titles")):
-        return [title, office.lift]
-    return [office.lift]
-
-
 def _country_adjective(case: LadderCase, office: Office) -> str | None:
     """The adjective of the country that the complement names or ends in ("of Emperor Shirakawa of Japan")."""
     name = _complement_name(office)
@@ -304,21 +282,19 @@ def add_kin(case: LadderCase, lattice: Lattice, kin: Sequence[Kin]) -> None:
     """Kinship to others than the subject: "the wife of Moses" for a child of Jethro."""
     asked = ASKED_SIDE.get(case.relation.id)
     for relative in kin:
-        if relative.side == asked or not relative.of or names_subject(case, relative.of):
+        if relative.side == asked or not relative.of:
             continue
-        if repeats_answer(case, relative.of):
+        if names_subject(case, relative.of) or repeats_answer(case, relative.of):
             continue
         alone = relative.word in listed("only_kin") or relative.word.split()[0] in _ONLY | listed("ordinals")
         of = relative.of[:-2] if relative.of.endswith(("'s", "’s")) else relative.of
         phrase = f"{relative.word} of {of}"
-        wording = Wording(
-            text=phrase,
-            features=frozenset({f"k:{normalise(phrase)}"}),
-            evidence=word_evidence(case, relative.words),
-            conditions=states("text", f"kin:{normalise(phrase)}"),
-        )
+        key, evidence = normalise(phrase), word_evidence(case, relative.words)
+        wording = worded(phrase, {f"k:{key}"}, evidence, states("text", f"kin:{key}"))
         add_phrase(lattice, phrase, (wording,), the=alone)
 
+
+# Posts as answers: offices, ranks and titles, by the broader post and their country.
 
 # The most P279 steps to a broader post.
 STEPS = 2
@@ -364,6 +340,8 @@ def _post_in_title(case: LadderCase) -> dict[str, Proposal]:
     return {title: Proposal(key=title, text=title, evidence=(rule,), conditions=states("text", f"post:{title}"))}
 
 
+# Positions of players.
+
 # "defensive position in American football", "ice hockey position".
 _SIDE_IN_SPORT = re.compile(
     r"\b(?:(?P<side>offensive|defensive|attacking|infield|outfield|backcourt"
@@ -380,7 +358,7 @@ def positions(case: LadderCase) -> list[Proposal]:
     side = None  # the side of the field, where the description names it
     if match and match["side"]:
         evidence = from_description(graph, case.answer, match.group().strip())
-        side = _wording(match["side"], evidence, states("text", match["side"]))
+        side = worded(match["side"], (), (evidence,), states("text", match["side"]))
     phrases = [p for sport in _sports(case, match)[:2] for p in _positions_in_sport(sport, side)]
     used = used_as_value(graph, "P413", minimum=1)
     how = Climbing(properties=("P279",), depth=2, keep=lambda q: used(q) and q not in stop_classes())
@@ -394,36 +372,21 @@ def positions(case: LadderCase) -> list[Proposal]:
 def _sports(case: LadderCase, match: re.Match[str] | None) -> list[Wording]:
     """The sports of statements, and before them one that only the description names."""
     graph = case.graph
-    sports = [_wording(v.label, v.evidence, v.conditions) for v in current_values(graph, case.answer, "P641")]
+    sports = [worded(v.label, (), (v.evidence,), v.conditions) for v in current_values(graph, case.answer, "P641")]
     name = (match["sport"] or match["sport2"] or "").removeprefix("the sport of ").strip() if match else ""
     qid = next((m.id for m in graph.find(name)), None) if name else None
     if match and qid and normalise(name) not in {normalise(sport.text) for sport in sports}:
         evidence = from_description(graph, case.answer, match.group().strip())
-        sports.insert(0, _wording(name, evidence, states("P641", qid)))
+        sports.insert(0, worded(name, (), (evidence,), states("P641", qid)))
     return sports
-
-
-def _wording(text: str, evidence: Evidence, conditions: frozenset[Condition]) -> Wording:
-    return Wording(text=text, features=frozenset(), evidence=(evidence,), conditions=conditions)
 
 
 def _positions_in_sport(sport: Wording, side: Wording | None) -> list[Proposal]:
     """A position in the sport, and before it one on that side."""
     text = f"position in {sport.text}"
-    whole = Proposal(
-        key=indefinite(text),
-        text=indefinite(text),
-        aliases=(f"{sport.text} position", text),
-        evidence=sport.evidence,
-        conditions=sport.conditions,
-    )
+    whole = phrase_proposal(text, sport.evidence, sport.conditions, aliases=(f"{sport.text} position", text))
     if side is None:
         return [whole]
-    finer = Proposal(
-        key=indefinite(f"{side.text} {text}"),
-        text=indefinite(f"{side.text} {text}"),
-        aliases=(f"{side.text} {text}", f"{sport.text} {side.text} position"),
-        evidence=side.evidence,
-        conditions=sport.conditions | side.conditions,
-    )
+    names = (f"{side.text} {text}", f"{sport.text} {side.text} position")
+    finer = phrase_proposal(names[0], side.evidence, sport.conditions | side.conditions, aliases=names)
     return [finer, replace(whole, parents=(finer.key,))]

@@ -20,7 +20,9 @@ from abstraction.ladders.phrase_parts import (
     described_kind,
     nation_of_place,
     nations,
+    phrase_of,
     stated_kinds,
+    worded,
 )
 from abstraction.ladders.place_ladders import Climb
 from abstraction.ladders.proposals import (
@@ -81,15 +83,14 @@ def _add_group_wordings(
     lattice: Lattice, chain: KindChain, nationalities: Sequence[Nation], order: int, vocabulary: Vocabulary
 ) -> int:
     """Add "a vocal group" for "a vocal quartet"; returns the display order of the last phrase."""
-    finer: list[tuple[int, Wording]] = []
-    texts: list[str] = []
+    finer: list[tuple[int, Wording, str]] = []
     for index, wording in enumerate(chain.wordings):
         before, _, last = wording.text.rpartition(" ")
         if last in SMALL and before and vocabulary.attests(f"{before} group"):
-            finer.append((index, wording))
-            texts.append(f"{before} group")
-    proofs = [(*small.evidence, _group_rule(small.text.rsplit(" ", 1)[-1])) for _, small in finer]
-    for (index, small), large in zip(finer, KindChain.from_texts(texts, proofs).wordings, strict=True):
+            finer.append((index, wording, f"{before} group"))
+    proofs = [(*small.evidence, _group_rule(small.text.rsplit(" ", 1)[-1])) for _, small, _ in finer]
+    groups_of = KindChain.from_texts([text for _, _, text in finer], proofs).wordings
+    for (index, small, _), large in zip(finer, groups_of, strict=True):
         order += 1
         _add_entailed_features(lattice, f"o:{normalise(small.text)}", large.features)
         _add_wording(lattice, large, nationalities if index >= chain.tied else (), order)
@@ -137,6 +138,8 @@ def _kinds_by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindCh
     return chains
 
 
+# Parent organisations, and the conditions under which they are tiers.
+
 PARENTS = 3  # steps up
 TOGETHER = 2  # parents at one step: more are shareholders or a history without dates
 # Answer classes that can be a parent organisation.
@@ -159,10 +162,8 @@ def parents(case: LadderCase) -> list[Proposal]:
             for qid, evidence, conditions in holders:
                 label = case.graph.label(qid)
                 if label is not None and qid not in (case.answer, case.subject) and qid not in out:
-                    order = step - PARENTS
-                    out[qid] = entity_proposal(
-                        case.graph, qid, label, (evidence,), conditions, parents=(key,), order=order
-                    )
+                    tier = entity_proposal(case.graph, qid, label, (evidence,), conditions, parents=(key,))
+                    out[qid] = replace(tier, order=step - PARENTS)
                     above.append((qid, qid))
         layer = above
     return list(out.values())
@@ -199,7 +200,9 @@ _Parent = tuple[str, Evidence, frozenset[Condition]]  # its QID, the evidence fo
 def _parents_of(case: LadderCase, child: str) -> list[_Parent]:
     for prop in ("P749", "P127", "P361"):
         statements = [s for s in case.graph.current(child, prop) if s.target]
-        fitting = [s for s in statements if _is_parent(case, child, s.target or "") and _is_lasting(case, child, s)]
+        fitting = [s for s in statements if _is_parent(case, child, s.target or "")]
+        if "company" in case.gazetteer.classes(child):  # is sold; universities and agencies rarely change parents
+            fitting = [s for s in fitting if s.qualifier("P580")]
         fitting = fitting[: TOGETHER + 1]
         if prop == "P127" and len(statements) > 1:
             fitting = [s for s in fitting if _is_majority_share(s)]
@@ -220,20 +223,9 @@ def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
     return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in listed("shells"))
 
 
-def _is_lasting(case: LadderCase, child: str, statement: Statement) -> bool:
-    """Whether the statement of a parent is true without a date: companies are sold, universities and agencies rarely
-    change parents.
-    """
-    return "company" not in case.gazetteer.classes(child) or bool(statement.qualifier("P580"))
-
-
 def _is_majority_share(statement: Statement) -> bool:
     """Whether a share of more than half is stated (P1107, a fraction)."""
-    for snak in statement.qualifier("P1107"):
-        amount = getattr(snak.value, "amount", None)
-        if amount is not None and amount > 0.5:
-            return True
-    return False
+    return any(getattr(snak.value, "amount", 0) > 0.5 for snak in statement.qualifier("P1107"))
 
 
 def _described_parents(case: LadderCase, child: str) -> list[_Parent]:
@@ -254,6 +246,8 @@ def _find_owner(case: LadderCase, child: str, owner: Owner) -> str | None:
     fitting = [i for i in dict.fromkeys(carriers) if ORGANISED & classes(i) and not LOCATED & classes(i)]
     return fitting[0] if len(fitting) == 1 else None
 
+
+# Answers to "where educated": the parent institution, then the places.
 
 _SCHOOL_STEPS = 2  # steps up
 # Leagues and consortia have universities as members, not as parts.
@@ -343,20 +337,16 @@ class _OrganisationPhrases:
         """Nationality by the description, P17 or country of origin; else by the country of the seat."""
         described = self.described if self.described is not None and self.described.kind is not None else None
         national = described.kind.nationality if described is not None and described.kind is not None else None
-        if national is None and self.is_international():
-            return []
+        graph, answer = self.case.graph, self.case.answer
+        kinds = (graph.label(c) or "" for c in graph.classes(answer))
+        if national is None and any(map(_INTERNATIONAL.search, (*kinds, graph.description(answer) or ""))):
+            return []  # its seat gives no nationality
         if national is None and described is not None:
             national = described.land
         nationalities = nations(self.case, national, ("P17", "P495"))
         if nationalities or (self.described is not None and self.described.placed):
             return nationalities
         return nation_of_place(self.case, "P159", "P17")
-
-    def is_international(self) -> bool:
-        """Whether the organisation is international, so that its seat gives no nationality."""
-        graph = self.case.graph
-        classes = [graph.label(c) or "" for c in graph.classes(self.case.answer)]
-        return any(_INTERNATIONAL.search(text) for text in (*classes, graph.description(self.case.answer) or ""))
 
     def place_steps(self) -> list[tuple[Place, ...]]:
         """The places in the description, finest first, up to the country."""
@@ -403,12 +393,7 @@ class _OrganisationPhrases:
 
     def add_kind(self, chain: KindChain, nationalities: Sequence[Nation], places: Sequence[Wording]) -> None:
         """Add every wording with nationality, with place, and alone."""
-        land = Wording(
-            text="",
-            features=frozenset[str]().union(*(n.features for n in nationalities)),
-            evidence=(),
-            conditions=frozenset[Condition]().union(*(n.conditions for n in nationalities)),
-        )
+        land = replace(phrase_of(*nationalities), text="", evidence=())
         for index, wording in enumerate(chain.wordings):
             self.order += 1
             national = nationalities if index >= chain.tied else ()
@@ -450,14 +435,7 @@ class _OrganisationPhrases:
                 for later in steps[at:]
                 for place in later
             )
-            out.append(
-                Wording(
-                    text=where,
-                    features=frozenset[str]().union(*features[at:]),
-                    evidence=evidence,
-                    conditions=conditions,
-                )
-            )
+            out.append(worded(where, frozenset[str]().union(*features[at:]), evidence, conditions))
         return out
 
     def _feature_of_place(self, place: Place) -> str:

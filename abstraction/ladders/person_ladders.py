@@ -14,7 +14,7 @@ from abstraction.base.evidence import from_span, from_statement
 from abstraction.base.tiers import Condition, Evidence
 from abstraction.ladders.class_hierarchy import ClassAbove, denied_lifts, layers_above, used_as_value
 from abstraction.ladders.offices import Portrait, add_kin, add_offices, names_subject, repeats_answer
-from abstraction.ladders.phrase_parts import Lattice, Nation, Wording, add_phrase, nations, word_evidence
+from abstraction.ladders.phrase_parts import Lattice, Nation, Wording, add_phrase, nations, word_evidence, worded
 from abstraction.ladders.proposals import (
     LadderCase,
     NamedValue,
@@ -228,6 +228,8 @@ def broader_class(graph: Graph, qid: str) -> ClassAbove | None:
     return None
 
 
+# Figures of fiction, scripture and myth: by the work they appear in, then by their kind.
+
 WORKS = 2  # taken from P1441
 # Nouns for figures, with the adjectives that may come before them.
 _KIND = (
@@ -284,7 +286,7 @@ def characters(case: LadderCase) -> list[Proposal]:
         if not names_subject(case, home.label):
             features = frozenset({f"w:{normalise(home.label)}"}) | (kind.features if kind is not None else frozenset())
             text = f"character in {definite(home.label, of='work')}"
-            wording = Wording(text=text, features=features, evidence=(home.evidence,), conditions=home.conditions)
+            wording = worded(text, features, (home.evidence,), home.conditions)
             add_phrase(lattice, text, (wording,), order=2)
     return lattice.proposals()
 
@@ -303,9 +305,7 @@ def _stated_kind(case: LadderCase) -> Wording | None:
     if not kinds:
         return None
     _, label, value = min(kinds, key=lambda kind: kind[0])
-    return Wording(
-        text=label, features=_features_of_kind(label), evidence=(value.evidence,), conditions=value.conditions
-    )
+    return worded(label, _features_of_kind(label), (value.evidence,), value.conditions)
 
 
 def _add_kind_and_work(case: LadderCase, lattice: Lattice, text: str) -> None:
@@ -317,7 +317,7 @@ def _add_kind_and_work(case: LadderCase, lattice: Lattice, text: str) -> None:
     if _SUPPORTED.search(kind) and normalise(kind) not in {"character", "fictional human"}:
         evidence = (from_span(case.graph, case.answer, match.span("kind")),)
         conditions = states("text", f"kind:{normalise(kind)}")
-        wording = Wording(text=kind, features=_features_of_kind(kind), evidence=evidence, conditions=conditions)
+        wording = worded(kind, _features_of_kind(kind), evidence, conditions)
         add_phrase(lattice, kind, (wording,), order=5)
     work, link = match["work"] or "", (match["link"] or "").lower()
     if not any(c.isupper() for c in work) or len(work.split()) > 6 or link == "on" or names_subject(case, work):
@@ -327,7 +327,7 @@ def _add_kind_and_work(case: LadderCase, lattice: Lattice, text: str) -> None:
         features = _features_of_kind(kind) | {f"w:{normalise(work)}"}
         evidence = (from_span(case.graph, case.answer, (match.start("kind"), match.end("work"))),)
         conditions = states("text", f"in:{normalise(work)}")
-        wording = Wording(text=phrase, features=features, evidence=evidence, conditions=conditions)
+        wording = worded(phrase, features, evidence, conditions)
         add_phrase(lattice, phrase, (wording,), order=1)
 
 
@@ -385,12 +385,7 @@ class _Person:
         texts = [f"o:{wording.text}" for wording in wordings]
         for index, occupation in enumerate(wordings):
             self.portrait.order += 1
-            wording = Wording(
-                text=occupation.text,
-                features=frozenset(texts[index:]),
-                evidence=occupation.evidence,
-                conditions=occupation.conditions,
-            )
+            wording = worded(occupation.text, texts[index:], occupation.evidence, occupation.conditions)
             for nation in nations if index >= chain.tied else ():
                 self.portrait.order += 1
                 is_name = wording.text[:1].isupper() and not chain.national
@@ -416,12 +411,7 @@ class _Person:
             return  # "German-born" would follow a nationality that is not from the description
         text = " ".join(w.text for w in chain.lead)
         text = text if chain.lead[0].text[:1].isdigit() or "born" in text else text.lower()
-        lead = Wording(
-            text=text,
-            features=frozenset({f"lead:{text}"}),
-            evidence=word_evidence(self.case, chain.lead),
-            conditions=states("text", f"mod:{text}"),
-        )
+        lead = worded(text, {f"lead:{text}"}, word_evidence(self.case, chain.lead), states("text", f"mod:{text}"))
         self.add_parts((lead, *nation, wording))
 
     def add_nationality_alone(self, nation: Nation) -> None:

@@ -5,7 +5,7 @@ and phrases made of several parts, in a lattice of which entail which.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from abstraction.base.evidence import from_span, from_statement
@@ -92,6 +92,13 @@ class Wording:
     features: frozenset[str]
     evidence: tuple[Evidence, ...]
     conditions: frozenset[Condition]
+
+
+def worded(
+    text: str, features: Iterable[str], evidence: Sequence[Evidence], conditions: frozenset[Condition]
+) -> Wording:
+    """Words with their features, evidence and conditions."""
+    return Wording(text=text, features=frozenset(features), evidence=tuple(evidence), conditions=conditions)
 
 
 def phrase_of(*parts: Wording) -> Wording:
@@ -280,7 +287,7 @@ class KindChain:
         features = [f"o:{normalise(text)}" for text in texts]
         stated = conditions or [states("text", f"kind:{normalise(text)}") for text in texts]
         wordings = tuple(
-            Wording(text=text, features=frozenset(features[at:]), evidence=proofs[at], conditions=stated[at])
+            worded(text, features[at:], proofs[at], stated[at])
             for at, text in enumerate(texts)
         )
         return cls(wordings=wordings, tied=tied)
@@ -373,9 +380,7 @@ def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None]
         broader_features = frozenset({f"o:{normalise(above.label)}"})
         finer = (replace(wording, features=wording.features | broader_features) for wording in chain.wordings[: at + 1])
         evidence = (*source.evidence, *above.path)
-        broader = Wording(
-            text=above.label, features=broader_features, evidence=evidence, conditions=states("P31", above.qid)
-        )
+        broader = worded(above.label, broader_features, evidence, states("P31", above.qid))
         return replace(chain, wordings=(*finer, *chain.wordings[at + 1 :], broader))
     return chain
 

@@ -93,9 +93,8 @@ class Climb:
         own_places = self._keys_above(ANSWER, without=parents)
         if not own_places:
             return proposals
-        return list(
-            remove({p.key: p for p in proposals}, lambda p: p.key not in own_places and p.key not in parents).values()
-        )
+        kept = own_places | parents.keys()
+        return list(remove({p.key: p for p in proposals}, lambda p: p.key not in kept).values())
 
     def _climb(self, key: str, depth: int) -> None:
         """Add the containers of the place, node by node, up to a sovereign state or the depth limit."""
@@ -143,7 +142,11 @@ class Climb:
         """Add the country above every end of the chains that is no state: by its own P17 or P361, else by the P17 of
         the answer.
         """
-        open_ends = [key for key in self._ends_without_state() if not self._add_own_countries(key)]
+        # Keys without a container inside one state; parts of the world do not count, as they determine no state.
+        local = {key for key, node in self.nodes.items() if not self._spans_states(node.qid, node.text)}
+        ends = [key for key in self.nodes if key in local and local.isdisjoint(self.up.get(key, ()))] or [ANSWER]
+        ends = [key for key in ends if not ((qid := self._qid(key)) and self._is_state(qid))]
+        open_ends = [key for key in ends if not self._add_own_countries(key)]
         states = [node for node in self.nodes.values() if node.qid and self._is_state(node.qid)]
         if not states:
             for statement in self.containers.countries(self.case.answer):
@@ -156,14 +159,6 @@ class Climb:
                 qid = self.nodes[key].qid if key != ANSWER else None
                 if qid and self.graph.is_instance(qid, _PARTS) and not self.containers.no_longer_exists(qid):
                     self._connect(whole, key, states[0].evidence)
-
-    def _ends_without_state(self) -> list[str]:
-        """The keys without a container inside one state; parts of the world do not count, since they do not determine
-        the state.
-        """
-        local = {key for key, node in self.nodes.items() if not self._spans_states(node.qid, node.text)}
-        ends = [key for key in self.nodes if key in local and local.isdisjoint(self.up.get(key, ()))] or [ANSWER]
-        return [key for key in ends if not ((qid := self._qid(key)) and self._is_state(qid))]
 
     def _add_own_countries(self, key: str) -> bool:
         """Add the countries of an end of the chains itself; returns whether there were any."""
@@ -212,7 +207,14 @@ class Climb:
         flat = [place for step in partial for place in step]
         if len({continent for place in flat if (continent := continent_of(place.text))}) > 1:
             partial = [flat]  # "Southeast Europe, Southwest Asia and Africa"
-        groups = [step for step in partial if step] or [[r] for r in self._stated_regions(country, continents)]
+        groups = [step for step in partial if step]
+        if not groups:  # P361 values whose names end in that of a continent of the country: North Africa, not the EU
+            names = [n for s in continents if s.target for n in self.graph.names(s.target)[:1]]
+            groups = [
+                [Place(text=value.label, qid=value.qid)]
+                for value in current_values(self.graph, country, "P361")
+                if any(value.label != name and value.label.endswith(name) for name in names)
+            ]
         return {
             combined_place(group): join_evidence(self._region_evidence(country, p) for p in group) for group in groups
         }
@@ -227,7 +229,8 @@ class Climb:
         if len(stated) > 1:
             agreeing = [s for s in stated if any(self._is_part_of(r, s.target) for r in regions)]
             spelled = [s for s in stated if s.target in {p.qid for p in named}]
-            chosen = agreeing or self._continents_of_capital(country, stated) or spelled
+            of_capital = {t for qid in self.graph.targets(country, "P36") for t in self.graph.targets(qid, CONTINENT)}
+            chosen = agreeing or [s for s in stated if s.target in of_capital] or spelled
         if len(chosen) > 1:
             return chosen
         apart = [name for r in regions if len(parts := WORLD.findall(r.text)) > 1 for name in parts]
@@ -283,15 +286,6 @@ class Climb:
                     stated[key] = statement
         return stated
 
-    def _stated_regions(self, country: str, continents: list[Statement]) -> list[Place]:
-        """P361 values whose names end in the name of a continent of the country: North Africa, not the EU."""
-        names = [n for s in continents if s.target for n in self.graph.names(s.target)[:1]]
-        return [
-            Place(text=value.label, qid=value.qid)
-            for value in current_values(self.graph, country, "P361")
-            if any(value.label != name and value.label.endswith(name) for name in names)
-        ]
-
     def _region_evidence(self, country: str, region: Place) -> tuple[Evidence, ...]:
         for statement in self.graph.current(country, "P361"):
             if region.qid and statement.target == region.qid and not region.written:
@@ -332,10 +326,6 @@ class Climb:
             return name is not None
         qid = region.qid or ""
         return continent in (*self.graph.targets(qid, "P361"), *self.graph.targets(qid, CONTINENT))
-
-    def _continents_of_capital(self, country: str, stated: list[Statement]) -> list[Statement]:
-        continents = {t for capital in self.graph.targets(country, "P36") for t in self.graph.targets(capital, "P30")}
-        return [s for s in stated if s.target in continents]
 
     def _entity_in_chain(self, place: Place) -> Place:
         """The entity in the chain with this unlinked name, else the place as it is."""
@@ -419,16 +409,17 @@ class Climb:
         return all_above(self.up, key, without)
 
     def _assemble_graph(self) -> list[Proposal]:
-        parents: dict[str, list[str]] = {}
+        parents: dict[str, list[str]] = {}  # each node has one, as it was put above it
         for below, ups in self.up.items():
             for above in ups:
                 parents.setdefault(above, []).append(below)
         nodes = as_graph(
             replace(
                 node,
-                parents=tuple(parents.get(key, [ANSWER])),
+                parents=tuple(parents[key]),
                 evidence=join_evidence(
-                    (node.evidence, *(self._statements_between(below, key) for below in parents.get(key, ())))
+                    # A tier quotes all statements that lead to it, not only the first.
+                    (node.evidence, *([e for e in self.up[b][key] if e.kind == "statement"] for b in parents[key]))
                 ),
             )
             for key, node in self.nodes.items()
@@ -456,10 +447,6 @@ class Climb:
             return set()
         return finest | {key for key in self.nodes if not finest.isdisjoint(self._keys_above(key))}
 
-    def _statements_between(self, below: str, above: str) -> tuple[Evidence, ...]:
-        """The statements that lead from one node to the other: a tier quotes all ways to it, not only the first."""
-        return tuple(step for step in self.up[below][above] if step.kind == "statement")
-
     def _is_passed_through(self, proposal: Proposal) -> bool:
         if proposal.qid is None:
             return normalise(proposal.text) in bundled_demonyms().countries
@@ -482,6 +469,8 @@ class Climb:
 
     def _is_continent(self, qid: str) -> bool:
         return "Q5107" in self.graph.classes(qid)
+
+# Certain containers. Some places lie in one of several containers, and it is unknown in which one.
 
 Upward = Mapping[str, Collection[str]]
 
@@ -510,7 +499,9 @@ def certain_containers(up: Upward, either: Mapping[str, Sequence[Collection[str]
     def holders(inner: str) -> set[str]:
         if inner not in known:
             known[inner] = set()  # a circle adds nothing
-            groups = [finest for group in either.get(inner, ()) if len(finest := _smallest_places(up, group)) > 1]
+            # Of each group the places that contain no other member, where there are several.
+            finest = [set(g).difference(*(all_above(up, place) for place in g)) for g in either.get(inner, ())]
+            groups = [places for places in finest if len(places) > 1]
             sure = set(up.get(inner, ())).difference(*groups)
             shared = (set.intersection(*({place} | holders(place) for place in group)) for group in groups)
             known[inner] = set().union(*({place} | holders(place) for place in sure), *shared)
@@ -519,6 +510,3 @@ def certain_containers(up: Upward, either: Mapping[str, Sequence[Collection[str]
     return holders(key)
 
 
-def _smallest_places(up: Upward, group: Collection[str]) -> set[str]:
-    """The places of a group that contain no other member."""
-    return set(group).difference(*(all_above(up, place) for place in group))

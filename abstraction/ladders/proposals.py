@@ -18,6 +18,7 @@ from abstraction.base.relations import Relation
 from abstraction.base.tiers import Condition, Evidence
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.language.phrases import indefinite
 from kg.base.model import Statement, TimeValue
 from kg.graph.graph import Graph
 
@@ -153,3 +154,11 @@ def entity_proposal(
         conditions=conditions,
         order=order,
     )
+
+
+def phrase_proposal(
+    phrase: str, evidence: tuple[Evidence, ...], conditions: frozenset[Condition], *, aliases: tuple[str, ...] = ()
+) -> Proposal:
+    """The tier "a PHRASE"."""
+    text = indefinite(phrase)
+    return Proposal(key=text, text=text, aliases=aliases, evidence=evidence, conditions=conditions)

@@ -22,10 +22,10 @@ from abstraction.ladders.phrase_parts import (
     Wording,
     add_phrase,
     described_kind,
-    nation_of,
     nations,
     stated_kinds,
     word_evidence,
+    worded,
 )
 from abstraction.ladders.proposals import (
     ANSWER,
@@ -122,13 +122,9 @@ def _with_genre(case: LadderCase, chain: KindChain) -> KindChain:
         if [text for text in shortenings(label, case.vocabulary) if text in (label, head)] != [label, head]:
             continue
         plain = chain.wordings[0]
-        narrowed = Wording(
-            text=label,
-            features=plain.features | {f"o:{normalise(label)}"},
-            evidence=(*plain.evidence, genre.evidence),
-            conditions=plain.conditions | genre.conditions,
-        )
-        return KindChain(wordings=(narrowed, plain), tied=chain.tied)
+        features = plain.features | {f"o:{normalise(label)}"}
+        evidence, conditions = (*plain.evidence, genre.evidence), plain.conditions | genre.conditions
+        return KindChain(wordings=(worded(label, features, evidence, conditions), plain), tied=chain.tied)
     return chain
 
 
@@ -144,7 +140,7 @@ def _year_of_work(case: LadderCase, described: WorkDescription | None) -> Wordin
         evidence = (*evidence, from_statement(case.graph, first))
     if not evidence:
         return None
-    return Wording(text=year, features=frozenset({"y"}), evidence=evidence, conditions=states("P577", year))
+    return worded(year, {"y"}, evidence, states("P577", year))
 
 
 def _creator(case: LadderCase, described: WorkDescription | None, kind: str) -> Wording | None:
@@ -160,7 +156,10 @@ def _creator(case: LadderCase, described: WorkDescription | None, kind: str) -> 
     if names_subject(case, creators.names):
         return None
     makers = [maker for maker in makers if normalise(maker.label) in normalise(creators.names)]
-    wording = _creator_wording(_join_names(creators.names), word_evidence(case, creators.words), makers)
+    before, comma, last = creators.names.rpartition(", ")
+    is_list = comma and " and " not in creators.names and " & " not in creators.names
+    names = f"{before} and {last}" if is_list else creators.names
+    wording = _creator_wording(names, word_evidence(case, creators.words), makers)
     return wording if makers else replace(wording, conditions=states("text", f"by:{normalise(creators.names)}"))
 
 
@@ -178,18 +177,8 @@ def _makers(case: LadderCase, kind: str) -> list[NamedValue]:
 
 def _creator_wording(names: str, words: tuple[Evidence, ...], makers: Sequence[NamedValue]) -> Wording:
     """The phrase "by NAMES" with the words of the description and the statements as evidence."""
-    return Wording(
-        text=f"by {names}",
-        features=frozenset({"c"}),
-        evidence=(*words, *(maker.evidence for maker in makers)),
-        conditions=frozenset[Condition]().union(*(maker.conditions for maker in makers)),
-    )
-
-
-def _join_names(names: str) -> str:
-    """A list of names with "and" before the last."""
-    before, comma, last = names.rpartition(", ")
-    return f"{before} and {last}" if comma and " and " not in names and " & " not in names else names
+    conditions = frozenset[Condition]().union(*(maker.conditions for maker in makers))
+    return worded(f"by {names}", {"c"}, (*words, *(maker.evidence for maker in makers)), conditions)
 
 
 def _belongs_to_another(case: LadderCase) -> bool:
@@ -238,8 +227,11 @@ def things(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     above = wholes(case, recipe)
     chains, nation = _kinds(case, recipe)
     behind = recipe.behind(case)
-    if not chains and (above or behind):
-        chains = [_general_kind(case, recipe)]
+    if not chains and (above or behind):  # the noun of the recipe, for answers without a more specific kind
+        classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
+        text = f"{indefinite(case.graph.label(case.answer) or recipe.noun)} is {indefinite(recipe.noun)}"
+        proof = from_statement(case.graph, classes[0]) if classes else Evidence(kind="rule", text=text)
+        chains = [KindChain.from_texts((recipe.noun,), ((proof,),))]
     lattice = Lattice()
     for chain in chains:
         _add_phrases(lattice, chain, recipe, nation, recipe.before(case), behind)
@@ -250,9 +242,7 @@ def things(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
 
 
 def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nation | None]:
-    """The specific kinds by the description, else by P31, else by a class with a nationality in its name; and the
-    nationality.
-    """
+    """The specific kinds by the description, else by P31; and the nationality."""
     text = case.graph.description(case.answer)
     kind = read_kind(words(text), case.vocabulary, recipe.family) if text else None
     chains = [described_kind(case, kind, recipe.family)] if kind is not None else []
@@ -262,33 +252,8 @@ def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nati
         chains = stated_kinds(case, recipe.family) or chains
     national = kind.nationality if kind is not None else None
     nationalities = nations(case, national, recipe.lands) if recipe.lands else []
-    if not chains and (classed := _national_class(case, recipe)) is not None:
-        chains, nationalities = [classed[0]], [classed[1]]
-    vague = listed("vague_kinds")
-    telling = [chain for chain in chains if chain.wordings and normalise(chain.texts[0]) not in vague]
-    return telling, nationalities[0] if len(nationalities) == 1 else None
-
-
-def _national_class(case: LadderCase, recipe: ThingRecipe) -> tuple[KindChain, Nation] | None:
-    """The kind and the nationality in the label of a class: "German presidential election"."""
-    for value in current_values(case.graph, case.answer, "P31"):
-        kind = read_kind(words(value.label), case.vocabulary, recipe.family)
-        if kind is None or kind.nationality is None or len(kind.nationality.countries) != 1:
-            continue
-        proof = (value.evidence,)
-        adjective, country = kind.nationality.text, kind.nationality.countries[0][0]
-        return KindChain.from_texts(kind.texts, [proof] * len(kind.texts)), nation_of(adjective, "P17", country, proof)
-    return None
-
-
-def _general_kind(case: LadderCase, recipe: ThingRecipe) -> KindChain:
-    """The noun of the recipe as a kind, for answers without a more specific kind."""
-    classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
-    if classes:
-        return KindChain.from_texts((recipe.noun,), ((from_statement(case.graph, classes[0]),),))
-    label = case.graph.label(case.answer) or recipe.noun
-    rule = Evidence(kind="rule", text=f"{indefinite(label)} is {indefinite(recipe.noun)}")
-    return KindChain.from_texts((recipe.noun,), ((rule,),))
+    chains = [c for c in chains if c.wordings and normalise(c.texts[0]) not in listed("vague_kinds")]
+    return chains, nationalities[0] if len(nationalities) == 1 else None
 
 
 def _add_phrases(
@@ -332,37 +297,10 @@ def wholes(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
                     out[qid] = entity_proposal(graph, qid, label, proof, value.conditions, parents=(key,), order=-1)
                     above.append((qid, qid))
         layer = above
-    return list(out.values()) or _whole_in_name(case, recipe)
+    return list(out.values())
 
 
-# "2004 Summer Olympics" is one of the Summer Olympics, "Grammy Award for Best Album" one of the Grammy Awards.
-_EDITION = re.compile(r"^(?:\d{4}|\d+(?:st|nd|rd|th))\s+(?P<x>[A-Z].+)$|^(?P<y>[A-Z].+?)(?<!\s)\s++\d{4}$")
-_CATEGORY = re.compile(r"^(?P<x>[A-Z].+?\b(?:Award|Prize|Medal)s?)\s++(?:for|[-–])\s++.")
-
-
-def _whole_in_name(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
-    """The whole that the name of the answer contains, where no statement gives one."""
-    graph = case.graph
-    label = graph.label(case.answer) or ""
-    match = _EDITION.match(label) or _CATEGORY.match(label)
-    if match is None:
-        return []
-    stem = match.groupdict()["x"] or match.groupdict().get("y") or ""
-    for name in (stem, f"{stem}s", stem.removesuffix("s"), f"{stem.removesuffix('s')} Games"):
-        fitting = [m.id for m in graph.find(name) if m.id not in (case.answer, case.subject)]
-        fitting = [i for i in fitting if not recipe.within.isdisjoint(case.gazetteer.classes(i))]
-        whole = graph.label(fitting[0]) if len(fitting) == 1 else None
-        if whole is None:
-            continue
-        rule = Evidence(
-            kind="rule",
-            subject=case.answer,
-            text=f"{indefinite(label)} is {indefinite(whole)}",
-            labels={case.answer: label, fitting[0]: whole},
-        )
-        return [entity_proposal(graph, fitting[0], whole, (rule,), states("P361", fitting[0]), order=-1)]
-    return []
-
+# Awards: the prize that includes them, then the giver, the country and the kind.
 
 # Givers (P1027) used per award.
 GIVERS = 1
@@ -383,24 +321,6 @@ def awards(case: LadderCase) -> list[Proposal]:
     return things(case, _AWARD)
 
 
-def _award_details(case: LadderCase) -> Sequence[Wording]:
-    """The giver of an award (P1027, else the description), and its reason."""
-    graph = case.graph
-    givers = current_values(graph, case.answer, "P1027")[:GIVERS]
-    details = [_detail(f"given by {_with_article(v.label)}", v.evidence, v.conditions) for v in givers]
-    sentence = first_segment(graph.description(case.answer) or "")
-    for pattern, verb in ((_FOR, ""),) if givers else ((_BY, "given "), (_FOR, "")):
-        if match := pattern.search(sentence):
-            evidence = from_description(graph, case.answer, match["words"])
-            conditions = states("text", f"award:{normalise(match['words'])}")
-            details.append(_detail(f"{verb}{match['words']}", evidence, conditions))
-    return details
-
-
-def _detail(text: str, evidence: Evidence, conditions: frozenset[Condition]) -> Wording:
-    return Wording(text=text, features=frozenset({f"d:{text}"}), evidence=(evidence,), conditions=conditions)
-
-
 # Words in names of institutions and offices that take an article after "by".
 _BODY = re.compile(
     r"\b(?:Academy|Association|Society|Institute|Foundation|Committee|Council|University of|President|King|Queen|"
@@ -408,8 +328,19 @@ _BODY = re.compile(
 )
 
 
-def _with_article(label: str) -> str:
-    return f"the {label}" if _BODY.search(label) and not label.lower().startswith("the ") else label
+def _award_details(case: LadderCase) -> Sequence[Wording]:
+    """The giver of an award (P1027, else the description), and its reason."""
+    graph, details = case.graph, list[tuple[str, Evidence, frozenset[Condition]]]()
+    givers = current_values(graph, case.answer, "P1027")[:GIVERS]
+    for giver in givers:
+        the = "the " if _BODY.search(giver.label) and not giver.label.lower().startswith("the ") else ""
+        details.append((f"given by {the}{giver.label}", giver.evidence, giver.conditions))
+    sentence = first_segment(graph.description(case.answer) or "")
+    for pattern, verb in ((_FOR, ""),) if givers else ((_BY, "given "), (_FOR, "")):
+        if match := pattern.search(sentence):
+            evidence = from_description(graph, case.answer, match["words"])
+            details.append((f"{verb}{match['words']}", evidence, states("text", f"award:{normalise(match['words'])}")))
+    return [worded(text, {f"d:{text}"}, (evidence,), conditions) for text, evidence, conditions in details]
 
 
 _AWARD = ThingRecipe(
@@ -421,6 +352,8 @@ _AWARD = ThingRecipe(
     behind=_award_details,
 )
 
+# Events: the larger event they belong to, then kind, year and place: "a 1943 battle in Tunisia".
+
 YEAR, DECADE = 9, 10  # precision of a year, years of a decade
 
 
@@ -431,38 +364,29 @@ def events(case: LadderCase) -> list[Proposal]:
 
 def _event_time(case: LadderCase) -> Wording | None:
     """The year of an event, or the decade that contains its start and end."""
-    start, end = _first_dated_statement(case, "P580"), _first_dated_statement(case, "P582")
-    point = _first_dated_statement(case, "P585")
+    start, end, point = (_first_dated_statement(case, prop) for prop in ("P580", "P582", "P585"))
     if point is not None and start is None and end is None and len(case.graph.statements(case.answer, "P585")) == 1:
-        return _date_wording(case, str(_year(point)), (point,))
+        start = end = point
     if start is None or end is None:
         return None
-    first, last = _year(start), _year(end)
-    if first == last:
-        return _date_wording(case, str(first), (start, end))
-    if first // DECADE == last // DECADE:
-        return _date_wording(case, f"{first // DECADE * DECADE}s", (start, end))
-    return None
+    first, last = start[0], end[0]
+    if first // DECADE != last // DECADE:
+        return None
+    text = str(first) if first == last else f"{first // DECADE * DECADE}s"
+    dated = (start,) if start is end else (start, end)
+    evidence = tuple(from_statement(case.graph, statement) for _, statement in dated)
+    return worded(text, {f"y:{text}"}, evidence, states("P585", text))
 
 
-def _date_wording(case: LadderCase, text: str, statements: Sequence[Statement]) -> Wording:
-    evidence = tuple(from_statement(case.graph, s) for s in statements)
-    return Wording(text=text, features=frozenset({f"y:{text}"}), evidence=evidence, conditions=states("P585", text))
-
-
-def _first_dated_statement(case: LadderCase, prop: str) -> Statement | None:
-    """The first statement with a year CE or a finer date."""
+def _first_dated_statement(case: LadderCase, prop: str) -> tuple[int, Statement] | None:
+    """The year of the first statement with a year CE or a finer date, and the statement."""
     for statement in case.graph.statements(case.answer, prop):
         value = statement.value
-        is_year = isinstance(value, TimeValue) and value.precision >= YEAR and value.year > 0
-        if is_year and statement.rank is not Rank.DEPRECATED:
-            return statement
+        if statement.rank is Rank.DEPRECATED or not isinstance(value, TimeValue):
+            continue
+        if value.precision >= YEAR and value.year > 0:
+            return value.year, statement
     return None
-
-
-def _year(statement: Statement) -> int:
-    assert isinstance(statement.value, TimeValue)
-    return statement.value.year
 
 
 def _event_places(case: LadderCase) -> Sequence[Wording]:
@@ -472,8 +396,8 @@ def _event_places(case: LadderCase) -> Sequence[Wording]:
             continue
         for value in current_values(case.graph, case.answer, prop):
             if not case.gazetteer.classes(value.qid).isdisjoint({"place", "country"}):
-                text, features = f"in {definite(value.label)}", frozenset({f"d:{value.qid}"})
-                return [Wording(text=text, features=features, evidence=(value.evidence,), conditions=value.conditions)]
+                text = f"in {definite(value.label)}"
+                return [worded(text, {f"d:{value.qid}"}, (value.evidence,), value.conditions)]
     return []
 
 

@@ -57,6 +57,12 @@ def kin(relation: Relation) -> tuple[str, ...]:
     return tuple(row.id for row in table().values() if row.asks == relation.asks and row.id != relation.id)
 
 
+# Names with a type: "Yunnan province", "the city of Lyon", "Lyon (city)", "the French composer Debussy".
+#
+# The type is accepted where an entity of the bare name has it: where one of its classes or occupations, or a class
+# right above one, is named by the type or by a phrase that ends in it before "of" or "in" ("province of China").
+# The description of a person may contain it too.
+
 LONGEST_TYPE = 3  # words of the longest type
 TYPED_TEXTS_KEPT = 10_000_000  # characters of texts whose entities are cached: 40 MB at most
 _OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S(?s:.*))\Z", re.I)  # "the city of Lyon"
@@ -81,55 +87,44 @@ class TypedNames:
         self._graph = graph
         self._classes = classes
         self._types: dict[str, frozenset[str]] = {}
-        self._matches: SizedDict[tuple[str, bool], tuple[NameMatch, ...]] = SizedDict(
-            TYPED_TEXTS_KEPT, lambda key, matches: len(key[0]) + 200 * (1 + len(matches))
+        self._matches: SizedDict[str, tuple[NameMatch, ...]] = SizedDict(
+            TYPED_TEXTS_KEPT, lambda text, matches: len(text) + 200 * (1 + len(matches))
         )
 
-    def find(self, text: str, *, placed: bool = False) -> tuple[NameMatch, ...]:
-        """The items that a text with name and type refers to, by the first split that fits; empty for other texts.
-
-        `placed`: whether the container is known too, so that "Kunming City" may be the city Kunming.
-        """
-        key = (text, placed)
-        known = self._matches.get(key)
+    def find(self, text: str) -> tuple[NameMatch, ...]:
+        """The items that a text with name and type refers to, by the first split that fits; empty for other texts."""
+        known = self._matches.get(text)
         if known is None:
-            known = self._matches[key] = self._look_up(text, placed=placed)
+            known = self._matches[text] = self._look_up(text)
         return known
 
     def names_in(self, text: str) -> list[str]:
         """The bare names that `find` looks up."""
         return [split.name for split in _split_type(text)]
 
-    def _look_up(self, text: str, *, placed: bool) -> tuple[NameMatch, ...]:
+    def _look_up(self, text: str) -> tuple[NameMatch, ...]:
         splits = list(_split_type(text))
         self._graph.find_all(split.name for split in splits)
         for split in splits:
             matches = [m for m in self._graph.find(split.name) if m.id[0] == "Q"]
             self._graph.fetch(m.id for m in matches)
-            fitting = tuple(
-                m
-                for m in matches
-                if (split.type in self._types_of(m.id) and (placed or not split.proper or self._is_division(m.id)))
-                or self._agrees_with_surroundings(m.id, split.type)
-            )
-            if fitting:
+            if fitting := tuple(m for m in matches if self._is_of_type(m.id, split)):
                 return fitting
         return ()
 
-    def _agrees_with_surroundings(self, entity_id: str, type_: str) -> bool:
-        """Whether a person's description contains the type: "American swimmer", "British stateswoman and prime
-        minister".
+    def _is_of_type(self, entity_id: str, split: _Split) -> bool:
+        """Whether the type is a name of a class or occupation, or in a person's description: "American swimmer".
+
+        A type in capitals belongs to the names of divisions alone: "Kunming City" need not be the city Kunming.
         """
-        description = self._graph.description(entity_id) if "person" in self._classes(entity_id) else None
-        return description is not None and f" {type_} " in f" {' '.join(_WORD.findall(normalise(description)))} "
-
-    def _is_division(self, entity_id: str) -> bool:
-        return "place" in self._classes(entity_id) and not self._graph.is_instance(entity_id, SETTLEMENTS)
-
-    def _types_of(self, entity_id: str) -> frozenset[str]:
-        """The types of an entity, by the names of its classes and occupations."""
-        kinds = (*self._graph.classes(entity_id), *self._graph.targets(entity_id, "P106"))
-        return frozenset().union(*map(self._names_of_class, kinds))
+        graph, answer_classes = self._graph, self._classes(entity_id)
+        kinds = (*graph.classes(entity_id), *graph.targets(entity_id, "P106"))
+        if any(split.type in self._names_of_class(kind) for kind in kinds) and (
+            not split.proper or ("place" in answer_classes and not graph.is_instance(entity_id, SETTLEMENTS))
+        ):
+            return True
+        description = graph.description(entity_id) if "person" in answer_classes else None
+        return description is not None and f" {split.type} " in f" {' '.join(_WORD.findall(normalise(description)))} "
 
     def _names_of_class(self, class_id: str) -> frozenset[str]:
         known = self._types.get(class_id)
@@ -164,6 +159,8 @@ def _split_type(text: str) -> Iterator[_Split]:
     for size in range(1 + nation, min(LONGEST_TYPE + nation, len(words) - 1) + 1):
         yield _Split(" ".join(words[size:]), normalise(" ".join(words[nation:size])))
 
+
+# Entities with the name that fit what the relation asks for.
 
 CODE_LENGTH = 3  # letters; a lower-case text of at most this length may be a code: "no" is that of Norwegian
 PROVEN = 3  # least number of uses as a value by which the source proves that an entity fits the relation
@@ -203,18 +200,15 @@ class Candidates:
             CANDIDATES_KEPT, lambda key, signs: len(key[0]) + 600 * (1 + len(signs))
         )
 
-    def of(self, text: str, relation: Relation, *, measured: str | None = None) -> Sequence[Candidate] | None:
+    def of(self, text: str, relation: Relation) -> Sequence[Candidate] | None:
         """The candidates of a text as an answer to the relation: `fitting` of `items_named`; None where no item has
         the name.
         """
         key = (text, relation.id, relation.asks)
-        if measured is None and key in self._candidates:
-            return self._candidates[key]
-        matches = self.items_named(text, relation)
-        candidates = tuple(self.fitting(matches, text, relation, measured=measured)) if matches else None
-        if measured is None:
-            self._candidates[key] = candidates
-        return candidates
+        if key not in self._candidates:
+            matches = self.items_named(text, relation)
+            self._candidates[key] = tuple(self.fitting(matches, text, relation)) if matches else None
+        return self._candidates[key]
 
     def items_named(self, text: str, relation: Relation) -> tuple[NameMatch, ...]:
         """Items with the name, from the first form of the text that has any.
@@ -237,9 +231,9 @@ class Candidates:
     def _find_by_chain(self, text: str) -> tuple[NameMatch, ...]:
         """Places by a chain: those with the first name that lie in all the others, "Warren, Ohio"."""
         first, *around = (part.strip() for part in text.rstrip(". ").split(",", LONGEST_CHAIN))
-        if not around or not first or not all(around):
-            return ()
         names = {normalise(part) for part in around}
+        if not around or not first or "" in names:
+            return ()
         for variant in variants(first):
             places = [m for m in self._items(variant) if not PLACES.isdisjoint(self._classes(m.id))]
             if inside := tuple(m for m in places if names <= self._gazetteer.above(m.id)):
@@ -261,14 +255,11 @@ class Candidates:
                     return fitting
         return ()
 
-    def fitting(
-        self, matches: Iterable[NameMatch], text: str, relation: Relation, *, measured: str | None = None
-    ) -> list[Candidate]:
+    def fitting(self, matches: Iterable[NameMatch], text: str, relation: Relation) -> list[Candidate]:
         """The matches that fit what the relation asks for, in order.
 
         An entity fits by its class; or, with an unknown or other class, if the source uses it at least PROVEN times as
         the relation's value. Entities without a known class fit too if nothing else does and the text is their label.
-        One use of `measured` is not counted.
         """
         filter_ = class_filter(relation.asks)
         is_kin = relation.asks == relation.subject == "person"  # a band may make songs, but is nobody's child
@@ -284,7 +275,7 @@ class Candidates:
         if spare and relation.id:
             self._priors.fetch(relation, spare)
             for qid, candidate in spare.items():
-                if self._priors.uses(relation, qid) - (qid == measured) >= PROVEN:
+                if self._priors.uses(relation, qid) >= PROVEN:
                     out[qid] = candidate
         if not out:
             out = {i: c for i, c in spare.items() if not self._classes(i) and c.name.kind == "label"}
@@ -294,9 +285,7 @@ class Candidates:
             out = {i: out[i] for i in most_used}
         return list(out.values())
 
-    def signs(
-        self, candidates: Sequence[Candidate], text: str, relation: Relation, *, measured: str | None = None
-    ) -> dict[str, dict[str, float]]:
+    def signs(self, candidates: Sequence[Candidate], text: str, relation: Relation) -> dict[str, dict[str, float]]:
         """The signs of each candidate that do not depend on the question, by name.
 
         "label" and "exact": the text is its label or equivalent; equals its name. "fits": its class is asked for.
@@ -305,44 +294,42 @@ class Candidates:
         has the class or occupation that answers usually have. "past": no longer exists. "no_tier": a region that is
         never used as an answer. "outer" and "inner": contains, or lies in, a namesake.
         """
-        if measured is not None:
-            return self._signs_of(candidates, text, relation, measured)
         key = (text, relation.id, relation.asks, tuple(c.qid for c in candidates))
-        known = self._signs.get(key)
-        if known is None:
-            known = self._signs[key] = self._signs_of(candidates, text, relation, measured)
-        return {qid: dict(signs) for qid, signs in known.items()}
+        if key not in self._signs:
+            self._signs[key] = self._signs_of(candidates, text, relation)
+        return {qid: dict(signs) for qid, signs in self._signs[key].items()}
 
-    def _signs_of(
-        self, candidates: Sequence[Candidate], text: str, relation: Relation, measured: str | None
-    ) -> dict[str, dict[str, float]]:
+    def _signs_of(self, candidates: Sequence[Candidate], text: str, relation: Relation) -> dict[str, dict[str, float]]:
         ids = [c.qid for c in candidates]
         self._priors.fetch(relation, ids)
         family = self._nested_namesakes(ids, text)
         filter_ = class_filter(relation.asks)
         states = self._states_by_alias(candidates)
-        out = {}
+        out: dict[str, dict[str, float]] = {}
         for candidate in candidates:
             qid = candidate.qid
             entity = self._graph.entity(qid)
             out[qid] = {
-                "label": float(candidate.name.kind == "label" or qid in states),
-                "exact": float(candidate.exact),
-                "fits": float(candidate.fits),
-                "uses": math.log1p(max(0, self._priors.uses(relation, qid) - (qid == measured))),
+                "label": candidate.name.kind == "label" or qid in states,
+                "exact": candidate.exact,
+                "fits": candidate.fits,
+                "uses": math.log1p(self._priors.uses(relation, qid)),
                 "kindred": math.log1p(self._priors.kindred_uses(relation, qid)),
                 "sitelinks": math.log1p(entity.sitelinks if entity else 0),
-                "prefers": float(filter_ is not None and not filter_.prefers.isdisjoint(self._classes(qid))),
-                "suits": float(self._suits(qid, relation)),
-                "past": float(self._graph.is_historical(qid)),
-                "no_tier": float(self._gazetteer.is_no_tier(qid)),
-                "outer": float(family[qid] > 0),
-                "inner": float(family[qid] < 0),
+                "prefers": filter_ is not None and not filter_.prefers.isdisjoint(self._classes(qid)),
+                "suits": self._suits(qid, relation),
+                "past": self._graph.is_historical(qid),
+                "no_tier": self._gazetteer.is_no_tier(qid),
+                "outer": family[qid] > 0,
+                "inner": family[qid] < 0,
             }
         # Size is no evidence for a capital.
         if relation.id not in UNRELATED_TO_SIZE and not any(s["uses"] or s["kindred"] for s in out.values()):
+            # The logarithm of the inhabitants in thousands; a region has a tenth of them, so that a city outranks it.
             for qid, signs in out.items():
-                signs["inhabitants"] = self._inhabitants(qid)
+                settled = self._graph.is_instance(qid, SETTLEMENTS) or not self._graph.classes(qid)
+                people = max(UNCOUNTED, self._gazetteer.inhabitants(qid))
+                signs["inhabitants"] = math.log(people / UNCOUNTED / (1 if settled else 10))
         return out
 
     def _states_by_alias(self, candidates: Sequence[Candidate]) -> frozenset[str]:
@@ -378,14 +365,6 @@ class Candidates:
             if any(t in kinds or not kinds.isdisjoint(self._graph.targets(t, "P279")) for t in held):
                 return True
         return False
-
-    def _inhabitants(self, qid: str) -> float:
-        """The logarithm of the inhabitants in thousands; those of a region are divided by ten, so that a city outranks
-        it.
-        """
-        people = max(UNCOUNTED, self._gazetteer.inhabitants(qid))
-        settled = self._graph.is_instance(qid, SETTLEMENTS) or not self._graph.classes(qid)
-        return math.log(people / UNCOUNTED / (1 if settled else 10))
 
     def _nested_namesakes(self, ids: Collection[str], text: str) -> dict[str, int]:
         """1 for a place that contains a namesake (a city its borough), -1 for a place in one, else 0."""

@@ -206,31 +206,23 @@ class Gazetteer:
             known = self._above[entity_id] = frozenset().union(*climbed, *self._names_in_description(entity_id))
         return known
 
-    def containers(
-        self, entity_id: str, *, without: str | None = None
-    ) -> tuple[tuple[str | None, frozenset[str]], ...]:
+    def containers(self, entity_id: str) -> tuple[tuple[str | None, frozenset[str]], ...]:
         """The containers of the entity up to its state: QIDs (None for those from the description) and normalised
         names.
-
-        `without` is a property whose statements about the entity itself are ignored.
         """
-        known = None if without else self._containers.get(entity_id)
+        known = self._containers.get(entity_id)
         if known is None:
-            climbed = self._containers_by_statements(entity_id, without=without, beyond_states=False)
+            climbed = self._containers_by_statements(entity_id, beyond_states=False)
             out: list[tuple[str | None, frozenset[str]]] = list(climbed.items())
             for names in self._names_in_description(entity_id):
                 # A place from both statements and description counts once; parts of the world are too vague to count.
                 if any(not names.isdisjoint(held) for _, held in out) or any(map(WORLD.search, map(str.title, names))):
                     continue
                 out.append((None, names))
-            known = tuple(out)
-            if without is None:
-                self._containers[entity_id] = known
+            known = self._containers[entity_id] = tuple(out)
         return known
 
-    def _containers_by_statements(
-        self, entity_id: str, *, without: str | None = None, beyond_states: bool = True
-    ) -> dict[str, frozenset[str]]:
+    def _containers_by_statements(self, entity_id: str, *, beyond_states: bool = True) -> dict[str, frozenset[str]]:
         """Containers by statements with their normalised names, nearest first."""
         places: dict[str, frozenset[str]] = {}
         layer = [entity_id]
@@ -241,7 +233,6 @@ class Gazetteer:
                 for i in layer
                 if beyond_states or not self.is_state(i)
                 for prop in CONTAINERS
-                if i != entity_id or prop != without
                 for target in self._graph.targets(i, prop)
             ]
             layer = [t for t in dict.fromkeys(upward) if t not in places and t != entity_id]

@@ -232,7 +232,6 @@ _BEGINS, _ENDS = ("P569", "P571", "P577", "P580", "P585"), ("P570", "P576", "P58
 _NO_NEIGHBOURS = frozenset({"P31", "P279"})  # classes are shared by too many entities
 _PLAYS_A_PART = "actor actress comedian screenwriter cinematographer editor producer singer musician composer animator"
 _PARTICIPANTS = frozenset(_PLAYS_A_PART.split())
-KEPT = 50_000  # entities whose containers are cached
 _LONGEST_LIFE, _YOUNGEST_MAKER = 110, 5  # years
 _POSTHUMOUS = 60  # years after a maker's death in which works may still appear
 # The makers in a description: "by Joel and Ethan Coen".
@@ -243,20 +242,6 @@ _FILM = re.compile(r"\A(?:the )?\d{4} (?:[\w-]+ ){0,4}film\b")  # "1979 period c
 # Life dates in a description: "(1879-1955)", "(born 1961)".
 _LIFE = re.compile(r"\((?:born )?(?P<begin>1[0-9]{3}|20[0-9]{2})\s*(?:[-–—]\s*(?P<end>1[0-9]{3}|20[0-9]{2})?)?\)")
 _YEAR = re.compile(r"\A(?:the )?(?P<begin>1[0-9]{3}|20[0-9]{2})\b")  # a year that opens a description
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Measured:
-    """The statement with which linking is evaluated; it is hidden from the linker.
-
-    Hidden are all statements of the subject with the property and the inverse statements of the target; one use of the
-    target as a value is not counted.
-    """
-
-    subject: str
-    property: str
-    target: str
-
 
 Signs = Mapping[str, float]
 """Evidence about a candidate by name of the sign: 0 or absent for no evidence, 1 for a sign that is present."""
@@ -277,6 +262,7 @@ class Surroundings:
         self._graph = graph
         self._gazetteer = gazetteer
         self._classes = gazetteer.classes
+        # As many as the graph holds entities, which the maker of ladders bounds.
         self._names_of_containers: dict[str, tuple[str, ...]] = {}
         self._where: dict[str, dict[frozenset[str], str | None]] = {}
 
@@ -286,7 +272,6 @@ class Surroundings:
         relation: Relation,
         subject: str | None,
         question: str,
-        measured: Measured | None = None,
     ) -> dict[str, Signs]:
         """The signs of each candidate as an answer about the subject; for the subject None by the question's words
         only.
@@ -295,13 +280,13 @@ class Surroundings:
         if subject is None:
             return {qid: self._signs_of_question(qid, relation, None, question) for qid in listed}
         self._graph.fetch([subject])
-        self._graph.fetch(s.target for s in self._statements(subject, measured) if s.target)
-        around = self._whereabouts(subject, measured)
+        self._graph.fetch(s.target for s in self._statements(subject) if s.target)
+        around = self._whereabouts(subject)
         inside = frozenset(around.values())
-        placing = self._signs_of_location(listed, subject, relation, around, measured)
+        placing = self._signs_of_location(listed, subject, relation, around)
         return {
             qid: {
-                **self._signs_of_subject(qid, relation, subject, measured, inside=qid in inside),
+                **self._signs_of_subject(qid, relation, subject, inside=qid in inside),
                 **placing[qid],
                 **self._signs_of_question(qid, relation, subject, question),
             }
@@ -314,7 +299,6 @@ class Surroundings:
         subject: str,
         relation: Relation,
         around: Mapping[frozenset[str], str | None],
-        measured: Measured | None,
     ) -> dict[str, Signs]:
         """The signs of location of each candidate; `around` are the subject's places."""
         description = normalise(self._graph.description(subject) or "")
@@ -323,8 +307,8 @@ class Surroundings:
         meeting: dict[str, int] = {}
         apart: dict[str, float] = {}
         for qid in ids:
-            called = {normalise(n) for n in self._graph.names(qid)}
-            places = {n: i for n, i in self._whereabouts(qid, measured).items() if called.isdisjoint(n)}
+            called = self._gazetteer.names_of(qid)
+            places = {n: i for n, i in self._whereabouts(qid).items() if called.isdisjoint(n)}
             meeting[qid] = sum(
                 not names.isdisjoint(place) or any(len(n) > 3 and phrase_in(n, description) for n in place)
                 for place in places
@@ -346,11 +330,8 @@ class Surroundings:
         agrees = float(self._agrees_with_surroundings(qid, subject, question))
         return {"described": agrees, "own": own, "foreign": foreign}
 
-    def _signs_of_subject(
-        self, qid: str, relation: Relation, subject: str, measured: Measured | None, *, inside: bool
-    ) -> Signs:
-        mine = self._statements(qid, measured)
-        theirs = self._statements(subject, measured)
+    def _signs_of_subject(self, qid: str, relation: Relation, subject: str, *, inside: bool) -> Signs:
+        mine, theirs = self._statements(qid), self._statements(subject)
         stated = any(s.property == relation.id and s.target == qid for s in theirs) or any(
             s.property in relation.inverse and s.target == subject for s in mine
         )
@@ -359,54 +340,40 @@ class Surroundings:
             or any(s.target == qid and s.property != relation.id for s in theirs)
             or any(s.target == subject and s.property not in relation.inverse for s in mine)
         )
-        neighbours = _targets(mine) & _targets(theirs)
+        near, around = ({s.target for s in held if s.property not in _NO_NEIGHBOURS} for held in (mine, theirs))
         own_words, words_of_subject = (content_words(self._graph.description(i) or "") for i in (qid, subject))
         return {
             "stated": float(stated),
             "linked": float(linked),
-            "neighbours": float(min(len(neighbours), 3)),
+            "neighbours": float(min(len(near & around), 3)),
             "words": float(min(len(own_words & words_of_subject), 3)),
             "anachronism": float(self._cannot_meet(qid, subject, relation)),
         }
 
-    def _statements(self, entity_id: str, measured: Measured | None) -> list[Statement]:
-        """The entity's statements without deprecated and hidden ones."""
+    def _statements(self, entity_id: str) -> list[Statement]:
+        """The entity's statements about other entities, without deprecated ones."""
         entity = self._graph.entity(entity_id)
-        if entity is None:
-            return []
-        out = [s for s in entity.statements if s.rank != "deprecated" and s.target]
-        if measured is not None and entity_id == measured.subject:
-            out = [s for s in out if s.property != measured.property]
-        if measured is not None and entity_id == measured.target:
-            out = [s for s in out if s.target != measured.subject]
-        return out
+        return [s for s in entity.statements if s.rank != "deprecated" and s.target] if entity is not None else []
 
-    def _whereabouts(self, entity_id: str, measured: Measured | None) -> dict[frozenset[str], str | None]:
+    def _whereabouts(self, entity_id: str) -> dict[frozenset[str], str | None]:
         """The places of the entity by statements and description, with their containers: QIDs by normalised names."""
-        if measured is not None:
-            return self._find_whereabouts(entity_id, measured)
         known = self._where.get(entity_id)
         if known is None:
-            if len(self._where) >= KEPT:
-                self._where.clear()
-            known = self._where[entity_id] = self._find_whereabouts(entity_id, None)
+            known = self._where[entity_id] = self._find_whereabouts(entity_id)
         return known
 
-    def _find_whereabouts(self, entity_id: str, measured: Measured | None) -> dict[frozenset[str], str | None]:
-        hidden = None
-        if measured is not None and entity_id == measured.subject:
-            hidden = measured.property
-        out = {names: qid for qid, names in self._gazetteer.containers(entity_id, without=hidden)}
-        for statement in self._statements(entity_id, measured):
+    def _find_whereabouts(self, entity_id: str) -> dict[frozenset[str], str | None]:
+        out = {names: qid for qid, names in self._gazetteer.containers(entity_id)}
+        for statement in self._statements(entity_id):
             if statement.property in _PLACES and statement.target:
-                out.setdefault(frozenset(normalise(n) for n in self._graph.names(statement.target)), statement.target)
+                out.setdefault(self._gazetteer.names_of(statement.target), statement.target)
                 for qid, names in self._gazetteer.containers(statement.target):
                     out.setdefault(names, qid)
         opening = (self._graph.description(entity_id) or "").split(",")[0].split()
         for size in (3, 2, 1):
             countries = bundled_demonyms().countries.get(normalise(" ".join(opening[:size])), ())
             if countries:
-                out.setdefault(frozenset(normalise(n) for n in self._graph.names(countries[0])), countries[0])
+                out.setdefault(self._gazetteer.names_of(countries[0]), countries[0])
                 break
         out.pop(frozenset(), None)
         return out
@@ -423,7 +390,7 @@ class Surroundings:
         """Whether the candidate's description or containers name the subject, or the question its containers."""
         if subject is not None:
             description = normalise(self._graph.description(qid) or "")
-            own_names = {normalise(n) for n in self._graph.names(qid)}
+            own_names = self._gazetteer.names_of(qid)
             above = self._gazetteer.above(qid)
             names = [n for n in map(normalise, self._graph.names(subject)) if len(n) > 3 and n not in own_names]
             if any(n in above or phrase_in(n, description) for n in names):
@@ -435,9 +402,7 @@ class Surroundings:
         """Names of the entity's containers, except its own and those of up to 3 letters."""
         known = self._names_of_containers.get(qid)
         if known is None:
-            if len(self._names_of_containers) >= KEPT:
-                self._names_of_containers.clear()
-            own_names = {normalise(n) for n in self._graph.names(qid)}
+            own_names = self._gazetteer.names_of(qid)
             known = tuple(n for n in self._gazetteer.above(qid) if len(n) > 3 and n not in own_names)
             self._names_of_containers[qid] = known
         return known
@@ -453,7 +418,7 @@ class Surroundings:
         description = self._graph.description(qid) or ""
         if match := _BY.search(_BASED_ON.sub("", description)):
             names += [normalise(name) for name in re.split(r",\s*+(?:and\s++)?|(?<!\s)\s++and\s++", match[1])]
-        called = {normalise(n) for n in self._graph.names(subject)} if subject else set()
+        called = self._gazetteer.names_of(subject) if subject else frozenset[str]()
         if subject in makers or any(name in called or phrase_in(name, asked) for name in names):
             return 1, 0
         book = _BASED_ON.search(description) if is_film else None
@@ -507,10 +472,6 @@ class Surroundings:
             if years:
                 return min(years)
         return None
-
-
-def _targets(statements: Iterable[Statement]) -> set[str]:
-    return {s.target for s in statements if s.target and s.property not in _NO_NEIGHBOURS}
 
 
 def phrase_in(phrase: str, text: str) -> bool:

@@ -23,9 +23,9 @@ from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
-from abstraction.linking.candidates import PROVEN, Candidate, Candidates, Priors, fits_class, variants
+from abstraction.linking.candidates import PROVEN, Candidates, Priors, fits_class, variants
 from abstraction.linking.gazetteer import CAPITAL, SETTLEMENTS, Gazetteer, capital_lies_elsewhere, is_unlikely_seat
-from abstraction.linking.link_features import OF_ANOTHER, AskedNouns, Measured, Signs, Surroundings
+from abstraction.linking.link_features import OF_ANOTHER, AskedNouns, Signs, Surroundings
 from kg.base.model import entity_number
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
@@ -43,7 +43,7 @@ class LinkSettings:
     """
 
     weights: Mapping[str, float]
-    rules: Mapping[str, tuple[str, ...]]
+    rules: Mapping[str, Sequence[str]]
     shares: Mapping[str, float]
     doubts: Mapping[str, float]
     most_doubt: float
@@ -55,15 +55,8 @@ class LinkSettings:
 def link_settings() -> LinkSettings:
     """The settings of the package."""
     data = package_data("linking.json")
-    return LinkSettings(
-        weights=data["weights"],
-        rules={name: tuple(signs) for name, signs in data["rules"].items()},
-        shares=data["shares"],
-        doubts=data["doubts"],
-        most_doubt=data["most_doubt"],
-        well_known=data["well_known"],
-        fingerprint=hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12],
-    )
+    fingerprint = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
+    return LinkSettings(**{name: value for name, value in data.items() if name != "comment"}, fingerprint=fingerprint)
 
 
 Confidence = Literal["given", "high", "medium", "low"]
@@ -155,7 +148,7 @@ class Linker:
         return [*variants(text), *self.typed.names_in(text)]
 
     def prepare(self, texts: Iterable[str], relation: Relation) -> None:
-        """Fetch in one batch what `link` needs for these answers; links do not depend on it."""
+        """Fetch in one batch the counts that `link` needs for these answers; links do not depend on it."""
         if self.method == "question" and relation.id:
             ids = {m.id for text in texts for m in self._graph.find(text) if m.id.startswith("Q")}
             self._priors.fetch(relation, sorted(ids))
@@ -167,53 +160,42 @@ class Linker:
         *,
         subjects: Sequence[str] = (),
         question: str = "",
-        measured: Measured | None = None,
     ) -> Link:
-        """The link of `text` as an answer to the question.
-
-        `measured` is the statement by which the link is evaluated; it is not used as evidence.
-        """
-        answer = measured.target if measured else None
-        candidates = self._candidates.of(text, relation, measured=answer)
+        """The link of `text` as an answer to the question."""
+        candidates = self._candidates.of(text, relation)
         if candidates is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         if self.method == "smallest":
             first = min((m.id for m in self._candidates.items_named(text, relation)), key=entity_number)
             return Link(qid=first, confidence="medium", rule="smallest-id")
-        candidates = self._possible_candidates(candidates, relation, subjects, question)
+        candidates = [c for c in candidates if not capital_lies_elsewhere(c.qid, relation, question, self._gazetteer)]
+        if len(subjects) == 1 and (relation.id == CAPITAL or len(candidates) > 1):
+            candidates = [c for c in candidates if c.qid != subjects[0]]
         if not candidates:
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
-        own_signs = self._candidates.signs(candidates, text, relation, measured=answer)
-        stated = set() if measured else {t for s in subjects for t in self._graph.targets(s, relation.id)}
+        own_signs = self._candidates.signs(candidates, text, relation)
+        stated = {t for s in subjects for t in self._graph.targets(s, relation.id)}
         for qid, signs in self._nouns.signs([i for i in own_signs if i not in stated], question, relation).items():
             own_signs[qid].update(signs)
-        question_signs = self._signs_of_question(list(own_signs), relation, subjects, question, measured)
+        question_signs = self._signs_of_question(list(own_signs), relation, subjects, question)
         whole = {qid: {**own_signs[qid], **question_signs[qid]} for qid in own_signs}
         foreign = relation.asks == "work" and all(map(_is_foreign, whole.values()))
-        if foreign or all(map(_is_otherwise, whole.values())):
+        # Clearly not what the noun of the question names, and the source does not prove otherwise.
+        if foreign or all(signs.get("otherwise") and not _is_proven(signs) for signs in whole.values()):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         if len(whole) == 1:
             return self._link_lone_candidate(whole, relation, text, question)
         return self._link_likeliest(whole, relation, text, question)
 
-    def _possible_candidates(
-        self, candidates: Sequence[Candidate], relation: Relation, subjects: Sequence[str], question: str
-    ) -> list[Candidate]:
-        """The candidates without those that lie elsewhere, and without the question's subject."""
-        possible = [c for c in candidates if not capital_lies_elsewhere(c.qid, relation, question, self._gazetteer)]
-        if len(subjects) == 1 and (relation.id == CAPITAL or len(possible) > 1):
-            return [c for c in possible if c.qid != subjects[0]]
-        return possible
-
     def _signs_of_question(
-        self, ids: Sequence[str], relation: Relation, subjects: Sequence[str], question: str, measured: Measured | None
+        self, ids: Sequence[str], relation: Relation, subjects: Sequence[str], question: str
     ) -> dict[str, Signs]:
         """The signs of each candidate by question and subject; of several possible subjects, those with the largest
         weight.
         """
         best: dict[str, Signs] = {}
         for subject in subjects or (None,):
-            for qid, signs in self._surroundings.signs(ids, relation, subject, question, measured).items():
+            for qid, signs in self._surroundings.signs(ids, relation, subject, question).items():
                 if qid not in best or _weight(signs) > _weight(best[qid]):
                     best[qid] = signs
         return best
@@ -233,24 +215,6 @@ class Linker:
         if not certain and relation.asks == "place" and self._may_be_elsewhere(qid, text, signs):
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
-
-    def _doubt_without_relation(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
-        """The doubt about a lone candidate for a question without relation, whose only evidence is its name.
-
-        It grows for a name of one word, for lower case, and where the question leaves the kind of answer open or its
-        noun asks for another kind. 0 for the label of a state.
-        """
-        if relation.id or (self._gazetteer.is_state(qid) and signs.get("label")):
-            return 0.0
-        noun = self._nouns.of(question, relation)
-        seen = {
-            "any_kind": float(relation.asks == "any" and not signs.get("asked")),
-            "one_word": float(len(text.split()) == 1),
-            "lower_case": float(text.islower() and not any(n.islower() for n in self._graph.names(qid))),
-            "asked_for": float(signs.get("asked") == 1),
-            "unasked": float(noun is not None and bool(noun.kinds) and not signs.get("asked")),
-        }
-        return sum(value * link_settings().doubts[name] for name, value in seen.items())
 
     def _link_likeliest(self, signs: Mapping[str, Signs], relation: Relation, text: str, question: str) -> Link:
         settings = link_settings()
@@ -277,10 +241,14 @@ class Linker:
         settled = signs[best].get("outer") and self._graph.is_instance(best, SETTLEMENTS)
         bound = "state" if settled or self._gazetteer.is_state(best) else "medium"
         enough = settings.shares["great" if bound == "medium" and self._is_great(best, rivals) else bound]
-        inner = _city_within_region(order, parts, signs, settings.shares["medium"]) if relation.passes else None
-        is_city = inner is not None and inner != best and self._graph.is_instance(inner, SETTLEMENTS)
-        if share < enough and inner is not None and is_city and not self._graph.is_instance(best, SETTLEMENTS):
-            return Link(qid=inner, confidence="medium", rule="class", rivals=rivals, share=parts[inner] / whole)
+        # Of a city and the region of its name around it, which together have most of the belief, the city: a birth in
+        # the city is also one in the region, and every container of the region contains the city.
+        inner, outer = (next((qid for qid in order if signs[qid].get(name)), None) for name in ("inner", "outer"))
+        if relation.passes and share < enough and inner not in (None, best) and outer is not None:
+            nested = parts[inner] + parts[outer] >= settings.shares["medium"] * whole
+            is_city, best_is_city = (self._graph.is_instance(qid, SETTLEMENTS) for qid in (inner, best))
+            if nested and is_city and not best_is_city:
+                return Link(qid=inner, confidence="medium", rule="class", rivals=rivals, share=parts[inner] / whole)
         if share >= enough and doubt < settings.most_doubt:
             confidence = "high" if share >= settings.shares["high"] else "medium"
         else:
@@ -303,32 +271,30 @@ class Linker:
         return people >= GREAT and people >= GREATER * max(map(self._gazetteer.inhabitants, rivals), default=0.0)
 
     def _doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
-        """The doubt that the snapshot lacks the intended entity; 0 where question or subject lead to the candidate."""
+        """The doubt that the snapshot lacks the intended entity; 0 where question or subject lead to the candidate.
+
+        Without a relation the name is the only evidence: the doubt grows for a name of one word, for lower case, and
+        where the question leaves the kind of answer open or its noun asks for another kind, except for a state's label.
+        """
         if _is_sure(signs):
             return 0.0
-        seen = {
+        seen: dict[str, float] = {
             **signs,
             "alias": 1.0 - signs.get("label", 0.0),
-            "unused": float(bool(relation.id) and not signs.get("uses") and not signs.get("kindred")),
-            "unsuited": float(self._candidates.is_unsuited(qid, relation)),
-            "proven": float(_is_proven(signs)),
+            "unused": bool(relation.id) and not signs.get("uses") and not signs.get("kindred"),
+            "unsuited": self._candidates.is_unsuited(qid, relation),
+            "proven": _is_proven(signs),
         }
-        namesake = sum(value * seen.get(name, 0.0) for name, value in link_settings().doubts.items())
-        return namesake + self._doubt_without_relation(qid, text, signs, relation, question)
-
-
-def _city_within_region(
-    order: Sequence[str], parts: Mapping[str, float], signs: Mapping[str, Signs], least: float
-) -> str | None:
-    """The city, where a city and the region of its name around it together have most of the belief; else None.
-
-    A birth in the city is also one in the region, and every container of the region contains the city.
-    """
-    inner = next((qid for qid in order if signs[qid].get("inner")), None)
-    outer = next((qid for qid in order if signs[qid].get("outer")), None)
-    if inner is None or outer is None or (parts[inner] + parts[outer]) < least * sum(parts.values()):
-        return None
-    return inner
+        if not relation.id and not (self._gazetteer.is_state(qid) and signs.get("label")):
+            noun = self._nouns.of(question, relation)
+            seen |= {
+                "any_kind": relation.asks == "any" and not signs.get("asked"),
+                "one_word": len(text.split()) == 1,
+                "lower_case": text.islower() and not any(n.islower() for n in self._graph.names(qid)),
+                "asked_for": signs.get("asked") == 1,
+                "unasked": noun is not None and bool(noun.kinds) and not signs.get("asked"),
+            }
+        return sum(weight * seen.get(name, 0.0) for name, weight in link_settings().doubts.items())
 
 
 def _is_sure(signs: Signs) -> bool:
@@ -343,11 +309,6 @@ def _is_foreign(signs: Signs) -> bool:
     """
     is_film = signs.get("foreign") == OF_ANOTHER
     return bool(signs.get("foreign")) and not signs.get("stated") and (is_film or not signs.get("linked"))
-
-
-def _is_otherwise(signs: Signs) -> bool:
-    """Whether the entity is clearly not what the question's noun names, and the source does not prove otherwise."""
-    return bool(signs.get("otherwise")) and not _is_proven(signs)
 
 
 def _is_proven(signs: Signs) -> bool:

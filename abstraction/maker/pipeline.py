@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
 
 from abstraction.base.classes import Classifier
 from abstraction.base.faults import Fault, OnReject, RejectedRow, attempt
@@ -121,7 +121,11 @@ class LadderMaker:
             for chunk in self._prefetched_chunks(rows):
                 yield from map(self.make, chunk)
             return
-        yield from _without_rejected(self.make_each(rows), on_reject)
+        for row in self.make_each(rows):
+            if isinstance(row, RejectedRow):
+                on_reject(row)
+            else:
+                yield row
 
     def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
         """For each question in order its tiered row, or a rejected row where the program fails."""
@@ -228,14 +232,6 @@ class LadderMaker:
         return ids + [qid for row in rows for qid in (*row.answer_qids, row.subject_qid) if qid]
 
 
-def _without_rejected(made: Iterable[TieredRow | RejectedRow], on_reject: OnReject) -> Iterator[TieredRow]:
-    for row in made:
-        if isinstance(row, RejectedRow):
-            on_reject(row)
-        else:
-            yield row
-
-
 def _with_relation_of_wording(row: QARow, language: str) -> QARow:
     """The row with a relation and a subject name read from its wording, where it gives none."""
     if row.relation is not None:
@@ -291,32 +287,19 @@ class LadderMakers:
 
     def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
         """See `LadderMaker.make_each`; each row in its own language, in the order of the rows."""
-        source = iter(rows)
-        while chunk := list(islice(source, CHUNK)):
-            parts: dict[str, list[int]] = {}
-            for at, row in enumerate(chunk):
-                parts.setdefault(row_language(row, self.language), []).append(at)
-            if len(parts) == 1:  # the usual case, without regrouping
-                yield from self.maker(next(iter(parts))).make_each(chunk)
-                continue
-            made: dict[int, TieredRow | RejectedRow] = {}
-            for code, places in parts.items():
-                found = self.maker(code).make_each([chunk[at] for at in places])
-                made.update(zip(places, found, strict=True))
-            yield from (made[at] for at in range(len(chunk)))  # back in the order of the rows
+        for code, part in self._by_language(rows):
+            yield from self.maker(code).make_each(part)
 
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """See `LadderMaker.make_all`; each row in its own language."""
-        if on_reject is None:
-            source = iter(rows)
-            while chunk := list(islice(source, CHUNK)):
-                codes = {row_language(row, self.language) for row in chunk}
-                if len(codes) == 1:  # the usual case: what the rows need is read in batches
-                    yield from self.maker(codes.pop()).make_all(chunk)
-                else:
-                    yield from (self.maker(row_language(row, self.language)).make(row) for row in chunk)
-            return
-        yield from _without_rejected(self.make_each(rows), on_reject)
+        for code, part in self._by_language(rows):
+            yield from self.maker(code).make_all(part, on_reject=on_reject)
+
+    def _by_language(self, rows: Iterable[QARow]) -> Iterator[tuple[str, list[QARow]]]:
+        """The rows in order, neighbours of one language together, at most CHUNK."""
+        for code, part in groupby(rows, lambda row: row_language(row, self.language)):
+            while chunk := list(islice(part, CHUNK)):
+                yield code, chunk
 
 
 def make_ladders(

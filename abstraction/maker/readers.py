@@ -26,12 +26,8 @@ from kg.base.model import Entity, TimeValue
 from kg.graph.graph import Graph
 
 KEPT = 60_000_000  # bytes, as estimated
-
-# Estimated bytes of memory per proposal.
-PER_TIER = 4_000
-
+PER_TIER = 4_000  # estimated bytes of memory per proposal
 _PLACED = frozenset({"place", "school"})  # the location of a thing is the same for all relations
-
 Key = tuple[str, str, str, Callable[[LadderCase], list[Proposal]], TimeValue | None, bool, str | None]
 
 
@@ -51,16 +47,12 @@ class LocalisedProposals:
 class ProposalCache:
     """Builds proposals or returns kept ones: in most datasets many questions share an answer.
 
-    `own` keeps the proposals that no question excludes, with texts that name the answer, by everything that they
-    depend on; `ladders` keeps finished ladders.
+    `ladders` keeps finished ladders by everything that they depend on.
     """
 
     def __init__(self) -> None:
         self._proposed: SizedDict[Key, LocalisedProposals] = SizedDict(
             KEPT, lambda _, proposed: PER_TIER * (1 + len(proposed.nodes))
-        )
-        self.own: SizedDict[Hashable, tuple[ProposalGraph, tuple[str, ...]]] = SizedDict(
-            KEPT // 4, lambda _, own: PER_TIER // 4 * (1 + len(own[0]))
         )
         self.ladders: SizedDict[Hashable, Ladder] = SizedDict(
             KEPT // 2, lambda _, ladder: PER_TIER // 2 * sum(1 + len(level.tiers) for level in ladder.levels)

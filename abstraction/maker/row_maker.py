@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -36,7 +36,6 @@ from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.ladders.literal_answers import (
     age_levels,
     date_levels,
-    event_levels,
     measured_levels,
     quantity_levels,
     with_range,
@@ -46,7 +45,7 @@ from abstraction.ladders.proposals import Builder, LadderCase, Proposal
 from abstraction.ladders.weighing import Information
 from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD
 from abstraction.linking.linker import Confidence, Link
-from abstraction.maker.readers import GraphReaders, LocalisedProposals
+from abstraction.maker.readers import GraphReaders
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.text.language.languages import language as language_of
@@ -141,16 +140,6 @@ class RowMaker:
             extra[QUESTION_SITELINKS] = asked_about.sitelinks
         return extra
 
-    def _ladder_of_dated_event(self, text: str) -> tuple[Link, Ladder] | None:
-        """The ladder of an event given as the answer to a question after a date, by the dates of the event."""
-        if self._kind is ANY_KIND:
-            return None
-        link = self._readers.linker.link(text, ANY, question=self._row.question)
-        if link.qid is None or link.abstained or link.rivals or "event" not in self._readers.classes(link.qid):
-            return None
-        levels = event_levels(link.qid, text, graph=self._graph)
-        return None if levels is None else (link, Ladder(levels=levels))
-
     def _drop_levels_of_asked_years(self, made: tuple[Level, ...]) -> tuple[Level, ...]:
         """The levels of a value without those whose every tier the years in the question imply."""
         years = question_facts(self._row.question, self._graph.shown_in).years
@@ -203,7 +192,7 @@ class RowMaker:
         return link, ladder
 
     def _value_ladder(self, text: str, asked: Relation, subjects: tuple[str, ...]) -> tuple[Link | None, Ladder]:
-        """The ladder of a date or an amount, or of an event given as a date."""
+        """The ladder of a date or an amount."""
         made = None
         if self._kind.kind is QuestionKind.AGE:
             # An age in a rule is not a person's: the age of 18 for buying does not make a teenager.
@@ -218,8 +207,6 @@ class RowMaker:
         if made is not None:
             made = self._drop_levels_of_asked_years(made)
             return None, Ladder(levels=made, abstained=None if len(made) > 1 else Abstention.ONLY_TRIVIAL)
-        if asked.asks == "date" and (of_event := self._ladder_of_dated_event(text)):
-            return of_event
         is_open = self._kind is ANY_KIND or any(letter.isdigit() for letter in text)  # "25 December" is no year
         code = Abstention.UNSUPPORTED if is_open else Abstention.KIND_CONFLICT
         return None, Ladder(levels=(Level(tiers=(Tier(text=text),)),), abstained=code)
@@ -253,11 +240,19 @@ class RowMaker:
         self._language_notes.add(proposed.localised)
         self._doubted |= proposed.doubted
         told = self._tools.told_by.keys(proposed.nodes, case) if self._tools.as_asked else frozenset[str]()
-        usual = self._keys_true_of_most(proposed.nodes, case)
-        self._note_nothing_new(proposed.nodes, told | usual if self._tools.as_asked else told)
-        # All that the filters by answer depend on.
-        whose = (proposed.key, text, asked.id, asked.trivial, asked.asks_citizenship, kinds)
-        own, names_of_answer = self._proposals_for_any_question(proposed, whose, case, text, kinds)
+        usual = frozenset[str]()  # tiers that most answers of the relation share, as measured
+        if self._tools.as_asked or asked.id not in table():
+            is_trivial = self._tools.triviality.is_trivial
+            usual = frozenset(key for key, node in proposed.nodes.items() if is_trivial(case, node))
+        for node in (proposed.nodes[key] for key in (told | usual if self._tools.as_asked else told)):
+            self._nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))
+        own, names_of_answer = filter_by_answer(
+            proposed.nodes,
+            relation=asked,
+            answer_names=self._answer_names(answer, text),
+            is_place=self._is_place(kinds),
+            is_person=self._is_person(answer),
+        )
         unwanted = (
             *((told | usual) & own.keys()),
             *keys_leaked_by_question(
@@ -274,7 +269,8 @@ class RowMaker:
         subject_kinds = tuple(self._graph.classes(case.subject)) if case.subject else ()
         words = (wording.noun, wording.own, wording.bare) if wording is not None else None
         # All that the ladder depends on: equal keys share one ladder.
-        key = (whose, link.abstained, frozenset(unwanted), words, certain, bool(told), subject_kinds)
+        of_answer = (proposed.key, text, asked.id, asked.trivial, asked.asks_citizenship, kinds)
+        key = (of_answer, link.abstained, frozenset(unwanted), words, certain, bool(told), subject_kinds)
         kept = self._readers.proposal_cache.ladders
         ladder = kept.get(key) if proposed.key is not None else None
         if ladder is None:
@@ -287,31 +283,6 @@ class RowMaker:
             if proposed.key is not None:
                 kept[key] = ladder
         return ladder
-
-    def _proposals_for_any_question(
-        self, proposed: LocalisedProposals, whose: Hashable, case: LadderCase, text: str, kinds: frozenset[str]
-    ) -> tuple[dict[str, Proposal], tuple[str, ...]]:
-        """The proposals that may be tiers whatever the question is, and texts that name the answer; kept by `whose`."""
-        kept = self._readers.proposal_cache.own
-        if proposed.key is not None and (own := kept.get(whose)) is not None:
-            return own
-        own = filter_by_answer(
-            proposed.nodes,
-            relation=case.relation,
-            answer_names=self._answer_names(case.answer, text),
-            is_place=self._is_place(kinds),
-            is_person=self._is_person(case.answer),
-        )
-        if proposed.key is not None:
-            kept[whose] = own
-        return own
-
-    def _keys_true_of_most(self, nodes: Mapping[str, Proposal], case: LadderCase) -> frozenset[str]:
-        """Keys of tiers that most answers of the relation share, as measured."""
-        if not self._tools.as_asked and case.relation.id in table():
-            return frozenset()
-        is_trivial = self._tools.triviality.is_trivial
-        return frozenset(key for key, node in nodes.items() if is_trivial(case, node))
 
     def _answer_names(self, answer: str, text: str) -> tuple[str, ...]:
         """The answer's label, the gold text and all other names, in that order."""
@@ -356,11 +327,6 @@ class RowMaker:
             subject_text=self._row.subject_text,
             at=self._question_date(subject, asked),
         )
-
-    def _note_nothing_new(self, nodes: Mapping[str, Proposal], keys: Collection[str]) -> None:
-        for key in keys:
-            node = nodes[key]
-            self._nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))
 
     def _row_proposals(self, build: Builder, case: LadderCase) -> list[Proposal]:
         """The proposals from the row's description of a place, where it names containers that the snapshot's lacks."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from babel import localedata
 
-from abstraction.ladders.literal_ladders import date_ladder, quantity_ladder, time_value_ladder
+from abstraction.ladders.literal_ladders import date_ladder, quantity_ladder
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amount_reader import parse_quantity
 from abstraction.text.language.calendar_units import CalendarUnit, Era, names
@@ -19,6 +19,7 @@ from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.languages import is_known, language, languages, notice
 from granola.matching import RulesMatcher
 from kg.base.model import TimeValue
+from tests.date_values import time_value_ladder
 from tests.worlds import row, store_of
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "dates_of_cldr.txt"

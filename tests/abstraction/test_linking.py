@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from abstraction.base.relations import relation
 from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
-from abstraction.linking.link_features import Measured
 from abstraction.linking.linker import Link, link_settings
 from abstraction.maker.pipeline import LadderMaker
 from kg.base.model import Entity, QuantityValue, Statement
@@ -190,23 +189,12 @@ def test_the_namesake_that_the_source_uses_most_is_meant() -> None:
     assert (link.qid, link.rule) == ("Q11", "frequency")
 
 
-def test_what_a_link_is_measured_by_is_not_used() -> None:
-    first, second = entity("Q10", "Salem", P31="Q515"), entity("Q11", "Salem", P31="Q515")
-    make = maker(first, second, born_in(100, "Q11"))
-    asked = relation("P19")
-    assert make.linker.link("Salem", asked, subjects=["Q100"]).qid == "Q11"
-    measured = Measured(subject="Q100", property="P19", target="Q11")
-    link = make.linker.link("Salem", asked, subjects=["Q100"], measured=measured)
-    assert (link.qid, link.share, link.rule) == ("Q10", 0.5, "smallest-id")
-
-
-def test_an_inverse_statement_leads_to_the_answer_and_is_hidden_with_the_measured_one() -> None:
+def test_a_statement_of_the_subject_or_of_the_answer_leads_to_it() -> None:
+    make = maker(entity("Q10", "Salem", P31="Q515"), entity("Q11", "Salem", P31="Q515"), born_in(100, "Q11"))
+    assert make.linker.link("Salem", relation("P19"), subjects=["Q100"]).qid == "Q11"
     first, second = entity("Q10", "Anna", P31="Q5"), entity("Q11", "Anna", P31="Q5", P22="Q12")
     make = maker(first, second, entity("Q12", "Paul", P31="Q5"))
-    asked = relation("P40")
-    assert make.linker.link("Anna", asked, subjects=["Q12"]).rule == "statement"
-    measured = Measured(subject="Q12", property="P40", target="Q11")
-    assert make.linker.link("Anna", asked, subjects=["Q12"], measured=measured).share == 0.5
+    assert make.linker.link("Anna", relation("P40"), subjects=["Q12"]).rule == "statement"
 
 
 @pytest.mark.parametrize(("prop", "occupation", "expected"), [("P50", "Q36180", "Q11"), ("P175", "Q177220", "Q11")])

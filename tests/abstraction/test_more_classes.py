@@ -50,16 +50,6 @@ def test_the_giver_ends_with_a_name(described: str, given: str) -> None:
     assert f"an award {given}" in proposed(awards, case)
 
 
-def test_a_category_is_one_of_the_award_that_its_name_begins_with() -> None:
-    case = case_of(
-        entity("Q10", "Grammy Award for Best Album"), entity("Q11", "Grammy Awards", P31="Q618779"), *AWARDS,
-        relation_id="P166",
-    )  # fmt: skip
-    found = proposed(awards, case)["Grammy Awards"]
-    assert found.qid == "Q11"
-    assert found.evidence[0].kind == "rule"
-
-
 POSTS = (
     entity("Q4164871", "position"),
     entity("Q12737077", "occupation"),
@@ -80,7 +70,7 @@ def lineage(rank_of: dict[str, str]) -> list[Entity]:
         entity("Q10", "Panthera leo", P31="Q16521", P171="Q11", P105="Q7432"),
         entity("Q11", "Panthera", P31="Q16521", P171="Q12", P105=rank_of["Q11"]),
         entity("Q12", "Pantherinae", P31="Q16521", P171="Q13", P105=rank_of["Q12"]),
-        entity("Q13", "Felidae", P31="Q16521", P171="Q11", P105=rank_of["Q13"]),  # a cycle
+        entity("Q13", "Felidae", P31="Q16521", P105=rank_of["Q13"]),
     ]
 
 

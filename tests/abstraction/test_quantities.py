@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.base.tiers import Evidence
-from abstraction.ladders.literal_ladders import quantity_ladder, quantity_value_ladder, read_amount, round_to
+from abstraction.ladders.literal_ladders import quantity_ladder, read_amount, round_to
 from abstraction.text.language.amount_reader import parse_quantity
 from abstraction.text.language.units import unit_of_spelling, units
-from kg.base.model import QuantityValue
 from kg.base.terms import normalise
 from tests.cases import shown
 from tests.tables import read_table
@@ -71,15 +70,6 @@ def test_other_names(text: str, level: int, alias: str) -> None:
     parsed = parse_quantity(text)
     assert parsed is not None
     assert alias in quantity_ladder(parsed)[level].names()
-
-
-def test_values_of_the_graph_start_where_their_bounds_allow() -> None:
-    plain = QuantityValue(amount=Decimal("8848.86"), unit="Q11573")
-    assert shown(quantity_value_ladder(plain))[:2] == ["8,848.86 m", "about 8,850 m"]
-    bounded = QuantityValue(amount=Decimal(8849), unit="Q11573", lower=Decimal(8799), upper=Decimal(8899))
-    assert shown(quantity_value_ladder(bounded))[:2] == ["8,849 m", "about 8,800 m"]
-    unknown = QuantityValue(amount=Decimal(500), unit="Q999999999")
-    assert shown(quantity_value_ladder(unknown)) == ["500"]
 
 
 def test_evidence_names_the_rule_and_the_statement() -> None:

@@ -9,6 +9,7 @@ those that have a ladder.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -41,42 +42,30 @@ _ORDINALS = frozenset(("last", "final", *language("en").count_words))
 # Kinds of questions that yes or no may answer.
 _DENIAL = frozenset({QuestionKind.YES_NO, QuestionKind.CHOICE, QuestionKind.TEXT, QuestionKind.UNKNOWN})
 
+_WORKS = (QuestionKind.SONG, QuestionKind.FILM, QuestionKind.BOOK, QuestionKind.WORK, QuestionKind.EPISODE)
+_AGENTS = frozenset(
+    {"person", "fictional", "group", "country", "company", "organisation", "school", "club", "label"}
+    | {"occupation", "office", "position"}
+)
 # Answer classes of entities by kind of question; kinds not listed accept any.
 _CLASSES: Mapping[QuestionKind, frozenset[str]] = {
     QuestionKind.PLACE: frozenset(
         {"place", "country", "building", "school", "astronomical", "club", "company", "organisation", "event", "label"}
     ),
-    QuestionKind.PERSON: frozenset(
-        {"person", "fictional", "group", "country", "company", "organisation", "school", "club", "label"}
-        | {"occupation", "office", "position"}
-    ),
-    QuestionKind.GROUP_OR_PERSON: frozenset(
-        {"person", "fictional", "group", "country", "company", "organisation", "school", "club", "label"}
-        | {"occupation", "office", "position"}
-    ),
+    **dict.fromkeys((QuestionKind.PERSON, QuestionKind.GROUP_OR_PERSON), _AGENTS),
     QuestionKind.CHARACTER: frozenset({"person", "fictional"}),
     QuestionKind.TEAM: frozenset({"club", "group", "organisation", "school", "country"}),
     QuestionKind.ORGANISATION: frozenset(
         {"company", "organisation", "label", "school", "club", "group", "building", "country"}
     ),
-    QuestionKind.SONG: frozenset({"work"}),
-    QuestionKind.FILM: frozenset({"work"}),
-    QuestionKind.BOOK: frozenset({"work"}),
-    QuestionKind.WORK: frozenset({"work"}),
-    QuestionKind.EPISODE: frozenset({"work"}),
+    **dict.fromkeys(_WORKS, frozenset({"work"})),
     QuestionKind.LANGUAGE: frozenset({"language"}),
     QuestionKind.ANIMAL: frozenset({"taxon"}),
 }
 # Kinds whose answer may also be a date or an amount with its unit.
 MAY_BE_VALUE = frozenset(
-    {
-        QuestionKind.UNKNOWN,
-        QuestionKind.THING,
-        QuestionKind.TEXT,
-        QuestionKind.CHOICE,
-        QuestionKind.DATE,
-        QuestionKind.RANK,
-    }
+    {QuestionKind.UNKNOWN, QuestionKind.THING, QuestionKind.TEXT, QuestionKind.CHOICE, QuestionKind.DATE}
+    | {QuestionKind.RANK}
 )
 _MEASURED = frozenset({QuestionKind.COUNT, QuestionKind.MEASURE, QuestionKind.AGE})
 # Possible dimensions of the unit, by the noun that is measured.
@@ -98,8 +87,11 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
     if kind in _MEASURED and _RECENT_YEAR.fullmatch(text.strip()):
         return Abstention.KIND_CONFLICT
     if is_bare_number(text, code=code):
-        counted = kind in (QuestionKind.COUNT, QuestionKind.AGE) or (kind is QuestionKind.DATE and _is_year(text, code))
-        return None if counted else Abstention.BARE_NUMBER
+        if kind is QuestionKind.DATE:  # plausible as a year, or marked as a date by other words of the text
+            date = parse_date(text, code=code)
+            is_year = date is not None and (date.circa or FIRST_YEAR <= date.first.year <= LAST_YEAR)
+            return None if is_year else Abstention.BARE_NUMBER
+        return None if kind in (QuestionKind.COUNT, QuestionKind.AGE) else Abstention.BARE_NUMBER
     if kind in (QuestionKind.RANK, QuestionKind.SEASON):
         return Abstention.KIND_CONFLICT
     if kind in _MEASURED:
@@ -129,8 +121,9 @@ _KINSFOLK = frozenset({"person", "fictional"})
 
 
 def entity_conflict(asked: AskedKind, qid: str, classes: Collection[str], graph: Graph) -> bool:
-    """Whether an entity is clearly not of the kind asked for, by its classes in the graph."""
-    if class_conflict(asked, classes):
+    """Whether an entity is clearly not of the kind asked for, by its classes in the graph; always where a text is."""
+    expected = _CLASSES.get(asked.kind)
+    if asked.kind is QuestionKind.TEXT or (expected is not None and classes and expected.isdisjoint(classes)):
         return True
     if asked.detail in _KIN:
         return bool(classes) and _KINSFOLK.isdisjoint(classes)
@@ -140,15 +133,6 @@ def entity_conflict(asked: AskedKind, qid: str, classes: Collection[str], graph:
     if asked.kind is not QuestionKind.PLACE or asked_sort not in _SORTS or graph.is_instance(qid, _SORTS[asked_sort]):
         return False
     return any(graph.is_instance(qid, ids) for sort, ids in _SORTS.items() if sort != asked_sort)
-
-
-def class_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
-    """Whether an entity of these classes is clearly not of the kind asked for; always true where a text is asked for.
-    """
-    if asked.kind is QuestionKind.TEXT:
-        return True
-    expected = _CLASSES.get(asked.kind)
-    return expected is not None and bool(classes) and expected.isdisjoint(classes)
 
 
 def fitting_classes(asked: AskedKind, classes: Collection[str]) -> Collection[str]:
@@ -164,12 +148,6 @@ def is_bare_number(text: str, *, code: str = "en") -> bool:
         return True
     parsed = parse_quantity(bare, code=code)
     return parsed is not None and parsed.unit is None and not parsed.noun and not parsed.sign
-
-
-def _is_year(text: str, code: str) -> bool:
-    """Whether a number is plausible as a year, or marked as a date by other words of the text."""
-    parsed = parse_date(text, code=code)
-    return parsed is not None and (parsed.circa or FIRST_YEAR <= parsed.first.year <= LAST_YEAR)
 
 
 # Relations between several gold answers.
@@ -217,9 +195,14 @@ def combine_golds(
     if len(golds) == 1:
         return union([golds[0].ladder])
     joined = union([gold.ladder for gold in _reduce_to_shared_tiers(golds)], holds)
-    levels = (joined.levels[0], *(_with_sources(level, golds) for level in joined.levels[1:]))
+    holders = _answers_by_tier(golds)
+    levels = [joined.levels[0]]
+    for level in joined.levels[1:]:  # `Tier.of` is set on each tier that does not follow from all answers
+        held = {tier.key: tuple(gold.text for gold in golds if gold.text in holders[tier.key]) for tier in level.tiers}
+        tiers = (t if len(held[t.key]) == len(golds) else replace(t, of=held[t.key]) for t in level.tiers)
+        levels.append(Level(tiers=tuple(tiers), extra=level.extra))
     code_left = codes[0] if all(codes) else Abstention.ONLY_TRIVIAL
-    return Ladder(levels=levels, abstained=code_left if len(levels) == 1 else None)
+    return Ladder(levels=tuple(levels), abstained=code_left if len(levels) == 1 else None)
 
 
 def _merge_synonyms(golds: Sequence[_Gold], code: str, is_person: Callable[[str], bool]) -> list[_Gold]:
@@ -249,15 +232,12 @@ def _is_same(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bo
         return name_words == other_words
     if is_person(qid) and len(other_words) < len(name_words) and (name_words[-len(other_words) :] == other_words):
         return True  # a surname
-    added_words = [word for word in other_words if word not in name_words]
-    inside = f" {' '.join(name_words)} " in f" {' '.join(other_words)} "
-    return inside and all(_is_introduction(word) for word in added_words)
-
-
-def _is_introduction(word: str) -> bool:
-    """Whether a word next to a name only introduces it: a title, occupation or nationality."""
-    known = word in _TITLES or word in common_occupations() or word in bundled_demonyms().countries
-    return known or not content_words(word)
+    if f" {' '.join(name_words)} " not in f" {' '.join(other_words)} ":
+        return False
+    # Words next to a name that only introduce it: a title, occupation or nationality.
+    introducing = (_TITLES, common_occupations(), bundled_demonyms().countries)
+    added_words = (word for word in other_words if word not in name_words)
+    return all(any(word in known for known in introducing) or not content_words(word) for word in added_words)
 
 
 def _is_same_value(text: str, other: str, code: str) -> bool:
@@ -331,21 +311,11 @@ def _reduce_to_shared_tiers(golds: Sequence[_Gold]) -> list[_Gold]:
     return out
 
 
-def _answers_by_tier(golds: Sequence[_Gold]) -> dict[str, set[str]]:
+def _answers_by_tier(golds: Sequence[_Gold]) -> Mapping[str, set[str]]:
     """The answers from which each tier follows, by the tier's key."""
-    out: dict[str, set[str]] = {}
+    out: defaultdict[str, set[str]] = defaultdict(set)
     for gold in golds:
         for level in gold.ladder.levels[1:]:
             for tier in level.tiers:
-                out.setdefault(tier.key, set()).add(gold.text)
+                out[tier.key].add(gold.text)
     return out
-
-
-def _with_sources(level: Level, golds: Sequence[_Gold]) -> Level:
-    """The level with `Tier.of` set on each tier that does not follow from all answers."""
-    holders = _answers_by_tier(golds)
-    tiers = []
-    for tier in level.tiers:
-        held = [gold.text for gold in golds if gold.text in holders.get(tier.key, ())]
-        tiers.append(tier if len(held) == len(golds) else replace(tier, of=tuple(held)))
-    return Level(tiers=tuple(tiers), extra=level.extra)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from abstraction.base.evidence import complete_evidence, join_evidence, leads_to
-from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS, Condition, Evidence, Ladder, Level, Tier
+from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
 from abstraction.ladders.proposals import ANSWER, Proposal
 from abstraction.text.language.phrases import is_opaque
 from kg.base.terms import normalise
@@ -126,18 +126,6 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
 _OF_CLASS = frozenset({"P31", "P106", "P136", "P39", "P97", "P407", "P413", "P641", "P279", "P171"})
 
 
-def entailed_conditions(
-    conditions: frozenset[Condition], above: Callable[[str], Collection[str]]
-) -> frozenset[Condition]:
-    """The conditions and those that follow from each: `above` returns the classes that a class entails."""
-    return conditions.union(
-        Condition(property=c.property, value=wider)
-        for c in conditions
-        if c.property in _OF_CLASS
-        for wider in above(c.value)
-    )
-
-
 def order_by_conditions(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
     """The graph ordered by conditions: a tier that follows from another becomes its child, two with the same
     conditions are merged.
@@ -146,7 +134,12 @@ def order_by_conditions(nodes: Graph, above: Callable[[str], Collection[str]]) -
     only the graph knows (a rock singer is a musician).
     """
     stated = {key: node.conditions for key, node in nodes.items() if node.conditions}
-    entailed = {key: entailed_conditions(conditions, above) for key, conditions in stated.items()}
+    entailed = {
+        key: conditions.union(
+            replace(c, value=wider) for c in conditions if c.property in _OF_CLASS for wider in above(c.value)
+        )
+        for key, conditions in stated.items()
+    }
     for fine in sorted(stated):
         for coarse in sorted(stated):
             if fine == coarse or fine not in nodes or coarse not in nodes or not stated[coarse] <= entailed[fine]:
@@ -270,7 +263,7 @@ def union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool] = lambda 
     ranks = _levels_in_union(ladders, holds)
     led = [evidence_paths(ladder) for ladder in ladders]
     seen: set[str] = set()
-    known: set[str] = set()  # entities of finer levels, from which steps may start
+    known: set[str | None] = set()  # entities of finer levels, from which steps may start
     out: list[Level] = []
     for depth in range(1 + max(ranks.values(), default=0)):
         tiers: list[Tier] = []
@@ -278,7 +271,9 @@ def union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool] = lambda 
         for tier, path in ((tier, path) for turn in turns for tier, path in zip(turn, led, strict=True) if tier):
             names = {tier.key, normalise(tier.text)}
             if names.isdisjoint(seen):
-                if _has_unexplained_step(tier, known):
+                # A step starts from an entity that neither a finer tier nor another step leads to, as after a namesake.
+                led_to = known | {step.value for step in tier.evidence if step.kind == "statement"}
+                if any(step.subject and step.subject not in led_to for step in tier.evidence):
                     tier = replace(tier, evidence=path.get(tier.key, tier.evidence))
                 tiers.append(tier)
                 seen |= names
@@ -308,14 +303,6 @@ def _drop_ambiguous_aliases(levels: Sequence[Level]) -> tuple[Level, ...]:
     return tuple(
         Level(tiers=tuple(without_ambiguous(tier, depth) for tier in level.tiers)) for depth, level in enumerate(levels)
     )
-
-
-def _has_unexplained_step(tier: Tier, known: set[str]) -> bool:
-    """Whether a step starts from an entity that neither a finer tier nor another step leads to: replaced by a
-    namesake, say.
-    """
-    led = {step.value for step in tier.evidence if step.kind == "statement"}
-    return any(step.subject and step.subject not in known and step.subject not in led for step in tier.evidence)
 
 
 def _levels_in_union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool]) -> dict[str, int]:

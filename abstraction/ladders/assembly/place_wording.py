@@ -21,7 +21,7 @@ from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.text.language.phrases import definite, indefinite, short
 from abstraction.text.questions.question_kinds import asked_kind, singular
-from kg.base.bounded_cache import SizedDict, bounded_cache
+from kg.base.bounded_cache import SizedDict
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
 
@@ -71,9 +71,12 @@ class PlaceNames:
         label = node.text
         if PLACES.isdisjoint(self._gazetteer.classes(qid)) or self._gazetteer.is_state(qid) or "," in label:
             return label
-        around = self._division_in_name(qid) or (
-            self._distinguishing_place(qid) if self._has_known_namesake(qid, label) else None
-        )
+        around = self._division_in_name(qid)
+        if not around and self._has_known_namesake(qid, label):  # the division below the state, else the state
+            steps = [step[0] for step in self._gazetteer.chain(qid) if len(step) == 1]
+            if len(steps) > 1 and steps[-1].qid and self._gazetteer.is_state(steps[-1].qid):
+                steps.pop()
+            around = short(steps[-1].text) if steps else None
         if around is not None and around not in label:
             return f"{label}, {around}"
         if self._contains_namesake(qid, label) and (text := distinguishing_name(node, ())):
@@ -91,13 +94,6 @@ class PlaceNames:
         divisions = (place for place in around if place and not _DIVISIONS.isdisjoint(self._graph.classes(place)))
         division = next(divisions, None)
         return self._graph.label(division) if division is not None else None
-
-    def _distinguishing_place(self, qid: str) -> str | None:
-        """The place to add to an ambiguous name: the division below the state, else the state."""
-        steps = [step[0] for step in self._gazetteer.chain(qid) if len(step) == 1]
-        if len(steps) > 1 and steps[-1].qid and self._gazetteer.is_state(steps[-1].qid):
-            steps.pop()
-        return short(steps[-1].text) if steps else None
 
     def _has_known_namesake(self, qid: str, label: str) -> bool:
         """Whether another place with this label, neither around nor inside it, is equally known or better known, by
@@ -286,14 +282,19 @@ def as_asked(nodes: dict[str, Proposal], case: LadderCase, wording: AskedWording
     """
     if case.graph.shown_in != case.graph.language:
         return nodes
-    nodes = {key: _with_article(node) for key, node in nodes.items()}
+    nodes = {
+        key: replace(node, text=indefinite(node.text), aliases=(node.text, *node.aliases))
+        if _COUNTED.match(node.text) and not is_named(node)
+        else node
+        for key, node in nodes.items()
+    }
     if wording is None:
         return nodes
     label = case.graph.label(case.answer) or ""
     worded = {
         key: node
         if not is_named(node) or (not wording.own and _is_such(node, wording.noun, case))
-        else _with_wording(node, wording, _evidence_to(nodes, key))
+        else _with_wording(nodes, key, wording)
         for key, node in nodes.items()
     }
     return remove(worded, lambda node: node.qid is None and is_phrase(node.text) and leaks_name(node.text, label))
@@ -312,15 +313,16 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
         return _COUNTRY, ()
     if relation.id == "P36":
         return (_settlement(case) if certain else None) or ("place", ())
-    asked = _asked_noun(case.question)
-    if asked is None and _is_agent(case):
-        return _COUNTRY, ()  # a participant of a battle is a country, not a part of the world
+    match = _WHICH.search(case.question)
+    asked = singular(normalise(match["noun"])) if match else None
+    # A state as an actor, not as a location: a participant of a battle is a country, not a part of the world.
+    is_open = relation.asks == "any" or (not relation.id and relation.asks == "place")
+    if asked is None and is_open and case.gazetteer.is_state(case.answer) and not _LOCATES.search(case.question):
+        return _COUNTRY, ()
     if asked is None or relation.asks not in ("place", "school"):
         return None
-    for noun in _SCHOOLS if asked in _SCHOOLS else (asked,):
-        for statement in case.graph.current(case.answer, "P31"):
-            if statement.target and noun in _label_words(case, statement.target):
-                return noun, (from_statement(case.graph, statement),)
+    if stated := _stated_noun(case, _SCHOOLS if asked in _SCHOOLS else (asked,)):
+        return stated
     # A town as the answer to "which state": its containers may be the answer. To "which city" they are not.
     if asked not in _SETTLEMENTS or not case.graph.is_instance(case.answer, SETTLEMENTS):
         return None
@@ -343,29 +345,23 @@ def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evide
     return (common_noun_of(case) if certain else None) or (asked if asked in _TOLD_PLACES else "place", ())
 
 
-def _is_agent(case: LadderCase) -> bool:
-    """Whether the answer is a state as an actor or participant, not as a location."""
-    asks = case.relation.asks
-    open_ = asks == "any" or (not case.relation.id and asks == "place")
-    return open_ and case.gazetteer.is_state(case.answer) and not _LOCATES.search(case.question)
-
-
 def _settlement(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
     """The noun of a settlement ("city", "town", "village") by the label of a class or the description, with evidence.
     """
-    stated = case.graph.current(case.answer, "P31")
-    for noun in _SETTLEMENTS:
-        for statement in stated:
-            if statement.target and noun in _label_words(case, statement.target):
-                return noun, (from_statement(case.graph, statement),)
+    if stated := _stated_noun(case, _SETTLEMENTS):
+        return stated
     place_noun = common_noun_of(case)
     return place_noun if place_noun and place_noun[0] in _SETTLEMENTS else None
 
 
-@bounded_cache(entries=1 << 12, longest=400)  # 5 MB at most
-def _asked_noun(question: str) -> str | None:
-    match = _WHICH.search(question)
-    return singular(normalise(match["noun"])) if match else None
+def _stated_noun(case: LadderCase, nouns: Sequence[str]) -> tuple[str, tuple[Evidence, ...]] | None:
+    """The first of the nouns that is in the label of a stated class, with the statement."""
+    stated = case.graph.current(case.answer, "P31")
+    for noun in nouns:
+        for statement in stated:
+            if statement.target and noun in _label_words(case, statement.target):
+                return noun, (from_statement(case.graph, statement),)
+    return None
 
 
 def _is_such(node: Proposal, noun: str, case: LadderCase) -> bool:
@@ -383,7 +379,10 @@ def _label_words(case: LadderCase, kind: str) -> list[str]:
     return (case.graph.label(kind) or "").lower().split()
 
 
-def _with_wording(node: Proposal, wording: AskedWording, way: tuple[Evidence, ...]) -> Proposal:
+def _with_wording(nodes: dict[str, Proposal], key: str, wording: AskedWording) -> Proposal:
+    """The container in words, without QID: its evidence has that of all finer tiers, from which its steps start."""
+    node, finer = nodes[key], ancestors(nodes, key)
+    way = join_evidence(other.evidence for other_key, other in nodes.items() if other_key in finer)
     usual = names_for_sentences((node.text, *node.aliases))
     names = [name for name in usual if name == node.text or _SPELLED.fullmatch(name)]
     first, *others = dict.fromkeys(indefinite(f"{wording.noun} in {definite(short(name))}") for name in names[:_NAMES])
@@ -392,13 +391,3 @@ def _with_wording(node: Proposal, wording: AskedWording, way: tuple[Evidence, ..
     return replace(node, text=first, qid=None, aliases=tuple(others), evidence=evidence)
 
 
-def _evidence_to(nodes: dict[str, Proposal], key: str) -> tuple[Evidence, ...]:
-    """The evidence of all finer tiers, since a worded container has no QID from which the next step could start."""
-    finer = ancestors(nodes, key)
-    return join_evidence(node.evidence for other_key, node in nodes.items() if other_key in finer)
-
-
-def _with_article(node: Proposal) -> Proposal:
-    if not _COUNTED.match(node.text) or is_named(node):
-        return node
-    return replace(node, text=indefinite(node.text), aliases=(node.text, *node.aliases))

@@ -9,7 +9,7 @@ ladder counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -93,17 +93,24 @@ class ToldInQuestion:
         if not case.relation.within:
             names -= {whole}
         rest = case.question.replace(case.subject_text, " ") if case.subject_text else case.question
-        lands = self._countries_of_names(names) | lands_of_adjectives(rest, self._graph.shown_in)
+        lands = set(lands_of_adjectives(rest, self._graph.shown_in))
+        lands.update(land for name in names & self._demonyms for land in self._vocabulary.nations(name))
+        for known in (bundled_demonyms().names, _parts()["lands"]):
+            lands.update(land for name in names & known.keys() for land in known[name])
         places, scenes = self._named_places(nodes, names, case, facts)
-        if self._names_answer(names, lands, places | scenes, case):
+        is_doer = not _DOERS.isdisjoint(case.gazetteer.classes(case.answer))
+        around = places | scenes if case.relation.asks == "country" and case.relation.subject != "person" else ()
+        if case.answer in lands or case.answer in around:
             return frozenset(nodes)
-        told = _NamedInQuestion(names=names, lands=lands, places=places, scenes=scenes, facts=facts)
+        if not is_doer and not names.isdisjoint(self._names_of_answer(case)):
+            return frozenset(nodes)
+        told = _NamedInQuestion(names=names, lands=frozenset(lands), places=places, scenes=scenes, facts=facts)
         keys = {key for key, node in nodes.items() if self._follows_from_question(node, told, case)}
         if case.relation.within:
             keys |= self._keys_around_capital(nodes, case)
         longer = facts.words if case.relation.subject != "person" else ()
         keys |= {key for key, node in nodes.items() if node.qid and _is_inside(node.text, longer)}
-        return _add_entailed(nodes, keys)
+        return frozenset(keys).union(key for key in nodes if keys and not ancestors(nodes, key).isdisjoint(keys))
 
     def _relevant_names(self, case: LadderCase, facts: QuestionFacts) -> frozenset[str]:
         """The names in the question that count; for a question about a person those outside its name, and those after
@@ -121,13 +128,6 @@ class ToldInQuestion:
         if case.subject_text not in case.question:
             return behind
         return behind | question_facts(case.question.replace(case.subject_text, " ")).names
-
-    def _countries_of_names(self, names: frozenset[str]) -> frozenset[str]:
-        """QIDs of countries by the demonyms, country names and parts of names among the names."""
-        lands = [land for name in names & self._demonyms for land in self._vocabulary.nations(name)]
-        lands += [land for name in names & bundled_demonyms().names.keys() for land in bundled_demonyms().names[name]]
-        lands += [land for name in names & _parts()["lands"].keys() for land in _parts()["lands"][name]]
-        return frozenset(lands)
 
     def _named_places(
         self, nodes: Mapping[str, Proposal], names: frozenset[str], case: LadderCase, facts: QuestionFacts
@@ -159,7 +159,9 @@ class ToldInQuestion:
             if any(f" {name} " in f" {longer} " for longer in taken):
                 continue
             carriers = (m for m in self._graph.find(name) if m.text[:1].isupper() or name.islower())
-            ids = [m.id for m in carriers if m.id != case.answer and m.id[0] == "Q" and not _is_code(m.text, name)]
+            # A code that the question spells otherwise is no name: "Me" is not ME, Maine.
+            carriers = (m for m in carriers if m.text == name or not m.text.isupper())
+            ids = [m.id for m in carriers if m.id != case.answer and m.id[0] == "Q"]
             if ids:
                 taken.append(name)
                 self._graph.fetch(ids)
@@ -180,22 +182,14 @@ class ToldInQuestion:
             yield from (holder for holder, _ in case.gazetteer.containers(place) if holder)
             yield from self._graph.targets(place, "P30")
 
-    def _names_answer(
-        self, names: frozenset[str], lands: frozenset[str], around: frozenset[str], case: LadderCase
-    ) -> bool:
-        """Whether the question names the answer (not a person or group), or lies in the country that is asked for."""
-        is_doer = not _DOERS.isdisjoint(case.gazetteer.classes(case.answer))
-        if case.answer in lands or not (is_doer or names.isdisjoint(self._names_of_answer(case))):
-            return True
-        return case.relation.asks == "country" and case.relation.subject != "person" and case.answer in around
-
     def _names_of_answer(self, case: LadderCase) -> frozenset[str]:
         of = self._cached_names if case.graph is self._graph else lambda qid: _searchable_names(case.graph, qid)
         return of(case.answer)
 
     def _follows_from_question(self, node: Proposal, told: _NamedInQuestion, case: LadderCase) -> bool:
         """Whether every part of a tier follows from the question: kind, nation, place and year."""
-        if self._is_named(node, told):
+        is_name = node.qid is None and node.text[:1].isupper() and folded(node.text) in told.names
+        if is_name or (node.qid and self._is_place_named(node.qid, told)):
             return True
         if node.conditions and {c.property for c in node.conditions} <= case.relation.of_subject:
             return True
@@ -212,10 +206,13 @@ class ToldInQuestion:
         if (made := _BY_ENDS.search(phrase)) and folded(made["makers"]) in told.names:
             phrase = phrase[: made.start()]
         kind = normalise(_IN_ENDS.sub("", phrase))
+        is_team = told.facts.has_league and kind.endswith(_TEAMS)
         if kind != normalise(phrase):
             if self._names_office_and_owner(phrase, kind, told, case):
                 return True
-            if not self._names_places(node, kind, told):
+            # All places of the phrase are named, or they are the country of a league's teams.
+            places = {c.value for c in node.conditions if c.property in _PLACED | _NATIONS}
+            if not places or not all(self._is_place_named(p, told) for p in places - (_AMERICA if is_team else set())):
                 return False
         adjective, kind = split_nation(kind, self._vocabulary.countries or {})
         if not adjective:
@@ -223,23 +220,14 @@ class ToldInQuestion:
         is_asked = not kind or kind in ("person", "place") or kind in kinds or told.facts.implies(kind)
         if not is_asked or not adjective:
             return is_asked and (kind not in ("person", "place") or kind != normalise(phrase))
-        is_team = told.facts.has_league and kind.endswith(_TEAMS)
-        return (is_team and adjective == "american") or self._names_nation(adjective, told)
-
-    def _is_named(self, node: Proposal, told: _NamedInQuestion) -> bool:
-        if node.qid is None:
-            return node.text[:1].isupper() and folded(node.text) in told.names
-        return self._is_place_named(node.qid, told)
+        if adjective in told.names or (is_team and adjective == "american"):
+            return True
+        lands = {*self._vocabulary.nations(adjective), *bundled_demonyms().countries.get(adjective, ())}
+        return not lands.isdisjoint(told.places | told.lands)
 
     def _is_place_named(self, qid: str, told: _NamedInQuestion) -> bool:
         known = qid in told.places or qid in told.scenes or qid in told.lands
         return known or not told.names.isdisjoint(self._cached_names(qid))
-
-    def _names_places(self, node: Proposal, kind: str, told: _NamedInQuestion) -> bool:
-        """Whether the question names all places of a phrase, or they are the country of a league's teams."""
-        places = [c.value for c in node.conditions if c.property in _PLACED | _NATIONS]
-        land = _AMERICA if told.facts.has_league and kind.endswith(_TEAMS) else frozenset[str]()
-        return bool(places) and all(place in land or self._is_place_named(place, told) for place in places)
 
     def _names_office_and_owner(self, phrase: str, kind: str, told: _NamedInQuestion, case: LadderCase) -> bool:
         """Whether a question names both an office or kind and its owner: "a president of the United States"."""
@@ -249,23 +237,18 @@ class ToldInQuestion:
         name = whose["place"]
         return folded(name) in told.names or any(self._is_place_named(m.id, told) for m in self._graph.find(name))
 
-    def _names_nation(self, adjective: str, told: _NamedInQuestion) -> bool:
-        if adjective in told.names:
-            return True
-        lands = {*self._vocabulary.nations(adjective), *bundled_demonyms().countries.get(adjective, ())}
-        return not lands.isdisjoint(told.places | told.lands)
-
     def _keys_around_capital(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
         """Keys of continents and of containers of the subject. The country of a county's seat is not given away."""
         subject, label = case.subject, self._graph.label(case.answer) or ""
+        is_county = _COUNTY.search(folded(case.subject_text or "")) is not None
         named = {node.qid: key for key, node in nodes.items() if node.qid}
         out = {key for qid, key in named.items() if _CONTINENT in self._graph.classes(qid)}
         out |= {key for key, node in nodes.items() if node.qid == subject or leaks_name(node.text, label)}
-        if subject is None and not _COUNTY.search(folded(case.subject_text or "")):
+        if subject is None and not is_county:
             # Other units whose capital it is, as a former empire.
             seat = normalise(self._graph.description(case.answer) or "")
             out |= {key for qid, key in named.items() if self._is_seat_of(qid, seat, case)}
-        if subject is not None and not _COUNTY.search(folded(case.subject_text or "")):
+        if subject is not None and not is_county:
             out |= {named[qid] for qid, _ in case.gazetteer.containers(subject) if qid in named}
         if subject is not None and not _COUNTRIES.isdisjoint(self._graph.classes(subject)):
             out |= {key for qid, key in named.items() if not _COUNTRIES.isdisjoint(self._graph.classes(qid))}
@@ -285,16 +268,6 @@ class ToldInQuestion:
         if names is None:
             names = self._names[qid] = _searchable_names(self._graph, qid)
         return names
-
-
-def _add_entailed(nodes: dict[str, Proposal], keys: Collection[str]) -> frozenset[str]:
-    """The keys, and those of every tier that follows from one of them."""
-    return frozenset(keys).union(key for key in nodes if keys and not ancestors(nodes, key).isdisjoint(keys))
-
-
-def _is_code(carried: str, name: str) -> bool:
-    """Whether an entity has the name only as a code that the question spells otherwise: "Me" is not ME, Maine."""
-    return carried.isupper() and carried != name
 
 
 def _is_of_a_thing(name: str, subject: str) -> bool:
