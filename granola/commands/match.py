@@ -58,7 +58,16 @@ class Match(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Match and write. Raises UsageError, and MatcherError for settings that exclude each other."""
-        check_answer_language(self.language, self.matcher)
+        from abstraction.text.language.languages import is_known, supported_languages
+        from granola.matching.matchers import asks_a_model, matcher_names
+
+        if self.language is not None:
+            if not is_known(self.language):
+                allowed = f"answers are read in {supported_languages()}, or a kind as de-at"
+                raise UsageError(f"--language is {self.language!r}; {allowed}")
+            if asks_a_model(self.matcher.partition(":")[0]):
+                readers = matcher_names(asking=False)
+                raise UsageError(f"--language goes with --matcher {readers}: a judge reads any language")
         with writing_rows(self, self.out, inputs=[self.file], force=self.force) as output:
             languages = Counter[str]()
             with open_matcher(
@@ -82,17 +91,6 @@ class Match(RowsCommand):
 
         shape = prediction_shape(prediction=self.prediction_field)
         return read_records(self.file) if shape is None else read_with_shape(self.file, shape)
-
-
-def check_answer_language(code: str | None, matcher: str) -> None:
-    """Raise UsageError for a language without rules for answers, and for any language where a model matches."""
-    from abstraction.text.language.languages import is_known, supported_languages
-    from granola.matching.matchers import asks_a_model, matcher_names
-
-    if code is not None and not is_known(code):
-        raise UsageError(f"--language is {code!r}; answers are read in {supported_languages()}, or a kind as de-at")
-    if code is not None and asks_a_model(matcher.partition(":")[0]):
-        raise UsageError(f"--language goes with --matcher {matcher_names(asking=False)}: a judge reads any language")
 
 
 def _matched_lines(

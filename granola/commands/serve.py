@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
@@ -60,14 +59,6 @@ TOKEN = "GRANOLA_TOKEN"
 SERVICE_HELP = f"the service needs its libraries: {install_hint('service')}"
 
 
-class AccessLogName(StrEnum):
-    """Values of `--access-log`."""
-
-    OFF = "off"
-    TEXT = "text"
-    JSON = "json"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Serve(Command[None]):
     """Serve ladders, links, verdicts and scores under /v1, and a page at /.
@@ -110,8 +101,8 @@ class Serve(Command[None]):
         float, Setting("Longest time for one request; a batch has 60 times as much.", least=0.1, advanced=True)
     ] = 10.0
     access_log: Annotated[
-        AccessLogName, Setting("One line a request on standard output: off, text or json; never what was asked.")
-    ] = AccessLogName.OFF
+        bool, Setting("Print a JSON object for each request on standard output, never what was asked.")
+    ] = False
 
     def run(self) -> None:
         """Serve until a signal ends it. Raises UsageError, and GranolaError without the service's libraries."""
@@ -124,7 +115,7 @@ class Serve(Command[None]):
             raise GranolaError(f"{SERVICE_HELP} ({error.name} is missing)") from error
         logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="granola: %(message)s")
         logging.raiseExceptions = False  # a full disk that stops the log must fail no request
-        if self.access_log is not AccessLogName.OFF:
+        if self.access_log:
             _log_accesses()
         with _snapshot(self.snapshot) as where:
             settings = self.settings(where, token)
@@ -184,7 +175,7 @@ class Serve(Command[None]):
             seconds=self.seconds,
             batch_seconds=60 * self.seconds,
             hosts=_hosts(self.host, self.allow_host),
-            access_log=self.access_log.value,
+            access_log=self.access_log,
         )
 
 

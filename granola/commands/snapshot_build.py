@@ -195,14 +195,6 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
             flag="--from",
         ),
     ] = SourceKind.DUMP
-    cache: Annotated[
-        Path | None,
-        Setting(
-            "With --from api: the file that keeps answers; a build that was cut short goes on from it."
-            " OUT.cache if not given.",
-            advanced=True,
-        ),
-    ] = None
     languages: Annotated[
         tuple[str, ...],
         Setting(
@@ -294,7 +286,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         target, kind = out or self.out, self.source_kind
         if kind is SourceKind.API:
             # Both builds of --complete share one cache.
-            cache = self.cache or self.out.with_name(self.out.name + other_sources.CACHE_SUFFIX)
+            cache = self.out.with_name(self.out.name + other_sources.CACHE_SUFFIX)
             url = self.sources[0] if self.sources else None
             return other_sources.build_from_api(target, url=url, cache=cache, **settings)
         if kind is SourceKind.SPARQL:
@@ -334,7 +326,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         check_standard_input(self.sources)
         if str(self.out) in (STANDARD, "."):
             raise UsageError("--out takes a file; a snapshot cannot be written to standard output")
-        given = [*self.ids_from, *self.qa, self.cache, *(source for source in self.sources if source != str(self.out))]
+        given: list[Path | str] = [*self.ids_from, *self.qa, *(source for source in self.sources if source != str(self.out))]
         if self.source_kind is SourceKind.PARQUET:
             given += [path for source in self.sources for path in Path(source).glob("*")]
         check_outputs(self.out, inputs=given, sides=(REJECTS_SUFFIX,), force=True)  # the library checks for the output
@@ -345,8 +337,6 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         kind = self.source_kind
         if kind is not SourceKind.DUMP and (self.workers or self.restart):
             raise UsageError(f"--workers and --restart are for dumps, not for --from {kind}")
-        if kind is not SourceKind.API and self.cache is not None:
-            raise UsageError(f"--cache is for --from api; --from {kind} keeps no answers")
         if self.keep_partial and kind in (SourceKind.API, SourceKind.SPARQL):
             raise UsageError(f"--keep-partial is for files; --from {kind} has none")
         if kind not in SINGLE and not self.sources:

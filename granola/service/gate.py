@@ -172,18 +172,14 @@ class Gate:
             method = _OTHER
         status, seconds = answer.status or 499, time.perf_counter() - answer.began
         self._service.metrics.answered(path, method, status, seconds)
-        if self._settings.access_log == "off":
-            return
-        told = {
-            "time": datetime.now(UTC).isoformat(timespec="milliseconds"), "id": answer.id.decode(),
-            "client": (scope.get("client") or ("-",))[0], "method": scope["method"][:20],
-            "path": quote(scope["path"][:200], safe="/{}"), "status": status, "bytes": answer.size,
-            "milliseconds": round(1000 * seconds, 1),
-        }  # fmt: skip
-        if self._settings.access_log == "json":
+        if self._settings.access_log:
+            told = {
+                "time": datetime.now(UTC).isoformat(timespec="milliseconds"), "id": answer.id.decode(),
+                "client": (scope.get("client") or ("-",))[0], "method": scope["method"][:20],
+                "path": quote(scope["path"][:200], safe="/{}"), "status": status, "bytes": answer.size,
+                "milliseconds": round(1000 * seconds, 1),
+            }  # fmt: skip
             access_log.info(orjson.dumps(told).decode())
-        else:
-            access_log.info("%s %s %s %s %s %d %d B %.1f ms", *told.values())
 
 
 class _Answer:

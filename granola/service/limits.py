@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from abstraction.errors import RowError
 from abstraction.files.records import KNOWN
@@ -19,7 +19,6 @@ from granola.service.problems import HTTPProblem, too_many
 
 MIB = 1 << 20
 SNAPSHOT_HEADER = "granola-snapshot"  # of every answer
-AccessLog = Literal["off", "text", "json"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +50,7 @@ class ServiceSettings:
     memory: int = 700 * MIB
     hang_seconds: float = 10.0
     stuck_seconds: float = 60.0
-    access_log: AccessLog = "off"
+    access_log: bool = False
 
 
 SMALL = 1 << 20  # bytes of the body of a request that is about one question, of one row, of one line

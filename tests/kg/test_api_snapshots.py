@@ -154,11 +154,11 @@ def test_nothing_selected_leaves_nothing(api_server: api.Server, tmp_path: Path)
 def test_by_the_command(api_server: api.Server, tmp_path: Path) -> None:
     granola = str(Path(sys.executable).parent / "granola")
     command = [granola, "snapshot", "build", "--from", "api", api_server.url, "--ids", "Q3,Q4", "--hops", "1"]
-    command += ["--along", "P131", "--out", "out", "--languages", "fr", "--cache", "kept"]
+    command += ["--along", "P131", "--out", "out", "--languages", "fr"]
     environment = {**os.environ, "GRANOLA_CONTACT": "tests@example.org"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.cache"]
     with open_store(tmp_path / "out") as store:
         assert list(store.ids()) == ["Q3", "Q4", "Q5"]
         assert "--from api" in store.manifest()["command"]

@@ -146,7 +146,6 @@ def test_rejected_qa_rows_give_status_1(run: Run, tmp_path: Path) -> None:
         ("build --out w", "--from dump needs a file, or - for standard input"),
         ("build --from sparql --out w", "--from sparql takes one endpoint"),
         ("build --from api a b --out w", "--from api takes one URL or none, not 2"),
-        ("build world.json.gz --cache c --out w", "--cache is for --from api"),
         ("build --from rdf world.json.gz --out w", "no RDF format has the ending .json"),
         ("build --from rdf none.nt --out w", "no such file: none.nt"),
         ("build none.json --out w", "no such file: none.json"),

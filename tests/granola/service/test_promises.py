@@ -237,7 +237,7 @@ def test_a_full_disk_for_temporary_files_stops_nobody(
         with suppress(OSError):
             (full / "x").write_bytes(b"x" * 200_000)
         monkeypatch.setenv("TMPDIR", str(full))
-        with limited(demo_snapshot, workers=2, access_log="json") as service:
+        with limited(demo_snapshot, workers=2, access_log=True) as service:
             for path, body in BODIES.items():
                 assert requests.post(service.address + path, json=body, timeout=60).status_code == 200
             assert "granola_requests_total" in requests.get(f"{service.address}/v1/metrics", timeout=20).text
