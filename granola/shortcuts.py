@@ -252,7 +252,11 @@ def score(
     tiered = _as_tiered(rows)
     if not isinstance(tiered, TieredFile):
         frame = frame_of(rows)
-        known = getattr(rows, "snapshot", None) if frame is None else snapshot_of_frame(frame)
+        known = getattr(rows, "snapshot", None)
+        if frame is not None and _is_pandas(frame):
+            known = frame.to_native().attrs.get(SNAPSHOT)
+        elif frame is not None:
+            known = str(frame[SNAPSHOT][0]) if SNAPSHOT in frame.columns and len(frame) else None
         tiered = TieredFile(rows=tiered, snapshot=known or "unknown")
     if snapshot is not None:
         tiered = replace(tiered, snapshot=snapshot)
@@ -443,13 +447,6 @@ def frame_records(frame: Any) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in rows]
 
 
-def snapshot_of_frame(frame: Any) -> str | None:
-    """The id of the snapshot that the ladders of a frame come from."""
-    if _is_pandas(frame):
-        return frame.to_native().attrs.get(SNAPSHOT)  # type: ignore[no-any-return]  # attrs may contain any value
-    return str(frame[SNAPSHOT][0]) if SNAPSHOT in frame.columns and len(frame) else None
-
-
 def frame_with(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence[Any]], snapshot: str) -> Any:
     """The rows at `places` with `columns` added to their own, as a frame of the same library.
 
@@ -464,22 +461,19 @@ def frame_with(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence
         return table
     import narwhals
 
-    chosen = frame[list(places)]
+    from abstraction.files.records import json_text
+
+    def cell(value: Any) -> Any:
+        is_plain = not isinstance(value, list) or all(isinstance(item, str) for item in value)
+        return value if is_plain else json_text(value)
+
     columns = {**columns, SNAPSHOT: [snapshot] * len(places)}
     series = [
-        narwhals.new_series(name, list(_as_cells(values)), backend=frame.implementation)
+        narwhals.new_series(name, list(map(cell, values)), backend=frame.implementation)
         for name, values in columns.items()
     ]
-    return chosen.with_columns(*series).to_native()
+    return frame[list(places)].with_columns(*series).to_native()
 
 
 def _is_pandas(frame: Any) -> bool:
     return bool(frame.implementation.is_pandas())
-
-
-def _as_cells(values: Iterable[Any]) -> Iterable[Any]:
-    from abstraction.files.records import json_text
-
-    for value in values:
-        is_plain = not isinstance(value, list) or all(isinstance(item, str) for item in value)
-        yield value if is_plain else json_text(value)

@@ -57,18 +57,13 @@ def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path |
     for row in rejected[:SHOWN]:
         note(f"rejected {row.source}: {row.reason}: {row.excerpt}")
     if rejected:
+        # Rejected rows may be in other files than the one that was named.
+        files = dict.fromkeys(_PLACE.sub("", row.source) for row in rejected)
+        others = [file for file in files if Path(file).name != Path(name).name]
+        named = others if others and len(others) == len(files) else [name, *others]
+        more = [f"{len(named) - SHOWN:,} more files"] if len(named) > SHOWN else []
         where = f"; listed in {listed}" if listed else ""
-        note(f"{_files_of(rejected, name)}: {count(len(rejected), 'row')} rejected{where}")
-
-
-def _files_of(rejected: Sequence[RejectedRow], name: str) -> str:
-    """The names of the files with rejected rows; `name` where it is one of them or none is known."""
-    files = dict.fromkeys(_PLACE.sub("", row.source) for row in rejected)
-    # Rejected rows may be in other files than the one that was named.
-    others = [file for file in files if Path(file).name != Path(name).name]
-    named = others if others and len(others) == len(files) else [name, *others]
-    more = [f"{len(named) - SHOWN:,} more files"] if len(named) > SHOWN else []
-    return ", ".join([*named[:SHOWN], *more])
+        note(f"{', '.join([*named[:SHOWN], *more])}: {count(len(rejected), 'row')} rejected{where}")
 
 
 def warn_of_language(language: str, store: Store) -> None:

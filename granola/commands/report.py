@@ -24,7 +24,6 @@ from granola.scoring.shared_settings import LINKED_TO, Force, Samples, Tiered, c
 if TYPE_CHECKING:
     from abstraction.base.faults import OnReject, RejectedRow
     from granola.decoding.support_curve import Outcomes
-    from granola.scoring.predictions import PredictionFile
     from granola.scoring.statistics import Estimate
 
 
@@ -185,7 +184,12 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
             earlier = _check_folder(self.out, force=self.force)
             systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
             if self.colour is not None:
-                _check_number(self.colour, systems.files)
+                # Most unknown names are typing errors.
+                known = sorted({number for file in systems.files for number in file.numeric_fields})
+                if self.colour not in known:
+                    near = difflib.get_close_matches(self.colour, known, n=1)
+                    hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"
+                    raise UsageError(f"no prediction has a number under {self.colour!r}{hint}")
             groups = grouped_scores(systems, self, self, popular=True)
             study = Study(
                 rows=groups.rows,
@@ -270,14 +274,3 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
     elif out.exists() or out.is_symlink():
         raise UsageError(f"{out} is no folder; --out takes one, which is made")
     return []
-
-
-def _check_number(name: str, files: Sequence[PredictionFile]) -> None:
-    """Raise UsageError for a score name that no prediction has."""
-
-    known = sorted({number for file in files for number in file.numeric_fields})
-    if name not in known:
-        # Most unknown names are typing errors.
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"
-        raise UsageError(f"no prediction has a number under {name!r}{hint}")

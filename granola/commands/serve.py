@@ -116,7 +116,10 @@ class Serve(Command[None]):
         logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="granola: %(message)s")
         logging.raiseExceptions = False  # a full disk that stops the log must fail no request
         if self.access_log:
-            _log_accesses()
+            accesses = logging.getLogger("granola.access")
+            accesses.setLevel(logging.INFO)
+            accesses.propagate = False  # the root logger writes warnings to standard error
+            accesses.addHandler(logging.StreamHandler(sys.stdout))
         with _snapshot(self.snapshot) as where:
             settings = self.settings(where, token)
             with closing(open_store(where)) as store:  # a damaged snapshot is reported before workers are started
@@ -198,17 +201,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _log_accesses() -> None:
-    """Write the access log of the service to standard output, a line for each request."""
-    accesses = logging.getLogger("granola.access")
-    accesses.setLevel(logging.INFO)
-    # The root logger writes warnings to standard error.
-    accesses.propagate = False
-    handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    accesses.addHandler(handler)
 
 
 @contextmanager

@@ -326,7 +326,8 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         check_standard_input(self.sources)
         if str(self.out) in (STANDARD, "."):
             raise UsageError("--out takes a file; a snapshot cannot be written to standard output")
-        given: list[Path | str] = [*self.ids_from, *self.qa, *(source for source in self.sources if source != str(self.out))]
+        given: list[Path | str] = [*self.ids_from, *self.qa]
+        given += [source for source in self.sources if source != str(self.out)]
         if self.source_kind is SourceKind.PARQUET:
             given += [path for source in self.sources for path in Path(source).glob("*")]
         check_outputs(self.out, inputs=given, sides=(REJECTS_SUFFIX,), force=True)  # the library checks for the output

@@ -173,7 +173,11 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
                 self._metrics.gauge("granola_waiting", self._service.snapshots.current.reader.waiting)
                 self._metrics.gauge("granola_connections", worker.nr_conns)
                 self._metrics.share()
-                why = self._fault(most)
+                held, over = own_memory(), max(room.overdue(time.monotonic()) for room in ROOMS)
+                if held > most:
+                    why = f"{held // MIB:,} MiB are held, more than {most // MIB:,}"
+                elif over > self._service.settings.stuck_seconds:
+                    why = f"work goes on {over:.0f} s beyond its time"
                 pause = LOOK_SECONDS
                 await asyncio.sleep(LOOK_SECONDS)
             except Exception as error:
@@ -201,13 +205,6 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         seconds = service.settings.batch_seconds if is_long else service.settings.seconds
         worker.cfg.set("graceful_timeout", int(seconds) + 2)
         worker.alive = False
-
-    def _fault(self, most: int) -> str:
-        """Why this worker has to go; empty where it need not."""
-        if (held := own_memory()) > most:
-            return f"{held // MIB:,} MiB are held, more than {most // MIB:,}"
-        over = max(room.overdue(time.monotonic()) for room in ROOMS)
-        return f"work goes on {over:.0f} s beyond its time" if over > self._service.settings.stuck_seconds else ""
 
 
 def own_memory() -> int:
