@@ -149,8 +149,12 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
     models, scoring = table.pop("models", {}), table.pop("scoring", {})
     if not isinstance(models, dict) or not isinstance(scoring, dict) or not models:
         raise UsageError(f'{path}: give models and scoring as tables, and models under [models], as small = "..."')
-    _check_keys(table, ("tiered", "models", "scoring", *ASKING), str(path))
-    _check_keys(scoring, SCORING, f"{path}, [scoring]")
+    known = ("tiered", "models", "scoring", *ASKING)
+    for part, keys, where in ((table, known, f"{path}"), (scoring, SCORING, f"{path}, [scoring]")):
+        for key in (key for key in part if key not in keys):
+            near = difflib.get_close_matches(key, keys, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise UsageError(f"{where}: no key {key}; there are {', '.join(keys)}{hint}")
     for key in ("tiered", "method"):
         if key not in table:
             raise UsageError(f"{path}: {key} is missing")
@@ -176,23 +180,14 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
     return tiered, systems, {"lambda_" if key == "lambda" else key: value for key, value in scoring.items()}
 
 
-def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise UsageError(f"{where}: no key {key}; there are {', '.join(known)}{hint}")
-
-
 def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The name and the settings of each distinct system: values that its method does not use make no further system."""
     from abstraction.models.spec import with_settings
 
     listed = {key for key in ASKING if isinstance(table.get(key), list)}
+    if empty := [key for key in listed if not table[key]]:
+        raise UsageError(f"{empty[0]} is an empty list; give at least one value")
     choices = {key: table[key] if key in listed else [table[key]] for key in ASKING if key in table}
-    for key in listed:
-        if not table[key]:
-            raise UsageError(f"{key} is an empty list; give at least one value")
     # Combinations that differ only in settings without effect have the same name.
     told: set[str] = set()
     for model, *values in product(models, *choices.values()):
@@ -239,9 +234,9 @@ def _is_complete(system: Answer | Aggregate) -> bool:
     if not Path(system.out).is_file() or Path(f"{system.out}{REJECTS_SUFFIX}").exists():
         return False
     if isinstance(system, Answer):
-        if system.model.startswith("replay:"):  # a replay costs nothing, and its recorded answers may have changed
-            return False
-        if record.get("prompts") != hash_of(read_prompts(system.prompts), *METHODS[system.method].prompts):
+        prompts = hash_of(read_prompts(system.prompts), *METHODS[system.method].prompts)
+        # A replay costs nothing, and its recorded answers may have changed.
+        if system.model.startswith("replay:") or record.get("prompts") != prompts:
             return False
     try:
         return (
@@ -253,6 +248,6 @@ def _is_complete(system: Answer | Aggregate) -> bool:
         return False
 
 
-def _write_json(path: Path, data: Mapping[str, Any]) -> None:
+def _write_json(path: Path, data: Any) -> None:
     with atomic_path(path) as temporary:
         temporary.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
