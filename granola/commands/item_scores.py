@@ -138,7 +138,7 @@ class Verdicts(Command[VerdictsReport]):
     printed: Annotated[bool, Setting("The paper's own rows, too.")] = False
     figure: Annotated[
         str | None,
-        Setting("Slice as a paper's figure: garage-3, -4 (of questions), garage-5, -6, conner-2 to -4, caqa-f1."),
+        Setting("Slice as a paper's figure: garage-3, -4 (of questions), garage-5, -6, conner-2 to -4."),
     ] = None
     out: Annotated[
         Path | None,

@@ -142,7 +142,7 @@ def test_texts_are_drawn_as_in_figures_2_to_4(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_evaluators_are_drawn_by_category_and_complexity(tmp_path: Path) -> None:
+def test_evaluators_are_drawn_by_complexity(tmp_path: Path) -> None:
     labels = [("supportive", "supportive"), ("supportive", "irrelevant"), ("irrelevant", "irrelevant"),
               ("contradictory", None)]  # fmt: skip
     rows = [
@@ -151,21 +151,17 @@ def test_evaluators_are_drawn_by_category_and_complexity(tmp_path: Path) -> None
     ]
     path = write(tmp_path / "said.jsonl", rows)
     out = tmp_path / "f1.pdf"
-    Verdicts(judged=(path,), figure="caqa-f1", out=out, resamples=20).run()
+    Verdicts(judged=(path,), by=("complexity",), out=out, resamples=20).run()
     assert out.read_bytes().startswith(b"%PDF")
-    assert points(out, "complexity") == {("graph", "single"): (0.5, 4)}  # micro: two of four
+    assert points(out, "complexity") == {("graph", "single"): (0.5, 4)}  # two of four
     (panel,) = Verdicts(judged=(path,), by=("complexity",)).run().panels
     assert {line: [one.value for _, one in own] for line, own in panel.lines.items()} == {"graph": [0.5]}
-    by_category = points(out, "category")
-    assert by_category["graph", "supportive"] == (0.666667, 4)  # 2 / (2 + 1)
-    assert by_category["graph", "contradictory"] == (0.0, 4)
-    assert ("graph", "partially supportive") not in by_category  # neither is it nor is it said: NaN
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"figure": "garage-7"}, "allowed: caqa-f1, conner-2, .* garage-3"),
+        ({"figure": "garage-7"}, "allowed: conner-2, .* garage-3"),
         ({"figure": "conner-2"}, "is of knowledge"),
         ({"figure": "garage-3"}, "no question with passages"),
         ({"by": ("a",), "out": "x.jpeg"}, r"--out is .*x.jpeg; a figure .* ends in .svg, .png, .pdf"),

@@ -15,18 +15,13 @@ from abstraction.files.records import Record
 from abstraction.files.row_models import RowModel
 from granola.evidence.attribution.attribution_samples import TWO_WAY, AttributionSample, Category, Complexity
 from granola.evidence.evidence_task import (
-    Cells,
     EvidenceTask,
     Forming,
     JudgedQuestion,
     Labels,
-    Place,
     Row,
     SheetForm,
     SheetLine,
-    field_of,
-    places,
-    plain_estimate,
 )
 from granola.scoring.statistics import Estimate, bootstrap_estimate, divide_or_nan, mean_estimate, share_estimate
 
@@ -38,7 +33,6 @@ if TYPE_CHECKING:
 
 NO_LABEL = "unparsed"  # a missing verdict in pairs: it never equals a gold label
 CATEGORIES = tuple(map(str, Category))
-F1 = "F1"  # F1 of one category where slices are categories, else micro-F1
 FACT_SCORE = "FActScore"  # section 5.4; Table 6, 200 samples: 0.58 by people, 0.62 by remaining triples
 TRIPLES_LEFT = "FActScore by triples left"
 BY_PEOPLE = "micro-F1 by people's labels"
@@ -186,28 +180,6 @@ def _read_row(record: Record) -> dict[str, Any]:
     return dict(record.data)
 
 
-def _f1_pairs(row: Row, along: str, score: str, _: Forming) -> Cells | None:
-    """The pair (gold, judged category) that a row adds to F1 in each slice; None for scores other than F1.
-
-    Sliced by category, each pair counts in all four slices: a wrong label is a false positive of one category and a
-    false negative of another.
-    """
-    if score != F1:
-        return None
-    # Two-class samples have no category, so they count in no F1 of categories.
-    if row.get("gold_category") is None:
-        return []
-    pair = row["gold_category"], row.get("category") or NO_LABEL
-    return [(place, pair) for place in (CATEGORIES if along == "category" else places(field_of(row, along)))]
-
-
-def _estimate(values: Sequence[Any], place: Place, forming: Forming) -> Estimate:
-    # Pairs belong to F1; all other scores are means of numbers.
-    if not isinstance(values[0], tuple):
-        return plain_estimate(values, place, forming)
-    return _f1_estimate(values, macro_f1([str(place)]) if place in CATEGORIES else micro_f1, forming)
-
-
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:
     citations = "\n".join(f"[{number}] {text}" for number, text in enumerate(item.get("citations") or (), 1))
     shown = {"question": str(item.get("question") or ""), "statement": str(item.get("statement") or "")}
@@ -237,8 +209,6 @@ ATTRIBUTION = EvidenceTask(
     main="micro-F1",
     scores=scores_of,
     value=lambda row, score, _: AttributionVerdict.model_validate(row).value(score),
-    cells=_f1_pairs,
-    estimate=_estimate,
     sheet=SheetForm(
         shown=("question", "statement", "citations"), questions=(CATEGORY,), lines=_sheet_lines, verdict=_people_verdict
     ),
