@@ -29,10 +29,6 @@ COMPLEXITY = {
     Shape.TREE: Complexity.INTERSECTION,
     Shape.UNION: Complexity.UNION,
 }
-# queries per batch: few reads of the store, and little memory
-_BATCH = 512
-
-
 # Samples of the paper's Table 4: training, testing, all.
 PAPER_COUNTS: Mapping[str, tuple[int, int, int]] = {
     "all": (137_211, 23_963, 161_174),
@@ -45,9 +41,13 @@ PAPER_COUNTS: Mapping[str, tuple[int, int, int]] = {
     Complexity.UNION: (5_347, 886, 6_233),
     Complexity.INTERSECTION: (11_286, 4_179, 15_465),
 }
-
 # Shares of all samples in Table 4, by category and by complexity.
 PAPER_SHARES = {one: counts[2] / PAPER_COUNTS["all"][2] for one, counts in PAPER_COUNTS.items() if one != "all"}
+LEFT_OUT, DROPPED = "query left out: ", "sample dropped: "  # prefixes of the keys of `counts`; a reason follows
+_MOST_ANSWERS = 3  # of a query
+_PARTIAL_FACTOR = 1.3  # chosen so that the number of names or words does not reveal the category
+WITHIN = 0.015  # tolerated difference from each share of Table 4
+_BATCH = 512  # queries per batch: few reads of the store, and little memory
 
 
 class CategoryShares(StrEnum):
@@ -60,12 +60,6 @@ class CategoryShares(StrEnum):
 
     PAPER = "paper"
     ALL = "all"
-
-
-LEFT_OUT, DROPPED = "query left out: ", "sample dropped: "  # prefixes of the keys of `counts`; a reason follows
-_MOST_ANSWERS = 3  # of a query
-_PARTIAL_FACTOR = 1.3  # chosen so that the number of names or words does not reveal the category
-WITHIN = 0.015  # tolerated difference from each share of Table 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

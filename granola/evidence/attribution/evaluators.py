@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from abstraction.files.row_models import finite
-from abstraction.models.chat_model import ChatModel, Sampling
+from abstraction.models.chat_model import ChatModel
 from abstraction.models.spec import open_classifier, open_entailment
 from abstraction.models.text_scorers import EntailmentModel, TextPair
 from granola.base.code_hash import hash_of_modules
@@ -277,9 +277,9 @@ class EvaluatorWords:
         pool = read_samples(self.examples) if self.examples is not None and self.shots else ()
         examples = prompted.draw_examples(pool, self.shots, categories=list(prompted.LABELS[kind]), seed=self.seed)
         evaluator = prompted.DecomposedEvaluator if kind == "decomposed" else prompted.CategoryEvaluator
-        # Models that reason before the label need room; replies are cut for storage.
-        sampling = Sampling(max_tokens=1_000, temperature=self.temperature)
-        return evaluator(model=model, kind=kind, examples=examples, sampling=sampling, replacing=self.prompts)
+        return evaluator(
+            model=model, kind=kind, examples=examples, temperature=self.temperature, replacing=self.prompts
+        )  # fmt: skip
 
 
 def _parse_share(where: str) -> float:

@@ -11,7 +11,7 @@ import random
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import as_file, files
 from itertools import islice
 from pathlib import Path
@@ -74,9 +74,10 @@ class PromptedEvaluator(ABC):
     model: ChatModel
     kind: str
     examples: Sequence[AttributionSample] = ()
-    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=256))
+    temperature: float = 0.0
     replacing: Path | str | None = None
     prompt_kinds: ClassVar[tuple[PromptKind, ...]]
+    most_tokens: ClassVar[int] = 1_000  # models that reason before the label need room; replies are cut for storage
 
     def __post_init__(self) -> None:
         """Read the prompts. Raises PromptError."""
@@ -84,7 +85,8 @@ class PromptedEvaluator(ABC):
             # Each kind has its own folder; the true/false prompt is shared.
             sets = (self.kind.replace("-", "_"), "shared")
             self.prompts = load_prompts((*self.prompt_kinds, AGAIN, TRUTH), bundled, self.replacing, sets=sets)
-        self.sampling = sampling_of(self.model, self.sampling)
+        sampling = Sampling(max_tokens=self.most_tokens, temperature=self.temperature)
+        self.sampling = sampling_of(self.model, sampling)
 
     def signature(self) -> str:
         """`KIND|shots:N-HASH|model:NAME-HASH|prompt:HASH|temperature:T|v:HASH`."""
@@ -251,9 +253,9 @@ class GeneratedEntailment(PromptedEvaluator):
     """
 
     kind: str = "autois"
-    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=8))
     premise: PremiseIs = PremiseIs.EVIDENCE
     prompt_kinds = (PAIR,)
+    most_tokens = 8
 
     def signature(self) -> str:
         """The signature of `PromptedEvaluator`, with the premise."""
