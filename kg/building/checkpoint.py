@@ -1,7 +1,7 @@
 """The work of a build on disk, so that the same command continues a killed build.
 
 A folder next to the output contains the unfinished snapshot and, in a second database, all other state: the
-request, the position in the sources, the ids seen, counts, rejects and names. Both change together, in one
+request, the position in the sources, the ids seen, counts and rejects. Both change together, in one
 transaction per checkpoint: a process may be killed at any moment. (A machine that loses its power may leave them
 broken; then the build begins anew with --restart.)
 """
@@ -28,19 +28,12 @@ _TABLES = (
     "CREATE TABLE notes.state (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE notes.ids (name TEXT, page INTEGER, bits BLOB, PRIMARY KEY (name, page))",
     "CREATE TABLE notes.reject (at INTEGER PRIMARY KEY, reason TEXT, record TEXT)",
-    "CREATE TABLE notes.name (key TEXT, language TEXT, kind INTEGER, entity INTEGER, ordinal INTEGER)",
-    "CREATE TABLE notes.replaced (entity INTEGER PRIMARY KEY, row INTEGER NOT NULL)",
     "CREATE TABLE notes.edge (subject INTEGER, property INTEGER, value INTEGER,"
     " PRIMARY KEY (subject, property, value)) WITHOUT ROWID",
 )
-# Names of an entity's earlier occurrence do not count.
-NAMES = (
-    "SELECT key, language, kind, entity, ordinal FROM notes.name AS one WHERE NOT EXISTS"
-    " (SELECT 1 FROM notes.replaced WHERE entity = one.entity AND row >= one.rowid)"
-)
 
 
-class BuildFolder:
+class BuildFolder(WorkFolder):
     """The folder of one build, locked while it is open. `state` is the state at the last checkpoint, {} at first.
 
     `request` must equal the request of the build that is continued. Raises SnapshotError where another build is
@@ -48,35 +41,34 @@ class BuildFolder:
     """
 
     def __init__(self, out: Path, request: Mapping[str, Any], *, restart: bool = False) -> None:
-        self._folder = WorkFolder(out, error=SnapshotError)
-        self.folder = self._folder.path
+        super().__init__(out, error=SnapshotError)
         self.connection = sqlite3.connect(":memory:")
         try:
             if restart:
-                self._folder.clear()
+                self.clear()
             self.state: dict[str, Any] = {}
             self._open(orjson.loads(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)))
         except BaseException:
-            self.close() if self._folder.kept else self.discard()
+            self.close() if self.kept else self.remove()
             raise
         self._last = time.monotonic()
 
     @property
     def snapshot(self) -> Path:
         """The snapshot under construction."""
-        return self.folder / _SNAPSHOT
+        return self.path / _SNAPSHOT
 
     def _open(self, request: Any) -> None:
         if not self.snapshot.exists():  # killed when all was done but tidying up
-            self._folder.clear()
+            self.clear()
         self._connect()
         if self.state:
-            self._folder.check(self.state["request"], request)
+            self.check(self.state["request"], request)
             self.connection.execute("BEGIN")
             return
         # Nothing was kept yet, or not even the tables were finished.
         self.connection.close()
-        self._folder.clear()
+        self.clear()
         self._connect()
         for table in _TABLES:
             self.connection.execute(table)
@@ -85,7 +77,7 @@ class BuildFolder:
 
     def _connect(self) -> None:
         connection = self.connection = sqlite3.connect(self.snapshot, isolation_level=None)
-        connection.execute("ATTACH ? AS notes", (str(self.folder / _NOTES),))
+        connection.execute("ATTACH ? AS notes", (str(self.path / _NOTES),))
         for database in ("main", "notes"):
             filling.hasten(connection, journal="DELETE", database=database)
         with contextlib.suppress(sqlite3.OperationalError):  # no such table
@@ -135,9 +127,9 @@ class BuildFolder:
     def close(self) -> None:
         """Leave the folder as the last checkpoint has it."""
         self.connection.close()
-        self._folder.close()
+        super().close()
 
-    def discard(self) -> None:
+    def remove(self) -> None:
         """Close, and remove the folder."""
         self.connection.close()
-        self._folder.remove()
+        super().remove()

@@ -48,7 +48,7 @@ from kg.reading.snaks import (
     read_time,
 )
 from kg.store import schema
-from kg.store.entity_rows import DATATYPE_CODES, UUID, NameRow, Record, TermRow, encode_value, name_row, stored_name
+from kg.store.entity_rows import DATATYPE_CODES, UUID, Record, TermRow, encode_value, stored_name
 from kg.store.filling import digest_bytes, digest_of
 
 _RANKS = {"preferred": schema.PREFERRED, "normal": schema.NORMAL, "deprecated": schema.DEPRECATED}
@@ -67,34 +67,24 @@ class TypedRowMaker:
         self._properties: dict[str, int] = {}
         self._targets: dict[str, tuple[int, int | str]] = {}
 
-    def record(self, entity: Any, number: int, heard: set[str]) -> tuple[Record, list[NameRow]]:
-        """The record of an entity and its names; the languages of its labels are added to `heard`.
-
-        Raises `Unreadable` where `Pieces.readable` would remove a part.
-        """
+    def record(self, entity: Any, number: int) -> Record:
+        """The record of an entity. Raises `Unreadable` where `Pieces.readable` would remove a part."""
         terms: list[TermRow] = []
-        names: list[NameRow] = []
-        for code, term in by_language(entity.labels):
-            if term.language != code:
-                raise _OTHER_LANGUAGE
-            terms.append((number, code, schema.LABEL, 0, term.value))
-            names += name_row(term.value, code, schema.LABEL, number, 0)
-        for code, term in by_language(entity.descriptions):
-            if term.language != code:
-                raise _OTHER_LANGUAGE
-            terms.append((number, code, schema.DESCRIPTION, 0, term.value))
+        for kind, given in ((schema.LABEL, entity.labels), (schema.DESCRIPTION, entity.descriptions)):
+            for code, term in by_language(given):
+                if term.language != code:
+                    raise _OTHER_LANGUAGE
+                terms.append((number, code, kind, 0, term.value))
         for code, group in by_language(entity.aliases):
             for ordinal, term in enumerate(group):
                 if term.language != code:
                     raise _OTHER_LANGUAGE
                 terms.append((number, code, schema.ALIAS, ordinal, term.value))
-                names += name_row(term.value, code, schema.ALIAS, number, ordinal)
-        heard.update(row[1] for row in terms if row[2] == schema.LABEL)
         terms.sort()
         statements = self._statements(entity.claims, number, entity.id) if entity.claims else []
         sitelinks = entity.sitelinks
         flat = list(chain.from_iterable(terms))
-        return (number, len(sitelinks) if sitelinks else 0, entity.datatype, flat, statements), names
+        return number, len(sitelinks) if sitelinks else 0, entity.datatype, flat, statements
 
     def check(self, subject: str, prop: str, statement: TypedStatement) -> None:
         """Raise `Unreadable` where a statement cannot be stored as one row."""
@@ -303,9 +293,9 @@ class ExtractionPlan:
 class BlockRows(msgspec.Struct, array_like=True, gc=False):
     """The rows and counts extracted from a block.
 
-    `numbers`: every item and property, in order; `kept` lists for each whether it is selected. `records` and `names`:
-    for each selected entity its rows (see `kg.store.entity_rows.record_of`) and the rows of its names. `tallies`: for
-    each other entity the keys to count it under (see `kg.building.id_sets.key_of`). `digest`: the sum of the
+    `numbers`: every item and property, in order; `kept` lists for each whether it is selected. `records`:
+    for each selected entity its rows (see `kg.store.entity_rows.record_of`). `tallies`: for each other entity the keys
+    to count it under (see `kg.building.id_sets.key_of`). `digest`: the sum of the
     records' digests. `entities`: the number of objects read, of all kinds. In a survey: `edges` as (property, subject,
     value), and `named`, the entities that have one of the names.
     """
@@ -314,10 +304,8 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
     numbers: list[Any] = []
     kept: list[Any] = []
     records: list[Any] = []
-    names: list[Any] = []
     tallies: list[Any] = []
     rejects: list[Reject] = []
-    heard: list[Any] = []
     redirects: list[Any] = []
     digest: bytes = b""
     edges: list[Any] = []
@@ -342,26 +330,24 @@ class Extractor:
     def read(self, block: Block, limit: int | None = None) -> BlockRows:
         """The rows of selected entities and the counts of the others, or the edges and names that a survey collects."""
         batch = BlockRows(
-            numbers=[], kept=[], records=[], names=[], tallies=[], rejects=[], redirects=[], edges=[], named=[]
+            numbers=[], kept=[], records=[], tallies=[], rejects=[], redirects=[], edges=[], named=[]
         )
-        heard: set[str] = set()
         digests = 0
         for line, text in lines_of(block):
             if batch.entities == limit:
                 break
             try:
-                digests += self._line(text, batch, heard)
+                digests += self._line(text, batch)
                 batch.entities += 1
             except _REFUSED:
                 for at, parsed in parse(Block(line=line, data=text, single=True)):
                     if batch.entities == limit:
                         break
-                    digests += self._in_pieces(at, parsed, batch, heard)
-        batch.heard = sorted(heard)
+                    digests += self._in_pieces(at, parsed, batch)
         batch.digest = digest_bytes(digests)
         return batch
 
-    def _line(self, text: bytes, batch: BlockRows, heard: set[str]) -> int:
+    def _line(self, text: bytes, batch: BlockRows) -> int:
         """Add one entity, and return its digest. Raises one of _REFUSED, with nothing added."""
         recipe = self._recipe
         if not recipe.everything or recipe.excluded:
@@ -376,24 +362,23 @@ class Extractor:
                     return self._passed_over(batch, number, list(self._rows.edges(sketch.claims)), named)
         entity = self._whole(text)
         number = _number(entity)
-        record, names = self._rows.record(entity, number, heard)
+        record = self._rows.record(entity, number)
         if entity.redirects is not UNSET and (merged := number_of(entity.redirects.source)) not in (None, number):
             batch.redirects.append((merged, number))
         encoded = self._encode(record)
         batch.numbers.append(number)
         batch.kept.append(True)
         batch.records.append(msgspec.Raw(encoded))
-        batch.names.append(names)
         return digest_of(encoded)
 
-    def _in_pieces(self, line: int, parsed: Any, batch: BlockRows, heard: set[str]) -> int:
+    def _in_pieces(self, line: int, parsed: Any, batch: BlockRows) -> int:
         """Add the readable parts of an entity, and its unreadable parts as rejects."""
         if isinstance(parsed, Reject):
             batch.rejects.append(replace(parsed, line=line))
             return 0
         batch.entities += 1
         text, rejects = self._pieces.readable(parsed)
-        digest = self._line(text, batch, heard) if text is not None else 0
+        digest = self._line(text, batch) if text is not None else 0
         if text is None or (batch.kept and batch.kept[-1]):  # rejects only of selected entities
             batch.rejects += [replace(reject, line=line) for reject in rejects]
         return digest

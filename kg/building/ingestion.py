@@ -12,13 +12,13 @@ import orjson
 from msgspec import structs
 
 from kg.base.model import id_of
+from kg.base.terms import normalise_anew
 from kg.building.checkpoint import BuildFolder
 from kg.building.closure import numbers_of
 from kg.building.extraction import BlockRows
 from kg.building.id_sets import IdSet, PairCounts
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
-from kg.store.entity_rows import NameRow
 from kg.store.filling import digest_bytes, digest_of, entities_digest
 
 _SHOWN = 5  # ids in a warning
@@ -69,9 +69,7 @@ class Ingester:
         self._encode = msgspec.msgpack.Encoder().encode
         state = work.state.get("collected", {})
         self.seen = work.ids("seen")
-        self.kept = work.ids("kept")
         self.duplicates: int = state.get("duplicates", 0)
-        self.heard: set[str] = set(state.get("heard", ()))
         self._digest = int(state.get("digest", "0"), 16)
         self.rejects = rejects
         self.tally = PairCounts(self._connection, "notes.tally")
@@ -90,38 +88,29 @@ class Ingester:
     def keep(self, reading: dict[str, Any]) -> None:
         """Make a checkpoint after the rows added so far."""
         self.tally.spill()
-        state = {
-            "duplicates": self.duplicates,
-            "heard": sorted(self.heard),
-            "digest": f"{self._digest:x}",
-        }
+        state = {"duplicates": self.duplicates, "digest": f"{self._digest:x}"}
         self._work.checkpoint(
             {"phase": "reading", "reading": reading, "collected": state},
-            {"seen": self.seen, "kept": self.kept},
+            {"seen": self.seen},
         )
 
     def add(self, source: str, batch: BlockRows) -> None:
         """Add the results of a block."""
         for reject in batch.rejects:
             self.rejects.add(source, reject)
-        self.heard.update(batch.heard)
         for merged, target in batch.redirects:
             self.redirect(merged, target)
         add = self.seen.add
         new = [add(number) for number in batch.numbers]
         if all(new):
             filling.insert(self._connection, batch.records)
-            self._stage_names(chain.from_iterable(batch.names))
             self.tally.add(chain.from_iterable(batch.tallies))
-            for number, kept in zip(batch.numbers, batch.kept, strict=True):
-                if kept:
-                    self.kept.add(number)
             self._digest += int.from_bytes(batch.digest, "big")
         else:
             self._add_singly(batch, new)
 
     def _add_singly(self, batch: BlockRows, new: list[bool]) -> None:
-        selected = zip(batch.records, batch.names, strict=True)
+        selected = iter(batch.records)
         others = iter(batch.tallies)
         for number, kept, is_new in zip(batch.numbers, batch.kept, new, strict=True):
             self.duplicates += not is_new
@@ -129,25 +118,16 @@ class Ingester:
                 keys = next(others)
                 self.tally.add(keys if is_new else ())
                 continue
-            record, names = next(selected)
-            if not self.kept.add(number):
+            record = next(selected)
+            if not is_new:
                 self.drop([number])
             filling.insert(self._connection, [record])
-            self._stage_names(names)
             self._digest += digest_of(self._encode(record))
-
-    def _stage_names(self, names: Iterable[NameRow]) -> None:
-        """Keep the rows of `name`, which are sorted in at the end."""
-        self._connection.executemany("INSERT INTO notes.name VALUES (?, ?, ?, ?, ?)", names)
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Take entities out again."""
         for number in numbers:
             self._digest -= entities_digest(self._connection, number)
-            # Names of its earlier occurrence, which were kept until now, are passed over at the end.
-            self._connection.execute(
-                "INSERT OR REPLACE INTO notes.replaced SELECT ?, ifnull(max(rowid), 0) FROM notes.name", (number,)
-            )
             filling.remove(self._connection, [number])
 
     def redirect(self, merged: int, target: int) -> None:
@@ -162,9 +142,10 @@ class Ingester:
         self._connection.executemany(
             "INSERT OR IGNORE INTO temp.asked VALUES (?)", ((number,) for number in asked if number < 0)
         )
+        self._connection.create_function("normalise", 1, normalise_anew, deterministic=True)
         run(
-            "INSERT OR IGNORE INTO temp.asked SELECT entity FROM notes.name"
-            " WHERE entity < 0 AND key IN (SELECT value FROM json_each(?))",
+            "INSERT OR IGNORE INTO temp.asked SELECT entity FROM term WHERE entity < 0"
+            f" AND kind <> {schema.DESCRIPTION} AND normalise(text) IN (SELECT value FROM json_each(?))",
             (orjson.dumps(sorted(keys)).decode(),),
         )
         counted = "(subject > 0 OR subject IN (SELECT id FROM temp.asked))"

@@ -14,7 +14,7 @@ from typing import Any, TypedDict, Unpack
 from kg.base.files import atomic_path, folder_of, put_in_place, why_unwritten
 from kg.base.scope import Scope
 from kg.base.terms import with_fallbacks
-from kg.building.checkpoint import NAMES, BuildFolder
+from kg.building.checkpoint import BuildFolder
 from kg.building.closure import EdgeTable, numbers_of, survey_properties
 from kg.building.extraction import BlockRows, ExtractionPlan
 from kg.building.ingestion import Ingester, Rejects
@@ -22,7 +22,7 @@ from kg.building.source_pass import Progress, SourcePass
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.reading.dump import STDIN, opened, unclosed
 from kg.reading.entity_json import Reject
-from kg.store import filling
+from kg.store import filling, schema
 
 __all__ = ["REJECTS_SUFFIX", "BuildSettings", "Origin", "Progress", "Report", "build", "check_output", "check_request"]
 
@@ -207,7 +207,9 @@ class _BuildJob:
             raise SelectionError(f"none of the {seen} entities read is selected; widen the selection or the source")
         asked_for = origin.scope if origin else scope
         idle = self.work.state.get("idle", ())
-        unheard = sorted(set(settings.get("languages") or ()) - ingester.heard)
+        label = f"SELECT 1 FROM term WHERE language = ? AND kind = {schema.LABEL} LIMIT 1"
+        asked = sorted(set(settings.get("languages") or ()))
+        unheard = [code for code in asked if self.work.connection.execute(label, (code,)).fetchone() is None]
         warnings = [
             *(unclosed(name) for name in reading.unclosed),
             *(f"no selected entity has a label in language {code!r}; is the code right?" for code in unheard),
@@ -236,7 +238,6 @@ class _BuildJob:
             },
             ingester.tally.values(),
             ingester.tally.properties(),
-            names=NAMES,
             digest=ingester.digest,
         )
         return frequent
@@ -308,7 +309,7 @@ def _leave(work: BuildFolder, error: BaseException | None, *, keep: bool) -> Non
     if keep and error is not None and not isinstance(error, SelectionError) and work.can_continue:
         work.close()
     else:
-        work.discard()
+        work.remove()
 
 
 @contextmanager
@@ -331,7 +332,7 @@ def _copy_pipes(sources: Sequence[Path | str], scope: Scope, work: BuildFolder) 
         piped = str(source) == STDIN
         name = "stdin" if piped else Path(source).name
         if scope.needs_graph and (piped or not (Path(source).is_file() or Path(source).is_dir())):
-            copy = work.folder / f"source-{number}"
+            copy = work.path / f"source-{number}"
             with opened(source) as given, copy.open("wb") as stream:
                 shutil.copyfileobj(given, stream)
             readable.append((copy, name))

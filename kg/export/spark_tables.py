@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -134,49 +135,44 @@ def _decode_lines(spark: Any, paths: Sequence[Path], languages: frozenset[str] |
         )
         lines = part if lines is None else lines.unionAll(part)
     names = [path.name for path in paths]
-    return lines.mapInArrow(_Decoding(names, languages), _DECODED).persist(StorageLevel.DISK_ONLY)  # type: ignore[union-attr]
+    return lines.mapInArrow(partial(_decode, names, languages), _DECODED).persist(StorageLevel.DISK_ONLY)  # type: ignore[union-attr]
 
 
-class _Decoding:
+def _decode(names: Sequence[str], languages: frozenset[str] | None, batches: Iterable[Any]) -> Iterator[Any]:
     """Lines -> decoded entities: (side, number, place in the source, rows and merged ids)."""
+    import pyarrow  # type: ignore[import-untyped]  # ships no stubs
 
-    def __init__(self, names: Sequence[str], languages: frozenset[str] | None) -> None:
-        self._names = names
-        self._languages = languages
+    schema = pyarrow.schema(
+        [
+            ("side", pyarrow.int8()), ("number", pyarrow.int64()), ("source", pyarrow.int32()),
+            ("block", pyarrow.int64()), ("place", pyarrow.int64()), ("payload", pyarrow.binary()),
+        ]
+    )  # fmt: skip
+    place, extractor = 0, Extractor(ExtractionPlan(everything=True, languages=languages))
+    for batch in batches:
+        rows: list[tuple[int, int, int, int, int, bytes]] = []
+        for source, block, line in _columns([batch], "source", "block", "line"):
+            for side, number, payload in _decode_line(extractor, line, names[source], block):
+                rows.append((side, number, source, block, place, payload))
+                place += 1
+        if rows:
+            yield record_batch(rows, schema)
 
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow  # type: ignore[import-untyped]  # ships no stubs
 
-        schema = pyarrow.schema(
-            [
-                ("side", pyarrow.int8()), ("number", pyarrow.int64()), ("source", pyarrow.int32()),
-                ("block", pyarrow.int64()), ("place", pyarrow.int64()), ("payload", pyarrow.binary()),
-            ]
-        )  # fmt: skip
-        place, extractor = 0, Extractor(ExtractionPlan(everything=True, languages=self._languages))
-        for batch in batches:
-            rows: list[tuple[int, int, int, int, int, bytes]] = []
-            for source, block, line in _columns([batch], "source", "block", "line"):
-                for side, number, payload in self._line(extractor, line, source, block):
-                    rows.append((side, number, source, block, place, payload))
-                    place += 1
-            if rows:
-                yield record_batch(rows, schema)
-
-    def _line(self, extractor: Extractor, line: bytes, source: int, block: int) -> Iterator[tuple[int, int, bytes]]:
-        if block == 0:
-            line = line.removeprefix(BOM_UTF8)
-        batch = extractor.read(Block(line=0, data=line, single=True))
-        for reject in batch.rejects:
-            # `block`: where its piece of the file begins; Spark numbers no lines.
-            record = {"source": self._names[source], "block": block, **replace(reject, line=None).to_json()}
-            yield _REJECT, 0, orjson.dumps(record)
-        merged = [(id_of(source), id_of(target)) for source, target in batch.redirects]
-        for encoded in batch.records:
-            entity = entity_of(msgspec.msgpack.decode(encoded), Decoder())
-            rows = rows_of([entity]) | {"redirects": [pair for pair in merged if pair[1] == entity.id]}
-            side = _ITEM if entity.id[0] == "Q" else _PROPERTY
-            yield side, int(entity.id[1:]), pickle.dumps(rows, protocol=5)
+def _decode_line(extractor: Extractor, line: bytes, source: str, block: int) -> Iterator[tuple[int, int, bytes]]:
+    if block == 0:
+        line = line.removeprefix(BOM_UTF8)
+    batch = extractor.read(Block(line=0, data=line, single=True))
+    for reject in batch.rejects:
+        # `block`: where its piece of the file begins; Spark numbers no lines.
+        record = {"source": source, "block": block, **replace(reject, line=None).to_json()}
+        yield _REJECT, 0, orjson.dumps(record)
+    merged = [(id_of(old), id_of(target)) for old, target in batch.redirects]
+    for encoded in batch.records:
+        entity = entity_of(msgspec.msgpack.decode(encoded), Decoder())
+        rows = rows_of([entity]) | {"redirects": [pair for pair in merged if pair[1] == entity.id]}
+        side = _ITEM if entity.id[0] == "Q" else _PROPERTY
+        yield side, int(entity.id[1:]), pickle.dumps(rows, protocol=5)
 
 
 def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:
@@ -193,7 +189,7 @@ def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:
     rows: dict[str, int] = {}
     for table in tables:
         columns = ", ".join(f"`{name}` {_SPARK_TYPES[of]}" for name, of in TABLES[table].items())
-        rows[table] = _write(ordered.mapInArrow(_TableRows(table), columns), folder, table)
+        rows[table] = _write(ordered.mapInArrow(partial(_table_rows, table), columns), folder, table)
     return rows
 
 
@@ -206,23 +202,18 @@ def _write(frame: Any, folder: Path, table: Table) -> int:
     return sum(parquet.read_metadata(path).num_rows for path in (folder / table).glob("part-*.parquet"))
 
 
-class _TableRows:
+def _table_rows(table: Table, batches: Iterable[Any]) -> Iterator[Any]:
     """Decoded entities in order, of which the last occurrence of each counts -> their rows of a table."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        schema = arrow_schema(self._table)
-        held: list[tuple[Any, ...]] = []
-        for _, group in groupby(_columns(batches, "side", "number", "payload"), key=lambda row: row[:2]):
-            *_, (_, _, last) = group
-            held += pickle.loads(last)[self._table]
-            if len(held) >= _ROWS:
-                yield record_batch(held, schema)
-                held = []
-        if held:
+    schema = arrow_schema(table)
+    held: list[tuple[Any, ...]] = []
+    for _, group in groupby(_columns(batches, "side", "number", "payload"), key=lambda row: row[:2]):
+        *_, (_, _, last) = group
+        held += pickle.loads(last)[table]
+        if len(held) >= _ROWS:
             yield record_batch(held, schema)
+            held = []
+    if held:
+        yield record_batch(held, schema)
 
 
 def _columns(batches: Iterable[Any], *names: str) -> Iterator[tuple[Any, ...]]:

@@ -24,8 +24,6 @@ from kg.reading.snaks import LONGEST_NAME, Unreadable, canonical, is_language, s
 # The beginning of every line of a dump, in the order that Wikibase writes.
 HEAD = re.compile(rb'\{"type":"(?:item|property)","id":"([QP][1-9][0-9]{0,17})"')
 
-_KNOWN: set[str] = set()  # language codes that were looked at
-_MOST_KNOWN = 10_000  # entries of the cache
 _OTHER = "urn:granola:other"  # stands in for any type of value that is not known
 
 
@@ -239,11 +237,8 @@ def by_language(terms: Any) -> list[tuple[str, Any]]:
     if not terms:
         return []
     if type(terms) is dict:
-        if not _KNOWN.issuperset(terms):
-            if not all(map(is_language, terms)):
-                raise Unreadable("bad-term", "no language code")
-            if len(_KNOWN) < _MOST_KNOWN:
-                _KNOWN.update(terms)
+        if not all(map(is_language, terms)):
+            raise Unreadable("bad-term", "no language code")
         return list(terms.items())
     if type(terms) is list:
         raise Unreadable("bad-term", "a list, not a map by language")

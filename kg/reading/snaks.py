@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 import orjson
 
@@ -41,6 +42,7 @@ def finite_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+@lru_cache(maxsize=10_000)
 def is_language(code: str) -> bool:
     """Whether it is a language code by its form."""
     return _LANGUAGE.match(code) is not None

@@ -26,12 +26,10 @@ from kg.base.model import (
     id_of,
     number_of,
 )
-from kg.base.terms import normalise_anew
 from kg.store import schema
 
 StatementRow = tuple[int, int, int, int, int, int | str | None, str | None, bytes | str, int | str | None]
 TermRow = tuple[int, str, int, int, str]
-NameRow = tuple[str, str, int, int, int]
 # An entity whole: number, sitelinks, datatype, then its rows of term and of statement, each in the order of
 # their keys and all columns of all rows in one list.
 Record = tuple[int, int, str | None, list[Any], list[Any]]
@@ -45,13 +43,6 @@ _RANKS = (Rank.DEPRECATED, Rank.NORMAL, Rank.PREFERRED)  # by the numbers in `kg
 _KINDS = (SnakKind.SOMEVALUE, SnakKind.NOVALUE, *[SnakKind.VALUE] * 7)  # by the value types in `kg.store.schema`
 DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
 UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
-
-
-def name_row(text: str, language: str, kind: int, number: int, ordinal: int) -> tuple[NameRow, ...]:
-    """The row by which a label or alias is found, or none where nothing of it remains to compare."""
-    # Names seldom repeat, so the cache of `normalise` would only take memory.
-    key = normalise_anew(text)
-    return ((key, language, kind, number, ordinal),) if key else ()
 
 
 def record_of(entity: Entity, number: int) -> Record:

@@ -194,12 +194,6 @@ def remove(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
         connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", rows)
 
 
-NAMES = (
-    "SELECT normalise(text) AS key, language, kind, entity, ordinal FROM term"
-    f" WHERE kind <> {schema.DESCRIPTION} AND key <> ''"
-)
-
-
 def redirect(connection: sqlite3.Connection, merged: Mapping[str, str]) -> None:
     """Record ids that were merged into others."""
     connection.executemany(
@@ -214,12 +208,11 @@ def seal(
     other_values: Iterable[tuple[int, int, int]],
     other_properties: Iterable[tuple[int, int]],
     *,
-    names: str = NAMES,
     digest: int | None = None,
 ) -> dict[str, Any]:
     """Derive names, indexes, counts and the snapshot id, write the manifest and commit.
 
-    `names`: a query for the rows of `name`. `digest`: the sum over the entities where it is known.
+    `digest`: the sum over the entities where it is known.
     """
     run = connection.execute
     for table in ("name", "value_count", "property_count", "manifest"):
@@ -230,7 +223,11 @@ def seal(
     run(f"DELETE FROM redirect WHERE source IN {here} OR target NOT IN {here}")
     # Names seldom repeat here, so the cache of `normalise` would only take memory.
     connection.create_function("normalise", 1, normalise_anew, deterministic=True)
-    run(f"INSERT INTO name {names} ORDER BY key, language, kind, entity, ordinal")
+    run(
+        "INSERT INTO name SELECT normalise(text) AS key, language, kind, entity, ordinal FROM term"
+        f" WHERE kind <> {schema.DESCRIPTION} ORDER BY key, language, kind, entity, ordinal"
+    )
+    run("DELETE FROM name WHERE key = ''")  # nothing of these remains to compare
     run(
         "INSERT INTO value_count SELECT property, value, count(DISTINCT subject) FROM statement"
         f" WHERE type = {schema.ENTITY} AND rank > 0 AND value IN (SELECT id FROM entity)"

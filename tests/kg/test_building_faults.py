@@ -75,7 +75,7 @@ def test_a_full_disk_before_the_first_checkpoint_leaves_nothing(tmp_path: Path) 
     with pytest.raises(sqlite3.OperationalError, match="full"):
         one.checkpoint({"phase": "reading", "filler": "x" * 100_000}, {})
     assert not one.can_continue
-    one.discard()
+    one.remove()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="open files are looked up in /proc")
