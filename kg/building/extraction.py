@@ -293,11 +293,11 @@ class ExtractionPlan:
 class BlockRows(msgspec.Struct, array_like=True, gc=False):
     """The rows and counts extracted from a block.
 
-    `numbers`: every item and property, in order; `kept` lists for each whether it is selected. `records`:
-    for each selected entity its rows (see `kg.store.entity_rows.record_of`). `tallies`: for each other entity the keys
-    to count it under (see `kg.building.id_sets.key_of`). `digest`: the sum of the
-    records' digests. `entities`: the number of objects read, of all kinds. In a survey: `edges` as (property, subject,
-    value), and `named`, the entities that have one of the names.
+    `numbers`: every item and property, in order; `kept` lists for each whether it is selected. `records`: for each
+    selected entity its rows (see `kg.store.entity_rows.record_of`). `tallies`: for each other entity the keys to count
+    it under (see `kg.building.id_sets.key_of`). `digest`: the sum of the records' digests. `entities`: the number of
+    objects read, of all kinds. In a survey: `edges` as (property, subject, value), and `named`, the entities that have
+    one of the names.
     """
 
     entities: int = 0
@@ -329,9 +329,7 @@ class Extractor:
 
     def read(self, block: Block, limit: int | None = None) -> BlockRows:
         """The rows of selected entities and the counts of the others, or the edges and names that a survey collects."""
-        batch = BlockRows(
-            numbers=[], kept=[], records=[], tallies=[], rejects=[], redirects=[], edges=[], named=[]
-        )
+        batch = BlockRows()  # each has lists of its own
         digests = 0
         for line, text in lines_of(block):
             if batch.entities == limit:
@@ -357,7 +355,7 @@ class Extractor:
                 sketch = self._sketch(text)
                 number = _number(sketch)
                 picked = self._picks(number)
-                named = self._named and not picked and any(normalise(text) in recipe.keys for text in _texts(sketch))
+                named = self._named and not picked and any(normalise(name) in recipe.keys for name in _texts(sketch))
                 if recipe.along or not (picked or named):
                     return self._passed_over(batch, number, list(self._rows.edges(sketch.claims)), named)
         entity = self._whole(text)

@@ -30,31 +30,29 @@ def parts_of(key: int | str) -> tuple[int, int]:
 
 
 class PairCounts:
-    """The number of entities that have each property and each pair (property, entity value); spills to a table.
+    """The number of entities that have each property and each pair (property, entity value).
 
-    `table` is created in the database of `connection` if it is missing; counting continues from its rows.
+    Counts in memory spill to the table `notes.tally`, which is made if it is missing; counting continues from its rows.
     """
 
-    def __init__(self, connection: sqlite3.Connection, table: str = "tally", *, held: int | None = None) -> None:
-        self._held = _HELD if held is None else held
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self._counts: Counter[int | str] = Counter()
         self._connection = connection
-        self._table = table
         connection.execute(
-            f"CREATE TABLE IF NOT EXISTS {table} (property INTEGER, value INTEGER, n INTEGER,"
+            "CREATE TABLE IF NOT EXISTS notes.tally (property INTEGER, value INTEGER, n INTEGER,"
             " PRIMARY KEY (property, value)) WITHOUT ROWID"
         )
 
     def add(self, keys: Iterable[int | str]) -> None:
         """Count entities, each by its keys without repeats."""
         self._counts.update(keys)
-        if len(self._counts) > self._held:
+        if len(self._counts) > _HELD:
             self.spill()
 
     def spill(self) -> None:
         """Move the counts in memory into the table."""
         self._connection.executemany(
-            f"INSERT INTO {self._table} VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n",
+            "INSERT INTO notes.tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n",
             sorted((*parts_of(key), n) for key, n in self._counts.items()),
         )
         self._counts.clear()
@@ -63,15 +61,14 @@ class PairCounts:
         """(property, value, entities), ascending."""
         self.spill()
         yield from self._connection.execute(
-            f"SELECT property, value, n FROM {self._table} WHERE value <> 0 ORDER BY property, value"
+            "SELECT property, value, n FROM notes.tally WHERE value <> 0 ORDER BY property, value"
         )
 
     def properties(self) -> list[tuple[int, int]]:
         """(property, entities), ascending."""
         self.spill()
-        return self._connection.execute(
-            f"SELECT property, n FROM {self._table} WHERE value = 0 ORDER BY property"
-        ).fetchall()
+        rows = self._connection.execute("SELECT property, n FROM notes.tally WHERE value = 0 ORDER BY property")
+        return rows.fetchall()
 
 
 # A set of entity numbers that stays small: one bit each, in pages made where they are needed.

@@ -48,13 +48,11 @@ class Rejects:
         for (record,) in self._connection.execute("SELECT record FROM notes.reject ORDER BY at"):
             yield record.encode() + b"\n"
 
-    def first(self) -> str | None:
-        """The first in words."""
-        for record in self.records():
-            one = orjson.loads(record)
-            line = f", line {one['line']}" if "line" in one else ""
-            return f"{one['source']}{line}: {one['reason']}: {one['detail']}"
-        return None
+    def first(self) -> str:
+        """The first in words, where there is one."""
+        one = orjson.loads(next(iter(self.records())))
+        line = f", line {one['line']}" if "line" in one else ""
+        return f"{one['source']}{line}: {one['reason']}: {one['detail']}"
 
 
 class Ingester:
@@ -72,7 +70,7 @@ class Ingester:
         self.duplicates: int = state.get("duplicates", 0)
         self._digest = int(state.get("digest", "0"), 16)
         self.rejects = rejects
-        self.tally = PairCounts(self._connection, "notes.tally")
+        self.tally = PairCounts(self._connection)
 
     def unmet(self, ids: Iterable[str]) -> list[str]:
         """A warning where ids that were named are neither among the entities read nor merged into another."""
@@ -89,17 +87,14 @@ class Ingester:
         """Make a checkpoint after the rows added so far."""
         self.tally.spill()
         state = {"duplicates": self.duplicates, "digest": f"{self._digest:x}"}
-        self._work.checkpoint(
-            {"phase": "reading", "reading": reading, "collected": state},
-            {"seen": self.seen},
-        )
+        self._work.checkpoint({"phase": "reading", "reading": reading, "collected": state}, {"seen": self.seen})
 
     def add(self, source: str, batch: BlockRows) -> None:
         """Add the results of a block."""
         for reject in batch.rejects:
             self.rejects.add(source, reject)
-        for merged, target in batch.redirects:
-            self.redirect(merged, target)
+        # Ids that were merged into another.
+        self._connection.executemany("INSERT OR REPLACE INTO redirect VALUES (?, ?)", batch.redirects)
         add = self.seen.add
         new = [add(number) for number in batch.numbers]
         if all(new):
@@ -130,10 +125,6 @@ class Ingester:
             self._digest -= entities_digest(self._connection, number)
             filling.remove(self._connection, [number])
 
-    def redirect(self, merged: int, target: int) -> None:
-        """Record an id that was merged into another."""
-        self._connection.execute("INSERT OR REPLACE INTO redirect VALUES (?, ?)", (merged, target))
-
     def drop_unused_properties(self, asked: IdSet, keys: Iterable[str]) -> None:
         """Take out the properties that nobody asked for and no statement or qualifier of the others uses."""
         run = self._connection.execute
@@ -142,12 +133,13 @@ class Ingester:
         self._connection.executemany(
             "INSERT OR IGNORE INTO temp.asked VALUES (?)", ((number,) for number in asked if number < 0)
         )
-        self._connection.create_function("normalise", 1, normalise_anew, deterministic=True)
-        run(
-            "INSERT OR IGNORE INTO temp.asked SELECT entity FROM term WHERE entity < 0"
-            f" AND kind <> {schema.DESCRIPTION} AND normalise(text) IN (SELECT value FROM json_each(?))",
-            (orjson.dumps(sorted(keys)).decode(),),
-        )
+        if names := sorted(keys):
+            self._connection.create_function("normalise", 1, normalise_anew, deterministic=True)
+            run(
+                "INSERT OR IGNORE INTO temp.asked SELECT entity FROM term WHERE entity < 0"
+                f" AND kind <> {schema.DESCRIPTION} AND normalise(text) IN (SELECT value FROM json_each(?))",
+                (orjson.dumps(names).decode(),),
+            )
         counted = "(subject > 0 OR subject IN (SELECT id FROM temp.asked))"
         unused = run(
             "SELECT id FROM entity WHERE id < 0 AND id NOT IN (SELECT id FROM temp.asked)"

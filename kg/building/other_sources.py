@@ -41,7 +41,7 @@ def build_from_rdf(paths: Sequence[Path | str], out: Path | str, **settings: Unp
     from kg.reading.rdf_files import RDFReading
 
     out = Path(out)
-    check_request(paths, out, limit=None, force=settings.get("force", False))
+    check_request(paths, out, settings)
     reading = RDFReading(
         paths=[str(path) for path in paths],
         languages=with_fallbacks(settings.get("languages")),
@@ -75,7 +75,7 @@ def build_from_parquet(
     from kg.reading.parquet_tables import ParquetTables
 
     out = Path(out)
-    check_output(out, force=force)
+    check_output(out, {"force": force})
     source = ParquetTables(folder)
 
     def entities() -> Iterator[Entity]:
@@ -125,7 +125,7 @@ def build_from_api(
     from kg.web.answer_cache import Cache
 
     out = Path(out)
-    check_output(out, force=settings.get("force", False))
+    check_output(out, settings)
     scope = _scope_for(settings, "the API")
     if scope.classes:
         raise SelectionError("the API cannot select by classes; name ids or names, or take a dump or --from sparql")
@@ -159,7 +159,7 @@ def build_from_sparql(
     from kg.reading.sparql import Endpoint, SPARQLEntities
 
     out = Path(out)
-    check_output(out, force=settings.get("force", False))
+    check_output(out, settings)
     scope = _scope_for(settings, "an endpoint")
     languages = with_fallbacks(settings.get("languages"))
     asked = Endpoint(endpoint, patience=patience)

@@ -101,12 +101,12 @@ def build(
     Rejects are listed in `out` + ".rejects.jsonl", a file that exists only if there are any. Raises SourceError
     where a source is damaged, empty or no dump, SelectionError where nothing is selected, SnapshotError where `out`
     exists and `force` is not set, where the disk is full, and where another build is running or left its work,
-    FileNotFoundError; `out` then stays as it was.
+    FileNotFoundError; `out` then stays as it was. TypeError for a setting that there is not.
     """
     out = Path(out)
     scope = settings.get("scope") or Scope()
     limit = settings.get("limit")
-    check_request(sources, out, limit=limit, force=settings.get("force", False))
+    check_request(sources, out, settings)
     languages = with_fallbacks(settings.get("languages"))
     frequent_of = sorted(settings.get("frequent_of", ()))
     request = {
@@ -146,7 +146,7 @@ def build(
     )
 
 
-def check_request(sources: Sequence[Path | str], out: Path, *, limit: int | None, force: bool) -> None:
+def check_request(sources: Sequence[Path | str], out: Path, settings: BuildSettings) -> None:
     """Check what can be checked before hours are spent on reading; raises as `build` does."""
     if not sources:
         raise SourceError("no source given; name at least one dump file, or - for standard input")
@@ -157,16 +157,22 @@ def check_request(sources: Sequence[Path | str], out: Path, *, limit: int | None
             raise FileNotFoundError(2, "no such file", str(source))
         if str(source) != STDIN and out.is_file() and out.samefile(source):
             raise SnapshotError(f"{out} is both source and output; name another file to write")
+    check_output(out, settings)
+
+
+def check_output(out: Path, settings: BuildSettings) -> None:
+    """Raises SnapshotError where a snapshot cannot be put at `out`, SelectionError for a bad limit, TypeError for a
+    setting that there is not; before hours are spent on reading.
+    """
+    if unknown := settings.keys() - BuildSettings.__annotations__.keys():
+        allowed = ", ".join(BuildSettings.__annotations__)
+        raise TypeError(f"a build has no setting {', '.join(sorted(unknown))}; it has {allowed}")
+    limit = settings.get("limit")
     if limit is not None and limit < 1:
         raise SelectionError(f"limit must be 1 or more, not {limit}")
-    check_output(out, force=force)
-
-
-def check_output(out: Path, *, force: bool) -> None:
-    """Raises SnapshotError where a snapshot cannot be put at `out`, before hours are spent on reading."""
     if out.is_dir():
         raise SnapshotError(f"{out} is a folder; name the file to write")
-    if out.exists() and not force:
+    if out.exists() and not settings.get("force", False):
         raise SnapshotError(f"{out} exists already; give --force to replace it")
 
 

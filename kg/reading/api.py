@@ -7,10 +7,8 @@ ids that were merged or are missing, answers cut off for their size.
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import orjson
@@ -32,6 +30,7 @@ from kg.web.client import AT_ONCE, RetryDelays, ServiceClient, TryAgain, retry_a
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 BATCH = 50  # ids a call, and entities of one search: the API's own limits
 LONGEST_NAME = 250  # characters of a label or alias, which WikiData allows
+_UNDER_WAY = 4 * AT_ONCE  # calls, so that a failure leaves few
 PAGES = 4  # pages of one search: further namesakes are listed, not fetched
 _NAME = re.compile(r"\w")
 _PROPS = "labels|descriptions|aliases|claims|sitelinks|datatype"
@@ -61,12 +60,8 @@ class WikiDataAPI:
         self.client = ServiceClient(address, patience or RetryDelays())
         self._cache = cache
         self._params = {
-            "action": "wbgetentities",
-            "format": "json",
-            "props": _PROPS,
-            "redirects": "yes",
-            "maxlag": "5",
-        }
+            "action": "wbgetentities", "format": "json", "props": _PROPS, "redirects": "yes", "maxlag": "5",
+        }  # fmt: skip
         if languages is not None:
             # mul is always requested: labels that all languages share are stored only there.
             self._params["languages"] = "|".join(sorted({*languages, "mul"}))
@@ -82,8 +77,8 @@ class WikiDataAPI:
         asked = [(name, code) for name in searchable for code in sorted(set(languages))]
         bearers: set[str] = set()
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbsearchentities") as pool:
-            for at in range(0, len(asked), BATCH):  # so that a failure leaves few calls under way
-                for ids in pool.map(lambda search: self._search(*search), asked[at : at + BATCH]):
+            for at in range(0, len(asked), _UNDER_WAY):
+                for ids in pool.map(lambda search: self._search(*search), asked[at : at + _UNDER_WAY]):
                     bearers.update(ids)
         return sorted(bearers)
 
@@ -119,22 +114,12 @@ class WikiDataAPI:
         are in the cache.
         """
         unique_ids = list(dict.fromkeys(ids))
+        batches = [unique_ids[at : at + BATCH] for at in range(0, len(unique_ids), BATCH)]
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbgetentities") as pool:
-            running: deque[tuple[list[str], Future[dict[str, bytes]]]] = deque()
-            batches = (unique_ids[at : at + BATCH] for at in range(0, len(unique_ids), BATCH))
-            try:
-                while True:
-                    for batch in islice(batches, AT_ONCE + 1 - len(running)):
-                        running.append((batch, pool.submit(self._batch, batch)))
-                    if not running:
-                        return
-                    batch, future = running.popleft()
-                    bodies = future.result()
-                    for entity_id in batch:
-                        yield entity_id, orjson.loads(bodies[entity_id])
-            finally:
-                for _, future in running:
-                    future.cancel()
+            for at in range(0, len(batches), _UNDER_WAY):
+                some = batches[at : at + _UNDER_WAY]
+                for batch, bodies in zip(some, pool.map(self._batch, some), strict=True):
+                    yield from ((entity_id, orjson.loads(bodies[entity_id])) for entity_id in batch)
 
     def _batch(self, ids: Sequence[str]) -> dict[str, bytes]:
         asked = "&".join(f"{name}={value}" for name, value in sorted(self._params.items()) if name != "maxlag")

@@ -167,32 +167,18 @@ class SQLiteStore:
         properties: Collection[str] | None = None,
     ) -> dict[str, Entity]:
         """See `Store.entities`."""
-        ids_of: dict[int, list[str]] = {}
-        for entity_id in ids:
-            number = number_of(entity_id)
-            if number is not None:
-                ids_of.setdefault(number, []).append(entity_id)
-        entities: dict[str, Entity] = {}
+        ids_of = {number: entity_id for entity_id in ids if (number := number_of(entity_id)) is not None}
         numbers = list(ids_of)
+        read: dict[int, Entity] = {}
         for at in range(0, len(numbers), _CHUNK):
-            chunk = numbers[at : at + _CHUNK]
-            for number, entity in self._read(chunk, languages, properties).items():
-                for entity_id in ids_of[number]:
-                    entities[entity_id] = entity
-        if self._redirected and len(entities) < len(ids_of):
-            missing = [number for number, asked in ids_of.items() if asked[0] not in entities]
-            targets = dict(
-                self._rows(
-                    "SELECT source, target FROM redirect WHERE source IN (SELECT value FROM json_each(?))",
-                    (_json(missing),),
-                )
-            )
-            read = self._read(sorted(set(targets.values())), languages, properties) if targets else {}
-            for source, target in targets.items():
-                if target in read:
-                    for entity_id in ids_of[source]:
-                        entities[entity_id] = read[target]
-        return {entity_id: entities[entity_id] for entity_id in ids if entity_id in entities}
+            read |= self._read(numbers[at : at + _CHUNK], languages, properties)
+        if self._redirected and len(read) < len(numbers):
+            missing = _json([number for number in numbers if number not in read])
+            sql = "SELECT source, target FROM redirect WHERE source IN (SELECT value FROM json_each(?))"
+            targets = dict(self._rows(sql, (missing,)))
+            found = self._read(sorted(set(targets.values())), languages, properties) if targets else {}
+            read |= {source: found[target] for source, target in targets.items() if target in found}
+        return {entity_id: read[number] for number, entity_id in ids_of.items() if number in read}
 
     def _read(
         self, numbers: list[int], languages: Collection[str] | None, properties: Collection[str] | None
@@ -210,9 +196,7 @@ class SQLiteStore:
         terms = {number: [row[1:] for row in group] for number, group in groupby(rows, key=itemgetter(0))}
         statements = self._statements(ids, {number: id_of(number) for number, _, _ in heads}, properties)
         return {
-            number: entity_with(
-                id_of(number), sitelinks, datatype, terms.get(number, ()), statements.get(number, ())
-            )
+            number: entity_with(id_of(number), sitelinks, datatype, terms.get(number, ()), statements.get(number, ()))
             for number, sitelinks, datatype in heads
         }
 
