@@ -23,7 +23,6 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,8 +35,8 @@ SUFFIX = ".txt"
 LONGEST = 2000  # most characters of one slot's text; a longer text is cut and ends in ...
 _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*$", re.MULTILINE)
 _SLOT = re.compile(r"\{\{([^{}\n]*)\}\}")
-# The opening of an instruction such as [INST], and every closing bracket.
-_INSTRUCTION = re.compile(r"\[(?=\s*+/?\s*+(?:inst|system|user|assistant))|\]", re.IGNORECASE)
+# The opening of an instruction such as [INST].
+_INSTRUCTION = re.compile(r"\[(?=\s*+/?\s*+(?:inst|system|user|assistant))", re.IGNORECASE)
 # Replaces characters by which models separate turns, and which close slots, by similar ones without meaning.
 _HARMLESS = str.maketrans({"<": "‹", ">": "›", "＜": "‹", "＞": "›", "{": "(", "}": ")", "`": "'"})
 
@@ -94,7 +93,7 @@ class Prompt:
 def harmless(text: str) -> str:
     """Text from data, made safe for a slot: one line, no control or invisible characters, no marks of turns.
 
-    Angle brackets become ‹ ›, braces round brackets, and [INST], [system] and the like lose their square brackets.
+    Angle brackets become ‹ ›, braces and the opening bracket of [INST], [system] and the like round ones.
     """
     letters = []
     for letter in unicodedata.normalize("NFC", text):
@@ -102,22 +101,8 @@ def harmless(text: str) -> str:
         category = unicodedata.category(letter)
         is_hidden = category in ("Cc", "Cs", "Co", "Cn") or (category == "Cf" and letter not in "\u200c\u200d")
         letters.append(" " if is_hidden else letter)
-    line = _without_instructions(" ".join("".join(letters).split()).translate(_HARMLESS))
+    line = _INSTRUCTION.sub("(", " ".join("".join(letters).split()).translate(_HARMLESS))
     return line if len(line) <= LONGEST else line[: LONGEST - 3].rstrip() + "..."
-
-
-def _without_instructions(line: str) -> str:
-    """The line with the opening bracket of each instruction, and the next free closing one, made round; unclosed ones
-    stay.
-    """
-    letters = list(line)
-    open_: deque[int] = deque()
-    for match in _INSTRUCTION.finditer(line):
-        if match[0] == "[":
-            open_.append(match.start())
-        elif open_:
-            letters[open_.popleft()], letters[match.start()] = "(", ")"
-    return "".join(letters)
 
 
 def parse_prompt(text: str, kind: PromptKind, where: str) -> Prompt:

@@ -198,7 +198,9 @@ class AnswerFactsReader:
         self.graph.fetch(layer)
         starts = [qid for qid in layer if not self._is_continent(qid)]
         around = dict.fromkeys(i for qid in starts for prop in LOOSE for i in self.graph.targets(qid, prop))
-        loose = dict.fromkeys(i for i in around if not self._is_organised(i))
+        # An organisation is no region: its parts lie where it lies.
+        kinds = {i: self._gazetteer.classes(i) for i in around}
+        loose = {i: None for i in around if not kinds[i] or not PLACES.isdisjoint(kinds[i])}
         names: set[str] = set()
         for depth in range(DEPTH):
             self.graph.fetch(layer)
@@ -234,10 +236,6 @@ class AnswerFactsReader:
 
     def _is_continent(self, qid: str) -> bool:
         return CONTINENT in self.graph.classes(qid)
-
-    def _is_organised(self, qid: str) -> bool:
-        """Whether the entity is an organisation: its parts lie where it lies, so it is no region around them."""
-        return PLACES.isdisjoint(self._gazetteer.classes(qid)) and bool(self._gazetteer.classes(qid))
 
     def _spans_states(self, qid: str) -> bool:
         """Whether the entity is a part of the world that spans several states."""

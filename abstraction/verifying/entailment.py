@@ -115,8 +115,12 @@ class EntailmentChecker:
         else:
             asked = (read_wording(row.question, self.graph.shown_in).kind or ANY).asks
             asked = "any" if asked in ("date", "quantity") else asked  # these are recognised by their evidence
+        # The entities of level 1, and all candidates of an answer without one.
+        first = row.levels[0].tiers
+        answers = [tier.qid for tier in first if tier.qid]
+        answers += [i for link in row.links for i in linked_ids(link)] if len(answers) < len(first) else []
         facts = _RowFacts(
-            row=row, answers=answer_candidates(row), dates=tuple(self._question_dates(row)), asked=asked,
+            row=row, answers=tuple(dict.fromkeys(answers)), dates=tuple(self._question_dates(row)), asked=asked,
             values=AnswerValues(row.levels[0], str(row.extra.get("language") or "en")),
         )  # fmt: skip
         rising = set(rising_tiers(row.levels))
@@ -254,7 +258,12 @@ class EntailmentChecker:
             yield from _step_flaws(step, classing=classing, last=step in last)
         written = {bare(s.words) for s in last if s.description}
         for name in tier.names():
-            if not self._is_name(name, qid) and bare(name) not in written and not self._is_as_large(name, qid):
+            if self._is_name(name, qid) or bare(name) in written:
+                continue
+            # Or the name of a surrounding place of the same extent: Greater London for London.
+            around = [m.id for m in self.graph.find(name) if m.id.startswith("Q")]
+            self.graph.fetch(around)
+            if not any(same_extent(self.graph, qid, outer) for outer in around):
                 yield Finding(flaw=Flaw.FOREIGN_NAME, detail=f"{name!r} for {qid} ({self.graph.label(qid)})")
 
     def _words_of_steps(self, reached: _Reached, rules: Sequence[str], asked: str) -> set[str]:
@@ -328,12 +337,6 @@ class EntailmentChecker:
         ids = {qid for step in reached.used for qid in (step.subject, step.target) if qid}
         return any("Q5" in self.graph.classes(i) or self.graph.statements(i, "P27") for i in ids)
 
-    def _is_as_large(self, name: str, qid: str) -> bool:
-        """Whether the name is that of a surrounding place of the same extent: Greater London for London."""
-        around = [m.id for m in self.graph.find(name) if m.id.startswith("Q")]
-        self.graph.fetch(around)
-        return any(same_extent(self.graph, qid, outer) for outer in around)
-
     def _is_name(self, name: str, qid: str) -> bool:
         names = self._names_of(qid).forms
         if bare(name) in names or " ".join(all_words(bare(name))) in names:
@@ -375,16 +378,6 @@ class EntailmentChecker:
             cores=tuple(core for core, each in zip(cores, words, strict=True) if core and core != each),
             demonyms=frozenset({w for d in demonyms for w in content(d)} | {normalise(d) for d in demonyms if d}),
         )
-
-
-def answer_candidates(row: TieredRow) -> tuple[str, ...]:
-    """The entities that the answers of the row may mean: those of level 1, and all candidates of an answer without
-    one.
-    """
-    tiers = row.levels[0].tiers
-    ids_of_tiers = [tier.qid for tier in tiers if tier.qid]
-    candidates = [i for link in row.links for i in linked_ids(link)] if len(ids_of_tiers) < len(tiers) else []
-    return tuple(dict.fromkeys((*ids_of_tiers, *candidates)))
 
 
 def _step_flaws(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[Finding]:

@@ -66,7 +66,11 @@ def _replay_statement(
     graph: Graph, evidence: Evidence, subject: str, entity: Entity | None, dates: Sequence[TimeValue]
 ) -> tuple[ReplayedStep | None, list[Finding]]:
     in_words = f"{subject} {evidence.property} {evidence.value}"
-    statement = _find_statement(entity, evidence) if entity is not None else None
+    # The statement that the evidence names; for evidence without a statement id, the one with its value.
+    held = [s for s in entity.statements if s.property == evidence.property] if entity is not None else []
+    statement = next((s for s in held if s.id == evidence.statement), None)
+    if statement is None and evidence.statement is None:
+        statement = next((s for s in held if value_of(s) == evidence.value), None)
     if statement is None:
         return None, [Finding(flaw=Flaw.STATEMENT_GONE, detail=f"{in_words} ({evidence.statement})")]
     if value_of(statement) != evidence.value:
@@ -79,15 +83,6 @@ def _replay_statement(
         words="" if statement.target else evidence.value or "",
     )
     return step, [Finding(flaw=flaw, detail=in_words) for flaw in _statement_flaws(graph, statement, dates)]
-
-
-def _find_statement(entity: Entity, evidence: Evidence) -> Statement | None:
-    """The statement that the evidence names; for evidence without a statement id, the one with its value."""
-    held = [s for s in entity.statements if s.property == evidence.property]
-    by_id = next((s for s in held if s.id == evidence.statement), None)
-    if by_id is not None or evidence.statement is not None:
-        return by_id
-    return next((s for s in held if value_of(s) == evidence.value), None)
 
 
 def _statement_flaws(graph: Graph, statement: Statement, dates: Sequence[TimeValue]) -> list[Flaw]:

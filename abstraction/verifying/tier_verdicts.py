@@ -244,7 +244,10 @@ class Judge:
 
     def _verdict_by_entities(self, facts: AnswerFacts, tier: Tier, how: NameRelation) -> tuple[VerdictKind, str]:
         """The verdict by the entities with the name of the tier, or as a phrase where it is no name."""
-        linked = self._entities_with_name(facts, tier)
+        linked = [tier.qid] if tier.qid else [m.id for m in self.graph.find(tier.text) if m.id.startswith("Q")]
+        self.graph.fetch(linked)
+        # Where the answer is a place, only places are meant: the region Lazio, not the club.
+        linked = [i for i in linked if not facts.place or not PLACES.isdisjoint(self.maker.classes(i))]
         if beside := self.placing.sibling_reason(facts, linked):
             return VerdictKind.SIBLING, beside
         if any(a in self.facts_reader.above(i).ids for i in linked for a in facts.answers):
@@ -256,13 +259,6 @@ class Judge:
         if self.phrases.is_phrase(tier.text, linked):
             return self.phrases.verdict(facts, tier)
         return self._verdict_on_name(facts, tier, how, linked)
-
-    def _entities_with_name(self, facts: AnswerFacts, tier: Tier) -> list[str]:
-        """The entities with the name of the tier; only places where the answer is one: the region Lazio, not the club.
-        """
-        linked = [tier.qid] if tier.qid else [m.id for m in self.graph.find(tier.text) if m.id.startswith("Q")]
-        self.graph.fetch(linked)
-        return [i for i in linked if not facts.place or not PLACES.isdisjoint(self.maker.classes(i))]
 
     def _verdict_on_name(
         self, facts: AnswerFacts, tier: Tier, how: NameRelation, linked: list[str]

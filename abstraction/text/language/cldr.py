@@ -57,10 +57,7 @@ def territory_names(code: str, *, regions: bool = False) -> Mapping[str, str]:
 
     Empty for a language that CLDR does not have.
     """
-    name = cldr_name(code)
-    if name is None:
-        return {}
-    territories = _Locale(name).at("territories")
+    territories = _Locale(cldr_name(code) or "root").at("territories")
     return {known: _plain(text) for known, text in territories.items() if known.isdigit() == regions}
 
 
@@ -107,6 +104,7 @@ def cldr_data(code: str) -> dict[str, Any]:
     """CLDR's data of a language under the keys of a language file; of the root locale where CLDR lacks the language."""
     locale = _Locale(cldr_name(code) or "root")
     names, short = locale.at("languages"), locale.date("short")
+    group, currency = locale.symbol("group"), locale.at("currency_formats", "standard").pattern
     return {
         "name": names.get(locale.name) or names.get(code.split("-")[0], code),
         "month_names": locale.month_names(),
@@ -117,7 +115,12 @@ def cldr_data(code: str) -> dict[str, Any]:
         "read": _reading_patterns(locale),
         "points": [[expression, "day-first"] for expression in _date_patterns(locale)],
         "numeric_day_first": short.find("{d") < short.find("{m"),
-        "numbers": _number_signs(locale),
+        "numbers": {
+            "decimal": locale.symbol("decimal"), "group": group, "grouped_from": 4,
+            "later_group": locale.at("decimal_formats", None).grouping[1], "zero": _ZEROS.get(locale.numbering, "0"),
+            "groups_read": "".join(dict.fromkeys([group.replace("’", "'"), " "])),
+            "signs_after": currency.find("¤") > currency.find("0"), "plural_from_two": False,
+        },
         "quantities": {
             "about": [locale.about()], "fewer": ["<"], "more": [">"],
             "per": [], "ones": [], "dozens": [], "fractions": {}, "between": "", "and": "–", "to": "–",
@@ -293,16 +296,6 @@ def _loose_pattern(literal: str, *, points_required: bool = False) -> str:
     space = " ?" if re.search(r"[^\w\s,،]" if points_required else r"[^\w\s]", literal) else " "
     parts = (space if part.isspace() else re.escape(folded(part)) for part in re.split(r"(\s+)", literal))
     return re.sub(r"([,،])(?= )" if points_required else r"(\\\.|[,،])", r"\1?", "".join(parts))
-
-
-def _number_signs(locale: _Locale) -> dict[str, Any]:
-    group, currency = locale.symbol("group"), locale.at("currency_formats", "standard").pattern
-    return {
-        "decimal": locale.symbol("decimal"), "group": group, "grouped_from": 4,
-        "later_group": locale.at("decimal_formats", None).grouping[1], "zero": _ZEROS.get(locale.numbering, "0"),
-        "groups_read": "".join(dict.fromkeys([group.replace("’", "'"), " "])),
-        "signs_after": currency.find("¤") > currency.find("0"), "plural_from_two": False,
-    }  # fmt: skip
 
 
 def _power_words(locale: _Locale) -> dict[int, list[str]]:

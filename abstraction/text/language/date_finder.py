@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal
 
-from abstraction.text.language.calendar_units import MOST_DAYS, CalendarUnit, Kind, day_number, unit_of
+from abstraction.text.language.calendar_units import CalendarUnit, Kind, day_number, unit_of
 from abstraction.text.language.date_reader import CENTURY_OF_YEARS, ParsedDate, parse_date, year_of_two_digits
 from abstraction.text.language.language_data import any_of, with_plain_digits
 from abstraction.text.language.languages import Language, language
@@ -164,34 +164,12 @@ def words_in(lower: str) -> list[str]:
     return lower.replace("-", " ").replace(",", " ").replace(".", " ").split()
 
 
-@cache
-def _usual_date_pattern(words: Language) -> re.Pattern[str]:
-    """A pattern of whole dates in the most frequent forms, tried first because most gold answers have them."""
-    month = rf"(?:{any_of(words.month_numbers)})"
-    day_month = rf"(?P<a>{month})\.? (?P<d>\d{{1,2}}),? |(?P<e>\d{{1,2}})\.? (?P<b>{month})\.? |(?P<c>{month})\.? "
-    return re.compile(rf"(?:{day_month})?(?P<y>[1-9]\d{{3}})")
-
-
-def _usual_date(text: str, words: Language) -> IntervalClaim | None:
-    match = _usual_date_pattern(words).fullmatch(text.lower()) if text[-4:].isdecimal() else None
-    if match is None:
-        return None
-    month = words.month_numbers.get(match["a"] or match["b"] or match["c"] or "", 0)
-    day = int(match["d"] or match["e"] or 0)
-    if day > MOST_DAYS[month - 1]:
-        return None
-    unit = CalendarUnit("day" if day else "month" if month else "year", int(match["y"]), month, day)
-    return IntervalClaim(*unit.days(), text, 0, len(text))
-
-
 @bounded_cache(entries=_KEPT, longest=_LONGEST)
 def dates(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     """All dates in a text of the language, left to right; bare numbers of 3 or 4 digits are years."""
     if not may_be_date(text, code):
         return ()
     words = language(code)
-    if usual := _usual_date(text, words):
-        return (usual,)
     found = list(_find_dates(text, words))
     for claim in _find_dates(text, language(BESIDE)) if words.code != BESIDE else ():
         if not any(map(str.isalpha, claim.text)):
@@ -364,8 +342,6 @@ def whole_date(text: str, code: str = "en", ranges: Literal["ranges", ""] = "") 
     """
     if not may_be_date(text, code):
         return None
-    if usual := _usual_date(text, language(code)):
-        return usual
     claims = dates(text, code)
     if len(claims) == 1:
         lower = lowered(text)[1]

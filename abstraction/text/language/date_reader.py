@@ -176,8 +176,7 @@ def _parse_point(text: str, reading: _Reading, *, inherited: _DatePoint | None =
     part = ""
     if match := words.patterns["part"].match(text):
         part, text = match.lastgroup or "", text[match.end() :]
-    of_parts = (_parse_decade, _parse_century)
-    for parse in of_parts if part else (*of_parts, _parse_season_or_numeric):
+    for parse in (_parse_decade_or_century, *(() if part else (_parse_season_or_numeric,))):
         if parsed := parse(text, reading):
             return _DatePoint(parsed.value, parsed.style, marked, common, part or parsed.part)
     if (parsed := _parse_calendar_date(text, reading)) is None or (part and parsed.value.precision > 10):
@@ -185,12 +184,19 @@ def _parse_point(text: str, reading: _Reading, *, inherited: _DatePoint | None =
     return _DatePoint(parsed.value, parsed.style, marked, common, part)
 
 
-def _parse_decade(text: str, reading: _Reading) -> _DatePoint | None:
-    match = reading.words.patterns["decade"].fullmatch(text.lstrip("'") if reading.likelier else text)
-    year = int(match["y"]) if match else reading.words.decade_words.get(text, 0)
+def _parse_decade_or_century(text: str, reading: _Reading) -> _DatePoint | None:
+    words = reading.words
+    match = words.patterns["decade"].fullmatch(text.lstrip("'") if reading.likelier else text)
+    year = int(match["y"]) if match else next((n for n, word in words.spoken_decades.items() if word == text), 0)
     if match is None or (len(match["y"]) < 3 and not reading.marked):
         year = year_of_two_digits(year, CENTURY_OF_DECADES) if reading.likelier and year else 0
-    return _DatePoint(TimeValue(year=reading.sign * year, precision=8)) if year else None
+    if year:
+        return _DatePoint(TimeValue(year=reading.sign * year, precision=8))
+    for key, size, precision in (("century", 100, 7), ("millennium", 1000, 6)):
+        if match := words.patterns[key].fullmatch(text):
+            number = words.count_of(match["n"])
+            return _DatePoint(TimeValue(year=reading.sign * (number * size), precision=precision)) if number else None
+    return None
 
 
 def year_of_two_digits(number: int, turn: int) -> int:
@@ -200,15 +206,6 @@ def year_of_two_digits(number: int, turn: int) -> int:
 
 CENTURY_OF_DECADES = 20  # "the '10s" are of this century, "the twenties" of the last
 CENTURY_OF_YEARS = 30  # '05 is 2005, '61 is 1961
-
-
-def _parse_century(text: str, reading: _Reading) -> _DatePoint | None:
-    words = reading.words
-    for key, size, precision in (("century", 100, 7), ("millennium", 1000, 6)):
-        if match := words.patterns[key].fullmatch(text):
-            number = words.count_of(match["n"])
-            return _DatePoint(TimeValue(year=reading.sign * (number * size), precision=precision)) if number else None
-    return None
 
 
 def _parse_season_or_numeric(text: str, reading: _Reading) -> _DatePoint | None:

@@ -213,11 +213,6 @@ class Language:
                     numbers.setdefault(key, number)
         return numbers
 
-    @cached_property
-    def decade_words(self) -> Mapping[str, int]:
-        """Decades by their words: "twenties" is 20."""
-        return {word: number for number, word in self.spoken_decades.items()}
-
     def fill_templates(self, key: str, **slots: object) -> tuple[str, ...]:
         """The templates of `key` filled with the slots, in order."""
         return tuple(self.with_elisions(template.format(**slots)) for template in self.templates[key])

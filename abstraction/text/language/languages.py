@@ -54,10 +54,8 @@ def _build_language(file_data: Mapping[str, Any], *, has_file: bool) -> Language
     return _validator().validate_python({"has_file": has_file, **_LanguageData(data).fields()})
 
 
-@cache
-def _validator() -> TypeAdapter[Language]:
-    """The validator of Language, which converts JSON lists and strings to tuples, sets and numbers."""
-    return TypeAdapter(Language)
+# The validator of Language, which converts JSON lists and strings to tuples, sets and numbers.
+_validator = cache(lambda: TypeAdapter(Language))
 
 
 class _LanguageData:
@@ -70,7 +68,10 @@ class _LanguageData:
         forms = "|".join(sorted({re.escape(n) for n in names if n}, key=lambda n: (-len(n), n)))
         heads = any_of(counts["words"]) if counts["words"] else ""
         numerals = "|[ivxl]{1,12}" if any("roman" in template for template in counts["written"]) else ""
-        self.day_words = self.spoken_days()
+        # Days by their words: those in the file, and forms of number words ("quinze août").
+        numbers = {word: n for word, n in _number_words(data["quantities"]).items() if 0 < n <= _MOST_DAYS}
+        formed = {form.format(word): n for form in data["day_forms"] for word, n in numbers.items()}
+        self.day_words = {folded(word): n for word, n in (formed | data["day_words"]).items()}
         days = "".join("|" + re.escape(word) for word in sorted(self.day_words, key=len, reverse=True))
         self.slots = {
             "<months>": rf"(?P<m>{forms})",
@@ -125,12 +126,6 @@ class _LanguageData:
             },
             "own_function_words": data["function_words"],
         }
-
-    def spoken_days(self) -> dict[str, int]:
-        """Days by their words: those in the file, and forms of number words ("quinze août")."""
-        numbers = {word: n for word, n in _number_words(self.data["quantities"]).items() if 0 < n <= _MOST_DAYS}
-        formed = {form.format(word): n for form in self.data["day_forms"] for word, n in numbers.items()}
-        return {folded(word): n for word, n in (formed | self.data["day_words"]).items()}
 
     def pattern(self, text: str) -> re.Pattern[str]:
         for slot, expression in self.slots.items():
