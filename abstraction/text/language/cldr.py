@@ -104,6 +104,8 @@ def cldr_data(code: str) -> dict[str, Any]:
     """CLDR's data of a language under the keys of a language file; of the root locale where CLDR lacks the language."""
     locale = _Locale(cldr_name(code) or "root")
     names, short = locale.at("languages"), locale.date("short")
+    mark = r"(?<!\w)(?:(?P<bc>{})|(?P<ad>{}))".format(*(_any_name_pattern(locale.era_names(era)) for era in (0, 1)))
+    about = rf"(?:[~≈]|{_loose_pattern(locale.about())})\s*"
     group, currency = locale.symbol("group"), locale.at("currency_formats", "standard").pattern
     return {
         "name": names.get(locale.name) or names.get(code.split("-")[0], code),
@@ -112,7 +114,10 @@ def cldr_data(code: str) -> dict[str, Any]:
         "weekdays": [_plain(day) for use in _USES for day in locale.at("days", use, "wide").values()],
         "marks": {era: locale.marks() for era in ("BC", "BCE")},
         "write": _writing_templates(locale),
-        "read": _reading_patterns(locale),
+        "read": {
+            "era_before": rf"{mark}(?:\s*(?=\d)|\s+(?=\w))", "era_after": rf"(?:(?<!\s)\s++)?{mark}\Z",
+            "range_joint": r"(?:(?<!\s)\s++)?-\s*+", "circa": about, "about": about,
+        },
         "points": [[expression, "day-first"] for expression in _date_patterns(locale)],
         "numeric_day_first": short.find("{d") < short.find("{m"),
         "numbers": {
@@ -240,18 +245,6 @@ def _writing_templates(locale: _Locale) -> dict[str, list[str]]:
         "month": [month], "range": ["{first}–{last}"], "age": ["{first}–{last}"],
         "circa": [locale.about() + (" {date}" if " " in day else "{date}")],
         "percent": [re.sub(r"[#,.0]+", "{n}", _plain(locale.at("percent_formats", None).pattern))],
-    }  # fmt: skip
-
-
-def _reading_patterns(locale: _Locale) -> dict[str, str]:
-    """The regular expressions for the text around dates and amounts."""
-    mark = r"(?<!\w)(?:(?P<bc>{})|(?P<ad>{}))".format(*(_any_name_pattern(locale.era_names(era)) for era in (0, 1)))
-    about = rf"(?:[~≈]|{_loose_pattern(locale.about())})\s*"
-    return {
-        "era_before": rf"{mark}(?:\s*(?=\d)|\s+(?=\w))",
-        "era_after": rf"(?:(?<!\s)\s++)?{mark}\Z",
-        "range_joint": r"(?:(?<!\s)\s++)?-\s*+",
-        "circa": about, "about": about,
     }  # fmt: skip
 
 

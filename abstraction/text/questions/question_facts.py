@@ -7,7 +7,6 @@ A tier adds nothing new if every part of it follows from these: an Indian actor 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
@@ -16,6 +15,7 @@ from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.text.language.calendar_units import CalendarUnit, Kind, unit_of
 from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.language_data import without_accents
 from abstraction.text.language.languages import GRAMMAR, is_grammatical, language
 from abstraction.text.questions.question_kinds import asked_kind, singular
 from kg.base.bounded_cache import bounded_cache
@@ -218,9 +218,7 @@ def folded(name: str) -> str:
 
 def _fold(word: str) -> str:
     text = normalise(word)
-    if not text.isascii():
-        text = "".join(c for c in unicodedata.normalize("NFKD", text.replace("’", "'")) if not unicodedata.combining(c))
-    return text.removesuffix("'s")
+    return (text if text.isascii() else without_accents(text.replace("’", "'"))).removesuffix("'s")
 
 
 def _names_in(question: str) -> tuple[frozenset[str], frozenset[str], tuple[str, ...], tuple[str, ...]]:

@@ -180,10 +180,8 @@ def _kind_after(words: Sequence[str], at: int) -> AskedKind:
     following = behind[0] if behind else ""
     if word == "when":
         return AskedKind(QuestionKind.DATE, "when")
-    if word == "where":
-        return AskedKind(QuestionKind.PLACE)
-    if word == "why":
-        return AskedKind(QuestionKind.TEXT)
+    if word in ("where", "why"):
+        return AskedKind(QuestionKind.PLACE if word == "where" else QuestionKind.TEXT)
     if word == "how":
         return _kind_after_how(behind)
     if word in ("who", "whom", "whose"):
