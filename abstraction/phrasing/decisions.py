@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -119,8 +120,8 @@ class DecisionCounts:
 
     def __init__(self) -> None:
         self.rows = self.asked = self.asked_again = 0
-        self.findings: dict[str, dict[str, int]] = {}
-        self.fallbacks: dict[str, int] = {}
+        self.findings: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.fallbacks: Counter[str] = Counter()
         self.moved = 0
         self.as_paper = False  # the paper's procedure, in which a failed row keeps its answer only
 
@@ -135,10 +136,9 @@ class DecisionCounts:
         self.asked += calls > 0
         self.asked_again += calls > 1
         if fallback := note.get("fallback"):
-            self.fallbacks[fallback] = self.fallbacks.get(fallback, 0) + 1
+            self.fallbacks[fallback] += 1
         for decision in note.get(_TIERS) or ():
-            by = self.findings.setdefault(decision["finding"], {})
-            by[decision["action"]] = by.get(decision["action"], 0) + 1
+            self.findings[decision["finding"]][decision["action"]] += 1
             self.moved += bool(decision.get("moved"))
 
     @property
@@ -149,7 +149,7 @@ class DecisionCounts:
     @property
     def unanswered(self) -> int:
         """The number of rows whose call failed: another run asks again for these."""
-        return sum(self.fallbacks.get(str(reason), 0) for reason in FailureReason)
+        return sum(self.fallbacks[str(reason)] for reason in FailureReason)
 
     def to_json(self) -> dict[str, Any]:
         """All counts as a JSON object."""
@@ -166,7 +166,7 @@ class DecisionCounts:
         out = [f"phrasing: {self.asked:,} of {self.rows:,} rows asked{again}"]
         for finding in (f for f in CheckResult if f in self.findings):
             by = self.findings[finding]
-            actions = ", ".join(f"{n:,} {action}" for action, n in sorted(by.items(), key=lambda pair: -pair[1]))
+            actions = ", ".join(f"{n:,} {action}" for action, n in by.most_common())
             out.append(f"  {sum(by.values()):>6}  {finding}: {actions}")
         for name, number in sorted(self.fallbacks.items(), key=lambda pair: (-pair[1], pair[0])):
             out.append(f"  {number:>6}  rows {self.fallback_in_words}: {name}")

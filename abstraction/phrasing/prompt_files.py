@@ -15,7 +15,7 @@ use the required ones.
 The text of a slot is data, and may be hostile. Turns are separated before slots are filled, and a slot's text is never
 searched for slots again. It is put on one line, without control characters, and angle brackets and other marks that
 separate turns or close tags are replaced. So `<question>...</question>` around a slot cannot be closed from within,
-and a tag in a reply (`abstraction.phrasing.forms`) cannot come from data.
+and a tag in a reply (`abstraction.phrasing.phraser`) cannot come from data.
 """
 
 from __future__ import annotations

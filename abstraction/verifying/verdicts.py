@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from abstraction.text.language.phrases import listed
+
 Status = Literal["entailed", "flawed", "unchecked"]
 
 
@@ -90,12 +92,7 @@ NOT_ALL = "one of several places, or no larger than a finer one: nothing shows t
 NOTHING_NEW = "the question already states it, or most answers share it"
 ANOTHER_ANSWER, MEMBER = "another answer to the question", "a member of the answer"
 A_PERSON = "a person, who is never a coarser answer to this question"
-# Texts that are true of any answer, so uninformative.
-_GENERIC = """
-    person|people|human|man|woman|someone|something|thing|entity|place|location|group|group of people|organization|
-    organisation|individual|earth|world|planet|planet earth|universe|solar system|name|object|male|female|adult
-"""
-GENERIC = frozenset(word.strip() for word in _GENERIC.split("|"))
+GENERIC = listed("generic_answers")  # texts that are true of any answer, so uninformative
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

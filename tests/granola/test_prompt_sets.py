@@ -10,7 +10,7 @@ import pytest
 
 from abstraction.errors import PromptError, ReplyError
 from abstraction.phrasing import phrasing_prompts as phrasing
-from abstraction.phrasing.forms import read_ladder, read_numbered_lines
+from abstraction.phrasing.phraser import read_ladder, read_numbered_lines
 from abstraction.phrasing.prompt_files import Prompt, hash_of, prompts_hash
 from granola.decoding import methods as decoding
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, takewhile
@@ -18,7 +18,7 @@ from abstraction.base.trimming import LONGEST
 from abstraction.text.language.demonyms import bundled_demonyms, choose_adjective
 from abstraction.text.language.phrases import is_opaque, listed, may_stand
 from kg.base.bounded_cache import bounded_cache
-from kg.base.model import Entity, Rank, TextValue
+from kg.base.model import Rank, TextValue
 from kg.base.terms import fallback_chain, normalise
 from kg.store.protocol import Store
 
@@ -125,7 +125,6 @@ def spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
 
 DESCRIPTIONS_READ = 300_000  # descriptions counted at most, to bound the time of loading a vocabulary
 LONGEST_OPENING = 250  # characters; longer openings of descriptions are skipped
-BATCH = 2_000  # entities read from the store at once
 MIN_ATTESTED = 3  # descriptions that a phrase must open: fewer may be slips
 # Profession, occupation, artistic and film professions.
 OCCUPATION_CLASSES = ("Q28640", "Q12737077", "Q88789639", "Q66715801")
@@ -273,20 +272,13 @@ def common_lowercase() -> frozenset[str]:
     return frozenset(word for name in kinds for phrase in _word_list(name) for word in phrase.split() if word.islower())
 
 
-def _entities(store: Store, ids: Iterable[str], languages: Sequence[str], *properties: str) -> Iterator[Entity]:
-    """The entities of the ids that the store contains, in the order of the ids."""
-    source = iter(ids)
-    while batch := list(islice(source, BATCH)):
-        held = store.entities(batch, languages=languages, properties=properties)
-        yield from (held[qid] for qid in batch if qid in held)
-
-
 def _occupations(store: Store, chain: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """QIDs of occupations by label and alias, and by label alone."""
     counts = dict(store.values_of("P106"))
     classes = store.referrers([("P31", kind) for kind in OCCUPATION_CLASSES])
     ids = dict.fromkeys((*counts, *(i for members in classes.values() for i in members)))
-    entities = sorted(_entities(store, ids, chain), key=lambda e: -counts.get(e.id, 0))
+    known = store.entities(ids, languages=chain, properties=())
+    entities = sorted((known[qid] for qid in ids if qid in known), key=lambda e: -counts.get(e.id, 0))
     labelled: defaultdict[str, list[str]] = defaultdict(list)
     for entity in entities:
         label = next((entity.labels[code] for code in chain if code in entity.labels), None)
@@ -317,7 +309,8 @@ def _demonyms(
     adjectives: dict[str, str] = {}
     countries: defaultdict[str, list[str]] = defaultdict(list)
     bundled = bundled_demonyms()
-    for entity in _entities(store, ids, (language,), "P1549"):
+    known = store.entities(ids, languages=(language,), properties=("P1549",))
+    for entity in (known[qid] for qid in ids if qid in known):
         forms = [
             s.value.text
             for s in entity.values("P1549")

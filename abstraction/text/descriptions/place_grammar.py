@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstraction.base.trimming import PLURAL, first_segment, join_lists, spell_countries
+from abstraction.text.language.phrases import listed
 from kg.base.bounded_cache import bounded_cache
 
 # The words that introduce a location. Longer alternatives come first.
@@ -70,11 +71,7 @@ _SIDE_OF = re.compile(
     r"^(?:(?:North|South|East|West|Central)(?:ern)?(?:[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)?|Cent(?:re|er)|Heart|Middle)"
     r" of (?:the )?(?=[A-ZÀ-Þ])"
 )
-_JOINING = """
-    of the and & de la le les du da do dos das di del della dei der den van von zu am an im in on auf sur sous en y e el
-    al upon under ob bei na nad pod i och og by
-"""
-_CONNECTORS = frozenset(_JOINING.split())  # small words within names of places, in several languages
+_CONNECTORS = listed("place_connectors")  # small words within names of places, in several languages
 # A role of the place, not a container: "..., county seat of Fulton County".
 _ROLE = re.compile(
     r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from abstraction.errors import LanguageError
+from abstraction.text.language.phrases import listed
 from kg.base.bounded_cache import bounded_cache
 from kg.base.packages import install_hint
 from kg.base.terms import normalise
@@ -30,13 +31,7 @@ def sentences(text: str, language: str = "en") -> list[str]:
 
 _WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")  # letters and digits, with apostrophes and dots inside
 
-# Function words of English: an overlap in these with the question reveals nothing.
-_WITHOUT_CONTENT = """
-    a an the of in on at for from by to and or with is was are were be been did do does which who whom whose what when
-    where how its it his her their that this as into
-"""
-
-FUNCTION_WORDS = frozenset(_WITHOUT_CONTENT.split())
+FUNCTION_WORDS = listed("question_function_words")  # an overlap in these with the question reveals nothing
 
 
 @bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, if texts are words of one letter
@@ -57,15 +52,8 @@ _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
 _PROPER = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
 _JOINT = re.compile(r" (?:of|and|the|de)(?: the)? ")
 ARTICLE = re.compile(r"^(?:an?|the)\s+")
-# Words without content of their own.
-_FUNCTION = "a an the of in on at for from by to and or with within part given s who whose is was are were that which"
-FUNCTION = frozenset(_FUNCTION.split())
-# Words that negate the noun after them: a vice president is no president.
-_TAKES_BACK = """
-    vice deputy assistant acting interim honorary pseudo non anti fictional alleged supposed would-be unofficial
-    self-styled self-proclaimed failed aspiring mock fake pretended titular
-"""
-TAKES_BACK = frozenset(_TAKES_BACK.split())
+FUNCTION = listed("function_words")  # words without content of their own
+TAKES_BACK = listed("taking_back")  # words that negate the noun after them: a vice president is no president
 # Words that negate an occupation, but not the kind of an organisation.
 PAST = frozenset({"former", "ex", "past", "retired"})
 # Words before a place name that put the subject outside the place.
