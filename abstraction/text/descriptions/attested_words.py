@@ -22,6 +22,26 @@ from kg.base.model import Rank, TextValue
 from kg.base.terms import fallback_chain, normalise
 from kg.store.protocol import Store
 
+DESCRIPTIONS_READ = 300_000  # descriptions counted at most, to bound the time of loading a vocabulary
+LONGEST_OPENING = 250  # characters; longer openings of descriptions are skipped
+MIN_ATTESTED = 3  # descriptions that a phrase must open: fewer may be slips
+# Profession, occupation, artistic and film professions.
+OCCUPATION_CLASSES = ("Q28640", "Q12737077", "Q88789639", "Q66715801")
+COUNTRIES_READ = 2_000  # most frequent values of each country property whose demonyms are read
+# Families of things; each has a word list `data/<family>_types.txt`.
+FAMILIES = ("organisation", "group", "work", "award", "event")
+
+# The end of the head phrase of a description.
+_HEAD_END = re.compile(
+    r"[,;:(/]|\s(?:in|of|on|at|from|near|between|by|within|who|that|which|located|situated|for|with|to|and|based|founded|"
+    r"owned|directed|written|created|produced|starring|under|during|about|published|released|known|active|as|or|is|was)\b"
+)
+# Values of P106 that are fields or activities ("acting", "prose"), not occupations of a person.
+_NO_PERSON = re.compile(
+    r"(?:[^k]ing|ance|design|theat(?:re|er)|music|ology|ism|ics|[^s]tion|ment|ature|prose|dramaturgy|medical|literary|musical|erudite|s['’]s|arts?|personnel|people|humans)$"
+)
+# Years, decades and centuries at the start.
+_LEADING_DATE = re.compile(r"^(?:(?:early |late |mid-?)?\d[\w–-]*(?: century)?\s+)+")
 # Brackets, separators, words with inner hyphens and dots, full stops.
 _TOKEN = re.compile(
     r"(?P<open>[(\[])|(?P<close>[)\]])|(?P<separator>[,;/&:|•]|(?<=\s)[-–—](?=\s))"
@@ -103,13 +123,7 @@ def split(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list[li
 
 def text_of(sequence: Sequence[DescriptionWord]) -> str:
     """The words as text with single spaces, but none before ",", ";" and ":"."""
-    out = ""
-    for word in sequence:
-        if word.text in ",;:":
-            out += word.text
-        else:
-            out += f" {word.text}"
-    return out.strip()
+    return re.sub(" (?=[,;:])", "", " ".join(word.text for word in sequence))
 
 
 def spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
@@ -121,28 +135,6 @@ def spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
         elif not out or word.start >= out[-1][1]:
             out.append((word.start, word.end))
     return out
-
-
-DESCRIPTIONS_READ = 300_000  # descriptions counted at most, to bound the time of loading a vocabulary
-LONGEST_OPENING = 250  # characters; longer openings of descriptions are skipped
-MIN_ATTESTED = 3  # descriptions that a phrase must open: fewer may be slips
-# Profession, occupation, artistic and film professions.
-OCCUPATION_CLASSES = ("Q28640", "Q12737077", "Q88789639", "Q66715801")
-COUNTRIES_READ = 2_000  # most frequent values of each country property whose demonyms are read
-# Families of things; each has a word list `data/<family>_types.txt`.
-FAMILIES = ("organisation", "group", "work", "award", "event")
-
-# The end of the head phrase of a description.
-_HEAD_END = re.compile(
-    r"[,;:(/]|\s(?:in|of|on|at|from|near|between|by|within|who|that|which|located|situated|for|with|to|and|based|founded|"
-    r"owned|directed|written|created|produced|starring|under|during|about|published|released|known|active|as|or|is|was)\b"
-)
-# Values of P106 that are fields or activities ("acting", "prose"), not occupations of a person.
-_NO_PERSON = re.compile(
-    r"(?:[^k]ing|ance|design|theat(?:re|er)|music|ology|ism|ics|[^s]tion|ment|ature|prose|dramaturgy|medical|literary|musical|erudite|s['’]s|arts?|personnel|people|humans)$"
-)
-# Years, decades and centuries at the start.
-_LEADING_DATE = re.compile(r"^(?:(?:early |late |mid-?)?\d[\w–-]*(?: century)?\s+)+")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

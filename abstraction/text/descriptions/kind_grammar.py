@@ -7,7 +7,7 @@ work := [YEAR] kind [("by" | "directed by" | "written by" ...) NAME { "and" NAME
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -65,7 +65,8 @@ def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind:
     phrase = sequence[owners[-1] + 1 if owners else start : end]
     if not phrase or len(phrase) > LONGEST or phrase[-1].key not in nouns or is_plural(phrase[-1].key):
         return None
-    texts, used = wordings(phrase, vocabulary)
+    free = listed("free_modifiers")
+    texts, used = wordings(phrase, vocabulary, is_name=vocabulary.attests, free=free)
     if len(phrase) == 1 and nationality is None and not may_stand(texts[0]) and not vocabulary.attests(texts[0]):
         return None
     tied = int(begins_with_nation(phrase, vocabulary))
@@ -162,26 +163,29 @@ def _phrase_end(sequence: Sequence[DescriptionWord], start: int, nouns: frozense
 
 
 def wordings(
-    phrase: Sequence[DescriptionWord], vocabulary: Vocabulary
+    phrase: Sequence[DescriptionWord], vocabulary: Vocabulary, *, is_name: Callable[[str], bool], free: frozenset[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[DescriptionWord, ...], ...]]:
-    """The phrase and its attested suffixes, longest first, with the words of each."""
-    texts = [spell_phrase(phrase, vocabulary)]
-    used = [tuple(phrase)]
+    """The phrase and its attested suffixes, longest first, with the words of each.
+
+    `is_name` is true for names of a kind, whose words are all common nouns; `free` are modifiers that any phrase may
+    lose.
+    """
+    texts, used = [spell_phrase(phrase, vocabulary, is_name)], [tuple(phrase)]
     for start in range(1, len(phrase)):
         if phrase[start].separator or phrase[start].text == "and":
             continue
         suffix = phrase[start:]
-        shorter = spell_phrase(suffix, vocabulary)
-        free = all(w.separator or w.key in listed("free_modifiers") or w.text == "and" for w in phrase[:start])
+        shorter = spell_phrase(suffix, vocabulary, is_name)
+        may_go = all(w.separator or w.key in free or w.text == "and" for w in phrase[:start])
         if may_shorten(texts[0], shorter, vocabulary) or (
-            free and len(suffix) > 1 and not any(w.separator for w in suffix)
+            may_go and len(suffix) > 1 and not any(w.separator for w in suffix)
         ):
             texts.append(shorter)
             used.append(tuple(suffix))
     return tuple(texts), tuple(used)
 
 
-def spell_phrase(phrase: Sequence[DescriptionWord], vocabulary: Vocabulary) -> str:
+def spell_phrase(phrase: Sequence[DescriptionWord], vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> str:
     """The words as text, with common nouns in lower case and with the original commas."""
     pieces: list[list[DescriptionWord]] = [[]]
     marks: list[str] = []
@@ -191,7 +195,7 @@ def spell_phrase(phrase: Sequence[DescriptionWord], vocabulary: Vocabulary) -> s
             pieces.append([])
         else:
             pieces[-1].append(word)
-    texts = [spell(piece, vocabulary, vocabulary.attests) for piece in pieces]
+    texts = [spell(piece, vocabulary, is_name) for piece in pieces]
     out = texts[0]
     for mark, text in zip(marks, texts[1:], strict=True):
         out += f"{mark} {text}" if mark == "," else f"{mark}{text}" if mark == "/" else f" {mark} {text}"

@@ -19,11 +19,11 @@ from abstraction.text.descriptions.attested_words import (
     is_common,
     is_joint,
     lowers,
-    may_shorten,
     spell,
     split,
     words,
 )
+from abstraction.text.descriptions.kind_grammar import wordings
 from abstraction.text.descriptions.nationality import (
     DESCENT,
     ERA_WORDS,
@@ -319,7 +319,8 @@ class _DescriptionReader:
         cut = self._missing_comma(phrase)
         out = []
         for piece in (phrase[:cut], phrase[cut:]) if cut else (phrase,):
-            texts, used = self._wordings(piece)
+            is_name, free = self.vocabulary.is_occupation, frozenset[str]()
+            texts, used = wordings(piece, self.vocabulary, is_name=is_name, free=free)
             out.append(occupation(texts=texts, used=used, tied=int(begins_with_nation(piece, self.vocabulary))))
         return out
 
@@ -373,18 +374,6 @@ class _DescriptionReader:
         while phrase and phrase[0].key in listed("dropped_modifiers"):
             phrase = phrase[1:]
         return phrase[-LONGEST:]
-
-    def _wordings(
-        self, phrase: Sequence[DescriptionWord]
-    ) -> tuple[tuple[str, ...], tuple[tuple[DescriptionWord, ...], ...]]:
-        texts = [self.spell(phrase)]
-        used = [tuple(phrase)]
-        for start in range(1, len(phrase)):
-            shorter = self.spell(phrase[start:])
-            if may_shorten(texts[0], shorter, self.vocabulary):
-                texts.append(shorter)
-                used.append(tuple(phrase[start:]))
-        return tuple(texts), tuple(used)
 
     def _missing_comma(self, phrase: Sequence[DescriptionWord]) -> int:
         """The index where a comma is missing ("record producer dancer"), or 0."""
