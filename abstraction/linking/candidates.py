@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from abstraction.base.classes import Classifier, Wanted, class_filter
 from abstraction.base.relations import Relation, table
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
-from abstraction.text.language.comparable_words import words
+from abstraction.text.language.comparable_words import all_words
 from abstraction.text.language.demonyms import bundled_demonyms
 from kg.base.bounded_cache import SizedDict
 from kg.base.terms import normalise
@@ -404,6 +404,6 @@ def variants(text: str) -> Sequence[str]:
     out += [bare, re.sub(r"^(?:the|a|an)\s+", "", bare, flags=re.I)]
     if bare and not bare.lower().startswith("the "):
         out.append(f"the {bare}")
-    if bare.endswith(".") and (len(words(bare)) > 1 or _SENTENCE.fullmatch(bare)):
+    if bare.endswith(".") and (len(all_words(bare)) > 1 or _SENTENCE.fullmatch(bare)):
         out.append(bare.rstrip("."))
     return list(dict.fromkeys(v for v in out if v))

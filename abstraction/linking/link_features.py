@@ -18,7 +18,7 @@ from abstraction.base.relations import Relation
 from abstraction.base.trimming import LONGEST as LONGEST_DESCRIPTION
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import FAMILIES, common_occupations, common_types
-from abstraction.text.language.comparable_words import content_words, words
+from abstraction.text.language.comparable_words import all_words, content
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.questions.question_kinds import asked_kind, singular
 from kg.base.bounded_cache import SizedDict, bounded_cache
@@ -341,7 +341,7 @@ class Surroundings:
             or any(s.target == subject and s.property not in relation.inverse for s in mine)
         )
         near, around = ({s.target for s in held if s.property not in _NO_NEIGHBOURS} for held in (mine, theirs))
-        own_words, words_of_subject = (content_words(self._graph.description(i) or "") for i in (qid, subject))
+        own_words, words_of_subject = (content(self._graph.description(i) or "") for i in (qid, subject))
         return {
             "stated": float(stated),
             "linked": float(linked),
@@ -426,7 +426,8 @@ class Surroundings:
         if author is not None and (normalise(author[1]) in called or phrase_in(normalise(author[1]), asked)):
             return 0, OF_ANOTHER  # a film based on the subject's book
         # A participant's works are usually credited to a director, so another maker is no evidence.
-        takes_part = subject is not None and not _PARTICIPANTS.isdisjoint(words(self._graph.description(subject) or ""))
+        described = all_words(self._graph.description(subject) or "") if subject is not None else ()
+        takes_part = not _PARTICIPANTS.isdisjoint(described)
         return 0, (OF_ANOTHER if is_film else 1.0) * (bool(names) and not takes_part)
 
     def _is_film(self, qid: str) -> bool:

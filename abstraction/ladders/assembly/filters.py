@@ -16,7 +16,7 @@ from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.assembly.levels import ancestors, merge, remove
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.text.descriptions.place_grammar import variants
-from abstraction.text.language.comparable_words import ARTICLE, FUNCTION_WORDS, bare, content_words, words
+from abstraction.text.language.comparable_words import ARTICLE, FUNCTION, all_words, bare, content
 from abstraction.text.language.phrases import is_well_formed
 from kg.base.bounded_cache import SizedDict, bounded_cache
 from kg.base.terms import normalise
@@ -47,14 +47,14 @@ def names_the_answer(text: str, answer_names: Collection[str], *, person: bool) 
     That is, equal after normalisation, the whole name with a legal form or an ordinal added, or, for persons, a part
     of the name ("E. Wilson" of "Edward O. Wilson").
     """
-    mine = words(text)
-    return any(_is_variant_of_name(mine, theirs, person=person) for name in answer_names if (theirs := words(name)))
+    mine = all_words(text)
+    return any(_is_variant_of_name(mine, name, person=person) for name in map(all_words, answer_names) if name)
 
 
 def _is_variant_of_name(mine: Sequence[str], name: Sequence[str], *, person: bool) -> bool:
     """Whether words are a form of a name; both are normalised words in order."""
-    carrying = [w for w in mine if w not in FUNCTION_WORDS]
-    if mine == name or (carrying and carrying == [w for w in name if w not in FUNCTION_WORDS]):
+    carrying = [w for w in mine if w not in FUNCTION]
+    if mine == name or (carrying and carrying == [w for w in name if w not in FUNCTION]):
         return True
     known = frozenset(name)
     if known.issubset(mine) and (added := Counter(mine) - Counter(name)) and _NAME_DECORATION.issuperset(added):
@@ -65,8 +65,8 @@ def _is_variant_of_name(mine: Sequence[str], name: Sequence[str], *, person: boo
 
 def leaks_name(text: str, answer_label: str) -> bool:
     """Whether a tier contains the whole label of the answer, as words."""
-    inner = words(answer_label)
-    return bool(inner) and f" {' '.join(inner)} " in f" {' '.join(words(text))} "
+    inner = all_words(answer_label)
+    return bool(inner) and f" {' '.join(inner)} " in f" {' '.join(all_words(text))} "
 
 
 def _gives_town_of_name(text: str, answer_label: str) -> bool:
@@ -82,9 +82,8 @@ def is_phrase(text: str) -> bool:
 
 def leaks_question(text: str, question: str) -> bool:
     """Whether every content word of the tier is in the question already."""
-    mine = content_words(text)
-    asked = content_words(question)
-    return bool(mine) and all(word in asked or f"{word}s" in asked for word in mine)  # "who were the mathematicians"
+    mine = content(text)
+    return bool(mine) and mine <= content(question)
 
 
 def gives_away(question: str, subject_text: str | None, names: Sequence[str]) -> bool:
@@ -201,7 +200,7 @@ def distinguishing_name(node: Proposal, taken: Collection[str]) -> str | None:
         if _NAME.fullmatch(alias)
         and normalise(alias) not in taken
         and leaks_name(alias, node.text)
-        and (not is_named(node) or not DIVISIONS.isdisjoint(words(alias)))
+        and (not is_named(node) or not DIVISIONS.isdisjoint(all_words(alias)))
     ]
     return min(longer, key=lambda alias: (len(alias), alias), default=None)
 

@@ -20,7 +20,7 @@ from abstraction.ladders.assembly.levels import evidence_paths, union
 from abstraction.ladders.literal_ladders import read_amount
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.amount_reader import parse_quantity
-from abstraction.text.language.comparable_words import bare, content_words, words
+from abstraction.text.language.comparable_words import all_words, bare, content
 from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.languages import language
@@ -227,7 +227,7 @@ def _is_same(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bo
         return True
     if qid is None:
         return _is_same_value(gold.text, other.text, code)
-    name_words, other_words = words(gold.first.text), words(other.text)
+    name_words, other_words = all_words(gold.first.text), all_words(other.text)
     if not name_words or not other_words or name_words == other_words:
         return name_words == other_words
     if is_person(qid) and len(other_words) < len(name_words) and (name_words[-len(other_words) :] == other_words):
@@ -237,7 +237,7 @@ def _is_same(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bo
     # Words next to a name that only introduce it: a title, occupation or nationality.
     introducing = (_TITLES, common_occupations(), bundled_demonyms().countries)
     added_words = (word for word in other_words if word not in name_words)
-    return all(any(word in known for known in introducing) or not content_words(word) for word in added_words)
+    return all(any(word in known for known in introducing) or not content(word) for word in added_words)
 
 
 def _is_same_value(text: str, other: str, code: str) -> bool:

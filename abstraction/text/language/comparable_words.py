@@ -1,4 +1,4 @@
-"""The sentences of texts, and their words for comparison: in normal form, with and without plural endings."""
+"""The sentences of texts, and their words for comparison in normal form, with singular endings."""
 
 from __future__ import annotations
 
@@ -27,23 +27,6 @@ def sentences(text: str, language: str = "en") -> list[str]:
     # JSON may contain half a surrogate pair, which the library rejects.
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return [one for part in sentencex.segment(language, whole) if (one := part.strip())]
-
-
-_WORDS = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")  # letters and digits, with apostrophes and dots inside
-
-FUNCTION_WORDS = listed("question_function_words")  # an overlap in these with the question reveals nothing
-
-
-@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, if texts are words of one letter
-def words(text: str) -> tuple[str, ...]:
-    """The normalised words of a text, possessives without their ending."""
-    return tuple(re.sub(r"['’]s$", "", w) for w in _WORDS.findall(normalise(text)))
-
-
-@bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, if texts are words of one letter
-def content_words(text: str) -> frozenset[str]:
-    """The words of a text without articles, prepositions and question words."""
-    return frozenset(w for w in words(text) if w not in FUNCTION_WORDS)
 
 
 MOST_ENDS = 4  # ends of one run of capitalised words that are listed
