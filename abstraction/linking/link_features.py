@@ -18,9 +18,9 @@ from abstraction.base.relations import Relation
 from abstraction.base.trimming import LONGEST as LONGEST_DESCRIPTION
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import FAMILIES, common_occupations, common_types
-from abstraction.text.language.comparable_words import all_words, content
+from abstraction.text.language.comparable_words import all_words, content, stem
 from abstraction.text.language.demonyms import bundled_demonyms
-from abstraction.text.questions.question_kinds import asked_kind, singular
+from abstraction.text.questions.question_kinds import asked_kind
 from kg.base.bounded_cache import SizedDict, bounded_cache
 from kg.base.model import Statement, TimeValue
 from kg.base.terms import normalise
@@ -92,7 +92,7 @@ class AskedNouns:
     def _last_noun(self, phrase: tuple[str, ...], *, whole: bool) -> AskedNoun | None:
         """The first noun, extended by the nouns right after it: "film director" of "French film director won"."""
         spans = {
-            end: [singular(normalise(" ".join(phrase[start:end]))) for start in range(max(0, end - 3), end)]
+            end: [stem(normalise(" ".join(phrase[start:end]))) for start in range(max(0, end - 3), end)]
             for end in range(1, len(phrase) + 1)
         }
         self._graph.find_all(t for texts in spans.values() for t in texts if t not in self._nouns)

@@ -19,8 +19,9 @@ from abstraction.ladders.assembly.levels import ancestors, remove
 from abstraction.ladders.place_ladders import Climb
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, STATE, Gazetteer
+from abstraction.text.language.comparable_words import stem
 from abstraction.text.language.phrases import definite, indefinite, short
-from abstraction.text.questions.question_kinds import asked_kind, singular
+from abstraction.text.questions.question_kinds import asked_kind
 from kg.base.bounded_cache import SizedDict
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
@@ -314,7 +315,7 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
     if relation.id == "P36":
         return (_settlement(case) if certain else None) or ("place", ())
     match = _WHICH.search(case.question)
-    asked = singular(normalise(match["noun"])) if match else None
+    asked = stem(normalise(match["noun"])) if match else None
     # A state as an actor, not as a location: a participant of a battle is a country, not a part of the world.
     is_open = relation.asks == "any" or (not relation.id and relation.asks == "place")
     if asked is None and is_open and case.gazetteer.is_state(case.answer) and not _LOCATES.search(case.question):

@@ -130,7 +130,7 @@ def cldr_data(code: str) -> dict[str, Any]:
             "about": [locale.about()], "fewer": ["<"], "more": [">"],
             "per": [], "ones": [], "dozens": [], "fractions": {}, "between": "", "and": "–", "to": "–",
             "scales": [[power, "", "", *words] for power, words in _power_words(locale).items()],
-            "scale_of": "", "magnitudes": {}, "magnitude_of": " ", "words": {}, "counting": {}, "glue": None,
+            "scale_of": "", "magnitude_of": " ", "words": {}, "counting": {}, "glue": None,
             "no_noun": [],
         },
         "counts": {"written": ["{n}"], "special": {}, "suffix": "", "words": [], "endings": {"": ""}},

@@ -60,10 +60,12 @@ _LAST = re.compile(r"(?<![\w-])[\w-]++\Z")
 
 @bounded_cache(entries=1 << 14, longest=40)  # 5 MB at most
 def stem(word: str) -> str:
-    """The singular of a word: "companies" and "company" give the same stem."""
-    if len(word) > 3 and word.endswith("ies"):
+    """The singular of a lower-case word or noun phrase: "companies" and "company" give the same stem."""
+    if word.endswith(("series", "species")):
+        return word
+    if len(word) > 3 and word.endswith("ies") and not word.endswith("movies"):
         return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes", "zes")):
+    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes")):
         return word[:-2]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]

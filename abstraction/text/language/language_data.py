@@ -101,7 +101,6 @@ class Language:
     between: str
     joint_and: str
     joint_to: str
-    magnitudes: Mapping[int, str]
     magnitude_of: str
     number_words: Mapping[str, int]
     no_nouns: frozenset[str]

@@ -92,7 +92,6 @@ class MeasureUnit:
     spellings: tuple[str, ...]
     before: tuple[str, ...]
     also: tuple[str, ...]
-    has_interval: bool
 
     def convert(self, amount: Decimal, to: MeasureUnit) -> Decimal:
         """The amount in another unit of the same dimension. Raises ValueError across dimensions."""
@@ -112,7 +111,6 @@ def units(code: str = "en") -> Mapping[str, MeasureUnit]:
 def _units(code: str, table: str) -> Mapping[str, MeasureUnit]:
     names = language(code)
     data = package_data("units.json")
-    bare = set(data["no_interval"])
     return {
         row["qid"]: MeasureUnit(
             qid=row["qid"],
@@ -122,7 +120,6 @@ def _units(code: str, table: str) -> Mapping[str, MeasureUnit]:
             spellings=names.units.get(row["qid"], (row["symbol"],)),
             before=tuple(row.get("before", ())),
             also=tuple(row["also"]),
-            has_interval=row["dimension"] not in bare,
         )
         for row in data[table]
     }

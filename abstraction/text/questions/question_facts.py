@@ -14,10 +14,11 @@ from functools import cache, lru_cache, partial
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.text.language.calendar_units import CalendarUnit, Kind, unit_of
+from abstraction.text.language.comparable_words import stem
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.language_data import without_accents
 from abstraction.text.language.languages import GRAMMAR, is_grammatical, language
-from abstraction.text.questions.question_kinds import asked_kind, singular
+from abstraction.text.questions.question_kinds import asked_kind
 from kg.base.bounded_cache import bounded_cache
 from kg.base.model import TimeValue
 from kg.base.terms import normalise
@@ -83,7 +84,7 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
         kinds.update(kind for word in pattern.findall(_with_stems(text, code)) for kind in kinds_of_words[word])
     asked = asked_kind(question, language)
     if asked.detail:
-        kinds |= {asked.detail, singular(asked.detail)}
+        kinds |= {asked.detail, stem(asked.detail)}
     told_sports = [row for row in _data()["sports"].values() if any(f" {word} " in text for word in row["words"])]
     league = any(f" {word} " in text for row in told_sports for word in row["land"])
     names, behind_of, longer, spelled = _names_in(question)

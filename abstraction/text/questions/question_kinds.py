@@ -15,6 +15,7 @@ from functools import cache, lru_cache, partial
 
 from abstraction.base.properties import package_data
 from abstraction.text.descriptions.attested_words import common_occupations
+from abstraction.text.language.comparable_words import stem
 from abstraction.text.language.languages import is_grammatical, language, question_words
 from kg.base.bounded_cache import bounded_cache
 
@@ -307,7 +308,7 @@ def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
     kinds = _kinds_by_noun()
     for end in range(min(len(phrase), start + 3), start, -1):
         text = " ".join(phrase[start:end])
-        for noun in dict.fromkeys((text, singular(text))):
+        for noun in dict.fromkeys((text, stem(text))):
             kind = kinds.get(noun) or (QuestionKind.PERSON if noun in common_occupations() else None)
             if kind is not None:
                 many = noun != text or any(w in _NUMBERS or w.isdigit() for w in phrase[:start])
@@ -353,15 +354,6 @@ _FRAGMENTS = (
 def yes_no_words(code: str) -> frozenset[str]:
     """The words for yes and no in English and in the language."""
     return language("en").yes_no | language(code).yes_no
-
-
-def singular(text: str) -> str:
-    """A lower-case noun without its plural ending."""
-    if text.endswith("ies") and len(text) > 4 and not text.endswith(("series", "movies", "species")):
-        return f"{text[:-3]}y"
-    if text.endswith("s") and not text.endswith(("ss", "us", "is", "series", "species")):
-        return text[:-1]
-    return text
 
 
 @cache
