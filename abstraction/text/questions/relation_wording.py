@@ -42,7 +42,7 @@ class QuestionPatterns:
     def subject(self, question: str, relation: str) -> str | None:
         """The subject's text by the most specific matching pattern of the relation, or None."""
         text = _clean(question)
-        plain = _plain(text)
+        plain = text.replace("’", "'")  # the apostrophes of the patterns, at the same length
         for pattern in self._patterns:
             if pattern.relation == relation and (match := pattern.regex.match(plain)):
                 return text[match.start(1) : match.end(1)]
@@ -51,7 +51,7 @@ class QuestionPatterns:
     def relation(self, question: str) -> str | None:
         """The relation of the most specific matching pattern; None for no match, or several relations at equal weight.
         """
-        text = _plain(_clean(question))
+        text = _clean(question).replace("’", "'")
         best = 0
         relations: set[str] = set()
         for pattern in self._patterns:
@@ -81,11 +81,6 @@ def _clean(question: str) -> str:
     text = " ".join(question.split())
     mark = "?" if text.endswith("?") else "."
     return text.removesuffix(mark).rstrip()
-
-
-def _plain(text: str) -> str:
-    """The text with the apostrophes of the patterns, at the same length."""
-    return text.replace("’", "'")
 
 
 LONGEST = 400  # characters of a question that are read
