@@ -8,7 +8,7 @@ from pathlib import Path
 
 from granola.base.settings import settings_of
 from granola.commands.command_list import VERBS, command_class
-from granola.evidence.grounding.sample_statistics import QUESTION_FIGURES
+from granola.evidence.grounding.grounded_rows import QUESTION_FIGURES
 from granola.evidence.paper_tables import published
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "reference" / "papers.md"

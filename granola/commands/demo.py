@@ -53,8 +53,7 @@ class Demo(Command["Systems"]):
 
     def _make(self) -> Systems:
         from abstraction.files.writing import writing_lines
-        from granola.report.question_list import rows_with_evidence
-        from granola.report.score_page import render
+        from granola.report.score_page import render, rows_with_evidence
         from kg.base.files import atomic_path
 
         snapshot, tiers = str(self.out / "snapshot.sqlite"), str(self.out / "tiers.jsonl")

@@ -117,19 +117,19 @@ class Generate(RowsCommand):
         from abstraction.base.faults import RejectedRow
         from abstraction.phrasing.prompt_files import hash_of
         from granola.evidence.knowledge.knowledge_items import read_items
-        from granola.evidence.knowledge.knowledge_prompts import TextKind, generate_texts, read_knowledge_prompts
+        from granola.evidence.knowledge.knowledge_prompts import generate_texts, read_knowledge_prompts
 
-        what = TextKind(self.target)
         prompts = read_knowledge_prompts(self.prompts)
+        prompt = prompts[self.target]
         rejected = output.rejected.append
         examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
         items = read_items(self.items, on_reject=rejected, limit=self.limit)
         with open_model(self.model, output.named_path, output.inputs) as model:
             output.more |= {
-                "model": dict(model.identity), "prompts": hash_of(prompts, prompts[what].kind),
+                "model": dict(model.identity), "prompts": hash_of(prompts, prompt.kind),
                 "examples": [item.id for item in examples],
             }  # fmt: skip
-            for item in generate_texts(items, what, model, prompts, sampling, examples):
+            for item in generate_texts(items, prompt, model, sampling, examples):
                 if isinstance(item, RejectedRow):
                     output.rejected.append(item)
                     continue

@@ -176,7 +176,7 @@ class Verdicts(Command[VerdictsReport]):
     def run(self) -> VerdictsReport:
         """Read, score and write. Raises UsageError for what does not go together, and for nothing to show."""
         from granola.evidence.evidence_task import Forming
-        from granola.evidence.grounding.sample_statistics import QUESTION_FIGURES, has_questions
+        from granola.evidence.grounding.grounded_rows import QUESTION_FIGURES, has_questions
         from granola.evidence.verdict_rows import VerdictRows, read_verdicts
 
         self._check()
@@ -196,7 +196,7 @@ class Verdicts(Command[VerdictsReport]):
 
     def _check(self) -> None:
         """Raise UsageError for an unknown table or figure, and for an output of nothing."""
-        from granola.evidence.grounding.sample_statistics import QUESTION_FIGURES
+        from granola.evidence.grounding.grounded_rows import QUESTION_FIGURES
         from granola.evidence.paper_tables import published
 
         for name, value, known in (
@@ -278,8 +278,12 @@ class Verdicts(Command[VerdictsReport]):
 
     def _questions(self, rejected: list[RejectedRow]) -> VerdictsReport:
         """Counts of questions with passages, or a figure of them."""
-        from granola.evidence.grounding.grounded_rows import read_grounded
-        from granola.evidence.grounding.sample_statistics import QUESTION_FIGURES, question_panels, statistics_of
+        from granola.evidence.grounding.grounded_rows import (
+            QUESTION_FIGURES,
+            question_panels,
+            read_grounded,
+            statistics_of,
+        )
 
         samples = [one for path in self.judged for one in read_grounded(path, on_reject=rejected.append)]
         if not samples:

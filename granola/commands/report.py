@@ -172,7 +172,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
         """Score, draw and write. Raises UsageError for a folder with other content."""
         from granola.report.charts import check_drawing
         from granola.report.figures import PAGE, write_study
-        from granola.report.question_list import rows_with_evidence
+        from granola.report.score_page import rows_with_evidence
         from granola.report.study import Study
         from granola.scoring.system_comparison import compare
 

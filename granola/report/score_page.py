@@ -7,32 +7,159 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from abstraction.base.properties import titled
-from abstraction.files.rows import TieredRow
+from abstraction.files.rows import TieredRow, read_tiered
 from granola import __version__
-from granola.report.question_list import (
-    LONGEST,
-    MOST,
-    MOST_LADDERS,
-    gold,
-    matched_levels,
-    question_views,
-    shorten_prediction,
-    shown_places,
-)
 from granola.report.score_tables import Table, distribution_table, interval, number
 from granola.report.templates import page_file, render_page
-from granola.scoring.aggregation import NO_RELATION
+from granola.scoring.aggregation import NO_RELATION, ItemScore
 from granola.scoring.predictions import SystemAnswer
 from granola.scoring.scores import ScoreReport
 
 if TYPE_CHECKING:
     from granola.report.figures import DrawnFigure
+
+MOST = 300  # questions on one page: under 600 KB, which a phone opens at once
+MOST_LADDERS = 2000  # questions on a page without predictions, which is made for searching
+_LONGEST = 200  # characters shown of a field of a row
+LONGEST = 90  # characters of a prediction shown with its level
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PredictionView:
+    """The prediction of a system: `marked` is the part that decided.
+
+    `made_of` are the answers of other systems from which the prediction was aggregated.
+    """
+
+    system: str
+    item: ItemScore
+    before: str
+    marked: str
+    after: str
+    made_of: Sequence[SystemAnswer] = ()
+
+
+def shown_places(count: int, most: int = MOST) -> range:
+    """The indices of the questions on the page: all, or evenly spread over the file."""
+    return range(count) if count <= most else range(0, count, -(-count // most))
+
+
+def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, TieredRow]:
+    """The rows on the page with their evidence, read again from the file, by id; none from standard input, which is
+    used up.
+
+    Rows whose ladders differ from those of `rows`, as where one of two sources was chosen, are left out.
+    """
+    # Standard input cannot be read twice.
+    if tiered == "-":
+        return {}
+    shown = {rows[index].id: rows[index] for index in shown_places(len(rows))}
+    row_of = {}
+    for row in read_tiered(tiered, on_reject=lambda _: None):
+        known = shown.pop(row.id, None)
+        # Scoring read the rows without evidence; here the same rows are read with it.
+        if known is not None and _tier_texts(known) == _tier_texts(row):
+            row_of[row.id] = replace(known, levels=row.levels)
+    return row_of
+
+
+def _tier_texts(row: TieredRow) -> list[list[str]]:
+    return [[tier.text for tier in level.tiers] for level in row.levels]
+
+
+def matched_levels(scored: Sequence[tuple[str, ItemScore]]) -> dict[int, list[tuple[str, str]]]:
+    """By level, the systems whose predictions match it, each with its shortened prediction."""
+    levels: dict[int, list[tuple[str, str]]] = {}
+    for system, item in scored:
+        if item.verdict and item.verdict.level:
+            levels.setdefault(item.verdict.level, []).append((system, shorten_prediction(item.prediction or "")))
+    return levels
+
+
+def shorten_prediction(text: str) -> str:
+    """At most LONGEST characters of a text."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def question_views(
+    rows: Sequence[TieredRow],
+    reports: Sequence[ScoreReport],
+    made_of: Mapping[str, Mapping[str, Sequence[SystemAnswer]]] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """What `report_parts.html` shows of each question at `shown_places`.
+
+    `name` is its anchor on the page, `verdicts` are the values of the filter for it; `fields` are searched and sorted
+    by on a page without predictions. `made_of` contains the answers of other systems, by system and id.
+    """
+    parts = made_of or {}
+    for index in shown_places(len(rows), MOST if reports else MOST_LADDERS):
+        row, scored = rows[index], [(report.system, report.items[index]) for report in reports]
+        yield {
+            # The number in the file, so that links survive a different selection.
+            "name": f"q{index + 1}",
+            "row": row,
+            "gold": gold(row),
+            "relation": row.relation or NO_RELATION,
+            "title": titled(row.relation) if row.relation else "",
+            "verdicts": dict.fromkeys(_verdict_filter(item) for _, item in scored),
+            "is_different": len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
+            "predictions": [
+                replace(prediction_view(system, item), made_of=parts.get(system, {}).get(row.id, ()))
+                for system, item in scored
+            ],
+            "matched": matched_levels(scored),
+            "fields": () if reports else list(_searchable_fields(row)),
+        }
+
+
+def gold(row: TieredRow) -> str:
+    """The gold answers, each once."""
+    return " / ".join(dict.fromkeys(row.answers))
+
+
+def _searchable_fields(row: TieredRow) -> Iterator[tuple[str, str]]:
+    """The texts and numbers of a row outside its ladder, with their names."""
+    entity = row.question_entity or {}
+    yield "id", row.id
+    yield "levels", str(len(row.levels))
+    if (bits := row.levels[0].tiers[0].bits) is not None:
+        yield "bits", f"{bits:.1f}"
+    own = {"asked about": entity.get("text"), "abstained": row.abstained, **row.extra}
+    for name, value in own.items():
+        # Only what fits on a line can be searched and sorted by.
+        if isinstance(value, str | int | float) and (text := str(value).strip()) and len(text) <= _LONGEST:
+            yield name, text
+    for link in row.links[:1]:
+        yield from ((f"link {name}", str(link[name])) for name in ("confidence", "rule") if name in link)
+
+
+def _verdict_filter(item: ItemScore) -> str:
+    """The value of the filter for a verdict: gold, coarser, wrong, idk or unscored."""
+    if item.verdict is not None and item.verdict.level is not None:
+        return "gold" if item.verdict.level == 1 else "coarser"
+    return {"wrong": "wrong", "abstained": "idk"}.get(item.status, "unscored")
+
+
+def prediction_view(system: str, item: ItemScore) -> PredictionView:
+    """The view of a prediction: the part that decided is separate."""
+    text = item.prediction or ""
+    part = item.verdict.compared.prediction if item.verdict and item.verdict.compared else ""
+    # A part that is the whole prediction needs no mark.
+    start = text.find(part) if part and part != text.strip() else -1
+    if start < 0:
+        return PredictionView(system=system, item=item, before=text, marked="", after="")
+    end = start + len(part)
+    return PredictionView(system=system, item=item, before=text[:start], marked=text[start:end], after=text[end:])
+
+
+# The top of the page.
 
 # The first three rows of the table of scores.
 HEADLINES = {

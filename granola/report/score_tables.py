@@ -175,6 +175,12 @@ def differences_tables(differences: Sequence[Difference], metrics: Mapping[str, 
     """A table for each pair of systems with a row for each metric; `metrics` by name supply titles and the averaged
     items.
     """
+
+    def cells(one: Difference) -> tuple[str, ...]:
+        ends = DASH if math.isnan(one.interval.low) else f"{one.interval.low:+.3f} to {one.interval.high:+.3f}"
+        signed = DASH if math.isnan(one.difference) else f"{one.difference:+.3f}"
+        return signed, ends, _p_value(one.p), _p_value(one.adjusted), f"{one.n:,}", number(one.detectable)
+
     for pair in dict.fromkeys((difference.first, difference.second) for difference in differences):
         yield (
             f"\n{pair[0]} - {pair[1]}: differences, paired over questions: 95 % bootstrap, permutation test, Holm's "
@@ -183,18 +189,10 @@ def differences_tables(differences: Sequence[Difference], metrics: Mapping[str, 
         yield TextTable(
             head=("metric", "difference", "95 %", "p", "p, Holm", "n", "detectable"),
             rows=_with_section_rows(
-                (metrics[one.metric], _cells_of_difference(one))
+                (metrics[one.metric], cells(one))
                 for one in differences if (one.first, one.second) == pair
             ),
         )  # fmt: skip
-
-
-def _cells_of_difference(one: Difference) -> tuple[str, ...]:
-    ends = DASH if math.isnan(one.interval.low) else f"{one.interval.low:+.3f} to {one.interval.high:+.3f}"
-    signed = DASH if math.isnan(one.difference) else f"{one.difference:+.3f}"
-    return (
-        signed, ends, _p_value(one.p), _p_value(one.adjusted), f"{one.n:,}", number(one.detectable)
-    )  # fmt: skip
 
 
 def group_table(

@@ -164,7 +164,14 @@ class Study:
     def figures(self) -> list[PanelFigure]:
         """The figures of panels that have a number, in the order of the page."""
         made = [*self._by_groups(), self._weights(), self._relations(), self._risk()]
-        return [figure for figure in made if _has_number(figure)]
+        return [
+            figure
+            for figure in made
+            if any(
+                not math.isnan(one.value)
+                for panel in figure.panels for line in panel.lines.values() for _, one in line
+            )
+        ]  # fmt: skip
 
     def tables(self) -> list[Table]:
         """All tables with rows, in the order of the page."""
@@ -241,7 +248,9 @@ class Study:
             for r in self.reports:
                 estimates = r.overall.estimates if average == "micro" else r.macro
                 for metric in r.metrics if estimates else ():
-                    rows.append((r.system, metric.title, average, *_interval_cells(estimates[metric.name])))
+                    one = estimates[metric.name]
+                    ends = one.interval.low, one.interval.high
+                    rows.append((r.system, metric.title, average, one.value, *ends, one.n))
         return Table(
             name="scores",
             title="Scores with their intervals",
@@ -299,12 +308,3 @@ def _figure(
 def _without_interval(value: float, n: int = 0) -> Estimate:
     """A value without an interval."""
     return Estimate(value=value, interval=Interval(low=math.nan, high=math.nan), n=n)
-
-
-def _interval_cells(e: Estimate) -> tuple[Value, ...]:
-    return (e.value, e.interval.low, e.interval.high, e.n)
-
-
-def _has_number(figure: PanelFigure) -> bool:
-    points = (one for panel in figure.panels for line in panel.lines.values() for _, one in line)
-    return any(not math.isnan(one.value) for one in points)

@@ -17,7 +17,7 @@ from abstraction.files.rows import TieredRow, linked_ids
 from granola import __version__
 from granola.matching import matcher
 from granola.report.ladder_view import address
-from granola.report.question_list import prediction_view
+from granola.report.score_page import prediction_view
 from granola.report.templates import escape_invisible, page_file, render_page, visible
 from granola.scoring.aggregation import ItemScore, names_of
 from granola.scoring.predictions import Prediction

@@ -10,9 +10,8 @@ import pytest
 
 from abstraction.errors import RowError
 from granola.evidence.grounding.answer_judging import AnswerJudge
-from granola.evidence.grounding.grounded_rows import Relevance, read_grounded
+from granola.evidence.grounding.grounded_rows import Relevance, question_panels, read_grounded, statistics_of
 from granola.evidence.grounding.grounding_task import CitationCounts
-from granola.evidence.grounding.sample_statistics import question_panels, statistics_of
 from tests.granola.test_grounding_answers import write
 from tests.grounding_world import garage_rows, own_rows, word_judge
 

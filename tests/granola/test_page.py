@@ -12,8 +12,7 @@ import pytest
 
 from abstraction.files.rows import read_tiered
 from granola.matching import matcher
-from granola.report.question_list import MOST
-from granola.report.score_page import render
+from granola.report.score_page import MOST, render
 from granola.scoring.predictions import Prediction, PredictionFile, SystemAnswer, read_predictions
 from granola.scoring.scores import ScoreSettings, score
 

@@ -29,20 +29,14 @@ class PassageNames:
     def __init__(self, ids: Iterable[str]) -> None:
         given = list(dict.fromkeys(ids))
         self._exact = _unambiguous_forms((one.strip("[](){}【】"), one) for one in given) | {one: one for one in given}
-        self._folded = _unambiguous_forms((form.casefold(), one) for form, one in self._exact.items())
         self._by_plain_form = _unambiguous_forms((_without_separator(form), one) for form, one in self._exact.items())
-        numbers = ((_LAST_NUMBER.search(form), one) for form, one in self._exact.items())
         self._by_number = _unambiguous_forms(
-            (str(int(number[0])), one) for number, one in numbers if number is not None
+            (str(int(number[0])), one) for form, one in self._exact.items() if (number := _LAST_NUMBER.search(form))
         )
 
     def __getitem__(self, text: str) -> str | None:
         text = text.strip().strip("\"'")
-        return (
-            self._exact.get(text)
-            or self._folded.get(text.casefold())
-            or self._by_plain_form.get(_without_separator(text))
-        )
+        return self._exact.get(text) or self._by_plain_form.get(_without_separator(text))
 
     def by_number(self, digits: str) -> str | None:
         """The passage of a number: the one with this id, else the only one whose id ends in the number."""

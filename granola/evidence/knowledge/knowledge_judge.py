@@ -163,13 +163,16 @@ class KnowledgeJudge:
         """The items with their scores, in order. Raises ModelError where a model cannot be used."""
         # All scores of one model are computed together, to fill its batches.
         work = [
-            ScoredKnowledge(item=one, sentences=split_sentences(one.knowledge, self.settings.language)) for one in items
-        ]
-        for task in work:
-            if not task.item.knowledge.strip():
-                task.notes.append("the knowledge is empty")
+            ScoredKnowledge(
+                item=one, sentences=split_sentences(one.knowledge, self.settings.language),
+                notes=[] if one.knowledge.strip() else ["the knowledge is empty"],
+            )
+            for one in items
+        ]  # fmt: skip
         self._factuality(work)
-        self._relevance(work)
+        # An empty text is not shown to the model: it is irrelevant.
+        asked = [[QueryPassage(one.item.query, one.item.knowledge)] * bool(one.item.knowledge.strip()) for one in work]
+        _set_scores("relevance", work, self.models.relevance, asked)
         self._coherence(work)
         self._informativeness(work)
         self._helpfulness(work)
@@ -192,11 +195,6 @@ class KnowledgeJudge:
             vector = aggregate_vectors([sentence.vector for sentence in task.judged], self.settings.aggregation)
             task.label = likeliest_label(vector)
             task.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
-
-    def _relevance(self, work: Sequence[ScoredKnowledge]) -> None:
-        # An empty text is not shown to the model: it is irrelevant.
-        asked = [[QueryPassage(one.item.query, one.item.knowledge)] * bool(one.item.knowledge.strip()) for one in work]
-        _set_scores("relevance", work, self.models.relevance, asked)
 
     def _coherence(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.causal is not None:

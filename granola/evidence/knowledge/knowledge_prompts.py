@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -15,87 +14,12 @@ from granola.evidence.knowledge.knowledge_items import KnowledgeItem
 from granola.replies import read_reply
 from granola.replies.reply import visible_text
 
-
-class TextKind(StrEnum):
-    """The kind of text to generate: a knowledge text, a short answer from one, a turn of a dialogue. Its value is the
-    name of the prompt.
-    """
-
-    KNOWLEDGE = "knowledge"
-    ANSWER = "answer"
-    REPLY = "reply"
-
-
-def messages_for(
-    item: KnowledgeItem, what: TextKind, prompt: Prompt, examples: Sequence[KnowledgeItem] = ()
-) -> tuple[Message, ...]:
-    """The messages: each example's prompt with its right text as reply, then the item's prompt. An item is no example
-    for itself.
-    """
-    turns: list[Message] = []
-    for example in examples:
-        target = (
-            (example.reference or example.knowledge)
-            if what is TextKind.KNOWLEDGE
-            else next(iter(example.gold), example.answer)
-        )
-        if target.strip() and example.id != item.id:
-            turns += [*_item_messages(example, what, prompt), Message(role="assistant", content=harmless(target))]
-    return (*turns, *_item_messages(item, what, prompt))
-
-
-def _item_messages(item: KnowledgeItem, what: TextKind, prompt: Prompt) -> tuple[Message, ...]:
-    values: dict[str, str | Sequence[str]] = {"query": item.query, "topic": item.topic}
-    if what is not TextKind.KNOWLEDGE:
-        values["knowledge"] = item.knowledge
-    return prompt.fill(values)
-
-
-def generate_texts(
-    items: Iterable[KnowledgeItem],
-    what: TextKind,
-    model: ChatModel,
-    prompts: Mapping[str, Prompt],
-    sampling: Sampling,
-    examples: Sequence[KnowledgeItem] = (),
-) -> Iterator[KnowledgeItem | RejectedRow]:
-    """The items with their generated texts, in order, one per sample with `candidate` from 0.
-
-    An item without an answer is rejected. Raises ModelError where all further requests would fail.
-    """
-    # `model.generate` reads ahead: items wait here for their result.
-    waiting: list[KnowledgeItem] = []
-    prompt = prompts[what]
-
-    def requests() -> Iterator[Request]:
-        for item in items:
-            waiting.append(item)
-            yield Request(id=item.id, messages=messages_for(item, what, prompt, examples), sampling=sampling)
-
-    for result in model.generate(requests()):
-        item = waiting.pop(0)
-        if isinstance(result, Failure):
-            reason = f"{result.reason}: {result.message}"
-            yield RejectedRow(source=item.read_from or item.id, reason=reason, excerpt=excerpt(item.query), id=item.id)
-            continue
-        for number, completion in enumerate(result.completions):
-            is_knowledge = what is TextKind.KNOWLEDGE
-            text = visible_text(completion.text) if is_knowledge else read_reply(completion.text).answer.strip()
-            if is_knowledge:
-                reference = item.reference or item.knowledge
-                yield item.with_changes(knowledge=text, reference=reference, candidate=number)
-            else:
-                yield item.with_changes(answer=text, candidate=number or item.candidate)
-
-
-_QUERY = frozenset({"query"})
-GIVEN_QUERY = PromptKind(name="given_query", required=_QUERY, optional=frozenset({"topic"}))
-GIVEN_KNOWLEDGE = PromptKind(
-    name="given_knowledge", required=frozenset({"query", "knowledge"}), optional=frozenset({"topic"})
-)
-KNOWLEDGE = PromptKind(name="knowledge", required=_QUERY, optional=frozenset({"topic"}))
-ANSWER_FROM = PromptKind(name="answer", required=frozenset({"query", "knowledge"}), optional=frozenset({"topic"}))
-REPLY_FROM = PromptKind(name="reply", required=frozenset({"query", "knowledge"}), optional=frozenset({"topic"}))
+_QUERY, _BOTH, _TOPIC = frozenset({"query"}), frozenset({"query", "knowledge"}), frozenset({"topic"})
+GIVEN_QUERY = PromptKind(name="given_query", required=_QUERY, optional=_TOPIC)
+GIVEN_KNOWLEDGE = PromptKind(name="given_knowledge", required=_BOTH, optional=_TOPIC)
+KNOWLEDGE = PromptKind(name="knowledge", required=_QUERY, optional=_TOPIC)
+ANSWER_FROM = PromptKind(name="answer", required=_BOTH, optional=_TOPIC)
+REPLY_FROM = PromptKind(name="reply", required=_BOTH, optional=_TOPIC)
 # the first two score, the others generate
 KNOWLEDGE_KINDS = (GIVEN_QUERY, GIVEN_KNOWLEDGE, KNOWLEDGE, ANSWER_FROM, REPLY_FROM)
 _SLOT = re.compile(r"\{\{([a-z ]{1,40})\}\}")
@@ -129,3 +53,50 @@ def _fill_slots(prompt: Prompt, values: Mapping[str, str]) -> str:
                 lines.append(_SLOT.sub(lambda found: values[found[1].strip()], line))
         lines.append("")
     return "\n".join(lines[:-1])
+
+
+def generate_texts(
+    items: Iterable[KnowledgeItem],
+    prompt: Prompt,
+    model: ChatModel,
+    sampling: Sampling,
+    examples: Sequence[KnowledgeItem] = (),
+) -> Iterator[KnowledgeItem | RejectedRow]:
+    """The items with their generated texts, in order, one per sample with `candidate` from 0.
+
+    `prompt` is of KNOWLEDGE, ANSWER_FROM or REPLY_FROM. Before the item's own it is shown with each of the `examples`,
+    whose right text is the reply; an item is no example for itself. An item without an answer is rejected. Raises
+    ModelError where all further requests would fail.
+    """
+    is_knowledge = prompt.kind == KNOWLEDGE
+
+    def ask(item: KnowledgeItem) -> tuple[Message, ...]:
+        values: dict[str, str | Sequence[str]] = {"query": item.query, "topic": item.topic}
+        return prompt.fill(values if is_knowledge else values | {"knowledge": item.knowledge})
+
+    # `model.generate` reads ahead: items wait here for their result.
+    waiting: list[KnowledgeItem] = []
+
+    def requests() -> Iterator[Request]:
+        for item in items:
+            turns: list[Message] = []
+            for one in examples:
+                right = one.reference or one.knowledge if is_knowledge else next(iter(one.gold), one.answer)
+                if right.strip() and one.id != item.id:
+                    turns += [*ask(one), Message(role="assistant", content=harmless(right))]
+            waiting.append(item)
+            yield Request(id=item.id, messages=(*turns, *ask(item)), sampling=sampling)
+
+    for result in model.generate(requests()):
+        item = waiting.pop(0)
+        if isinstance(result, Failure):
+            reason = f"{result.reason}: {result.message}"
+            yield RejectedRow(source=item.read_from or item.id, reason=reason, excerpt=excerpt(item.query), id=item.id)
+            continue
+        for number, completion in enumerate(result.completions):
+            if is_knowledge:
+                text, reference = visible_text(completion.text), item.reference or item.knowledge
+                yield item.with_changes(knowledge=text, reference=reference, candidate=number)
+            else:
+                answer = read_reply(completion.text).answer.strip()
+                yield item.with_changes(answer=answer, candidate=number or item.candidate)
