@@ -35,8 +35,7 @@ def outcome(case: Case) -> dict[str, Any] | str | None:
     """What the code says of a case, in the form of its `expected`; None for one that is not read here."""
     if "reply" in case:
         words = [*(str(level) for level in range(1, len(case["levels"]) + 1)), "wrong", "abstains"]
-        read = read_verdict(case["reply"], {word: (word,) for word in words})
-        word = None if read is None else read.verdict
+        word = read_verdict(case["reply"], {word: (word,) for word in words})
         return "no verdict" if word is None else f"level {word}" if word.isdigit() else word
     if "passages" in case:
         ids = [passage["id"] for passage in case["passages"]]

@@ -39,7 +39,7 @@ def test_the_reference_is_written_without_warnings(tmp_path: Path) -> None:
         command, capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
     assert done.returncode == 0, done.stderr
-    assert 'id="Metric.parse"' in (tmp_path / "granola" / "scoring" / "metrics.html").read_text(encoding="utf-8")
+    assert 'id="Metric.adds"' in (tmp_path / "granola" / "scoring" / "metrics.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

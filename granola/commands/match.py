@@ -15,7 +15,7 @@ from granola.commands.messages import count, note, warn_of_answer_languages
 from granola.commands.models import open_matcher
 from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
-from granola.scoring.predictions import MatchRow, read_row
+from granola.scoring.predictions import read_row
 from granola.scoring.shared_settings import (
     Force,
     MatcherName,
@@ -99,7 +99,7 @@ def _matched_lines(
     """The rows with their verdicts, in order; invalid rows, and those without a verdict, are rejected."""
     waiting: deque[Record] = deque()
 
-    def rows() -> Iterator[MatchRow]:
+    def rows() -> Iterator[MatchCase]:
         for read in read_each(records, lambda record: (record, read_row(record))):
             if isinstance(read, RejectedRow):
                 output.rejected.append(read)
@@ -125,10 +125,10 @@ def _matched_lines(
 
 
 def _outcomes(
-    rows: Iterator[MatchRow], matcher: Matcher, languages: Counter[str]
+    rows: Iterator[MatchCase], matcher: Matcher, languages: Counter[str]
 ) -> Iterator[Verdict | Fault | str]:
     """For each row its verdict, a fault of the program, or the reason why a judge gave none."""
-    from granola.matching.matchers import MatchCase, match_each
+    from granola.matching.matchers import match_each
     from granola.matching.model_judge import JudgeMatcher
 
     # A judge is asked for many items at a time.
@@ -143,6 +143,6 @@ def _outcomes(
         for row in rows:
             if row.language is not None:
                 languages[row.language] += 1
-            yield MatchCase(prediction=row.prediction, levels=row.levels, question=row.question, language=row.language)
+            yield row
 
     yield from match_each(matcher, cases(), workers=None)

@@ -7,7 +7,6 @@ from importlib.resources import files
 
 import orjson
 
-from abstraction.text.language.cldr import territory_names
 from abstraction.text.language.demonyms import bundled_demonyms
 from granola.matching.tokens import MATCHING, key
 
@@ -127,11 +126,6 @@ def _countries() -> dict[tuple[str, ...], frozenset[str]]:
 def is_country(folded: tuple[str, ...]) -> bool:
     """Whether a folded name is that of a country."""
     return folded in _countries()
-
-
-def is_state_or_territory(name: str) -> bool:
-    """Whether a name is that of a state or territory of CLDR, which has no England and no Bavaria."""
-    return name in territory_names("en").values()
 
 
 def is_known_place(folded: tuple[str, ...]) -> bool:

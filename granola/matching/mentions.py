@@ -16,7 +16,6 @@ from granola.matching.countries import country_adjectives, country_ids
 from granola.matching.tokens import (
     MATCHING,
     FoldedWord,
-    decode_mojibake,
     fold,
     is_mark,
     key,
@@ -35,13 +34,6 @@ Tier = tuple[int, str, tuple[str, ...]]
 """A name of a level: the level from 0, the name, its folded words."""
 _remember_names = MATCHING.memoize(1 << 14, size=lambda levels: sum(map(len, chain.from_iterable(levels))))
 LONGEST = 500  # characters of a name at most that rules search for; gold answers have up to 200
-
-
-def names_without_mojibake(levels: Names) -> Names:
-    """The names with mojibake decoded."""
-    if all(map(str.isascii, chain.from_iterable(levels))):
-        return levels
-    return tuple(tuple(decode_mojibake(name) for name in names) for names in levels)
 
 
 @_remember_names

@@ -56,10 +56,9 @@ def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
 
 def verdict_of(item: JudgedItem, reply: str) -> Verdict:
     """The verdict of the word that a reply gives, by `granola.replies.read_verdict`. ReplyError where there is none."""
-    read = read_verdict(reply, {word: (word,) for word in item.words()})
-    if read is None:
+    word = read_verdict(reply, {word: (word,) for word in item.words()})
+    if word is None:
         raise ReplyError(f"expected one of {', '.join(item.words())}")
-    word = read.verdict
     if word in (WRONG, ABSTAINS):
         return Verdict(level=None, rule=f"judge:{word}", abstained=word == ABSTAINS)
     names = item.levels[int(word) - 1]
@@ -109,7 +108,13 @@ class JudgeMatcher(ReplyMatcher):
         """Each item with its verdict, or the reason why it has none, in order; many are asked at a time."""
 
         def ask(item: JudgedItem) -> Request | None:
-            return Request(id="judge", messages=self.prompts[JUDGE.name].fill(_slots(item)), sampling=self.sampling)
+            slots: dict[str, str | list[str]] = {
+                "question": item.question or NO_QUESTION,
+                "levels": [f"{number}: {' | '.join(names)}" for number, names in enumerate(item.levels, start=1)],
+                "prediction": item.prediction,
+                "words": ", ".join(item.words()),
+            }
+            return Request(id="judge", messages=self.prompts[JUDGE.name].fill(slots), sampling=self.sampling)
 
         asking: RequestForm[JudgedItem, Verdict] = RequestForm(
             model=self.model, ask=ask, read=verdict_of, again=self.prompts[AGAIN.name]
@@ -144,12 +149,3 @@ class JudgeMatcher(ReplyMatcher):
             why = f"{outcome.failed} {outcome.why}".strip()
             raise MatcherError(f"the judge gave no verdict on {answer[:80]!r}: {why}")
         return outcome.value
-
-
-def _slots(item: JudgedItem) -> dict[str, str | list[str]]:
-    return {
-        "question": item.question or NO_QUESTION,
-        "levels": [f"{number}: {' | '.join(names)}" for number, names in enumerate(item.levels, start=1)],
-        "prediction": item.prediction,
-        "words": ", ".join(item.words()),
-    }

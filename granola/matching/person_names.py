@@ -7,6 +7,8 @@ Bush is not George H. W. Bush, and Cal Ripken Jr. not Cal Ripken Sr.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -21,21 +23,16 @@ _LONGEST = 6  # words of a name of a person at most
 
 
 @cache
-def _given_name_forms() -> tuple[tuple[str, ...], ...]:
-    """The bundled forms of given names, the full one first."""
+def _full_names() -> Mapping[str, set[str]]:
+    """The full names that each given name stands for, a full name among them; a line of the file has one first."""
     text = files("granola.matching").joinpath("data/given_names.txt").read_text(encoding="utf-8")
-    return tuple(tuple(line.split()) for line in text.splitlines() if line and not line.startswith("#"))
-
-
-@cache
-def _equivalent_given_names() -> dict[str, frozenset[str]]:
-    """The full and short forms of each given name: those that may replace it."""
-    forms_of: dict[str, set[str]] = {}
-    for full, *short_forms in _given_name_forms():
+    lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    full_names, names = {full for full, *_ in lines}, defaultdict[str, set[str]](set)
+    for full, *short_forms in lines:
+        names[full] |= full_names & {full, *short_forms}
         for short_form in short_forms:
-            forms_of.setdefault(full, set()).add(short_form)
-            forms_of.setdefault(short_form, set()).add(full)
-    return {name: frozenset(others) for name, others in forms_of.items()}
+            names[short_form].add(full)
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +119,15 @@ _NO_NAMES = word_lists.CLASSES - word_lists.FAMILY_NAMES
 
 def compatible(person: Person, other: Person) -> bool:
     """Whether two names can be one person's, both with given names; the family names are assumed to be equal."""
-    if not _may_share_suffix(person, other):
-        return False
+    suffixes = {person.suffix, other.suffix}
+    if len(suffixes) > 1 and suffixes != {"", "jr"}:
+        return False  # one may lack "jr", but no other suffix
     shorter, longer = sorted((person, other), key=lambda who: len(who.given))
     if not shorter.given or not _is_same_given_name(shorter, 0, longer, 0):
         return False
     if person.suffix != other.suffix and len(shorter.given) < len(longer.given):
         return False  # John F. Kennedy and his son
     return _has_further_names_in_order(longer, shorter)
-
-
-def _may_share_suffix(person: Person, other: Person) -> bool:
-    """Whether the suffixes are equal, or one is missing and the other is "jr"."""
-    if person.suffix == other.suffix:
-        return True
-    return not (person.suffix and other.suffix) and (person.suffix or other.suffix) not in ("sr", "ii", "iii", "iv")
 
 
 def _has_further_names_in_order(longer: Person, shorter: Person) -> bool:
@@ -168,14 +159,7 @@ def _is_same_given_name(person: Person, i: int, other: Person, j: int) -> bool:
         return True
     if i in person.initials or j in other.initials:
         return a[0] == b[0]  # an initial agrees with any name of that letter
-    alike = _equivalent_given_names()
-    return b in alike.get(a, ()) or bool(alike.get(a, frozenset()) & alike.get(b, frozenset()) & _full_given_names())
-
-
-@cache
-def _full_given_names() -> frozenset[str]:
-    """The given names that have short forms."""
-    return frozenset(line[0] for line in _given_name_forms())
+    return not _full_names().get(a, set()).isdisjoint(_full_names().get(b, ()))
 
 
 # bounded lengths: the pattern runs on any text

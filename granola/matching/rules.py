@@ -32,7 +32,6 @@ from granola.matching.mentions import (
     Tier,
     claims_of_kind,
     names_of_other_kinds,
-    names_without_mojibake,
     searchable_names,
     tiers,
     without_function_words,
@@ -55,7 +54,16 @@ from granola.matching.partial_answers import (
     phrase_tiers,
 )
 from granola.matching.person_names import given_name_first, is_another_person, mentions_by_person
-from granola.matching.tokens import MATCHING, MOST, is_damaged, key, repaired_readings, separate_glued_names, tidy
+from granola.matching.tokens import (
+    MATCHING,
+    MOST,
+    decode_mojibake,
+    is_damaged,
+    key,
+    repaired_readings,
+    separate_glued_names,
+    tidy,
+)
 from granola.matching.value_claims import compare, ordinals_and_counts
 from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.matching.vetoes import ANOTHER, CONTRADICTED, RESTATED, restates_characters, veto
@@ -126,7 +134,7 @@ class RulesMatcher(ReplyMatcher):
         """The verdict of the first rule that decides. Words repeated from `question` count as no claim."""
         code = language(self.language).code
         prediction = language(code).with_common_years(tidy(_read_part(answer)))
-        names = names_without_mojibake(tuple(map(tuple, levels)))
+        names = tuple([tuple(map(decode_mojibake, names)) for names in levels])
         if exact := _match_exactly(prediction, names):
             return exact
         names = without_function_words(searchable_names(names), code)
@@ -167,8 +175,10 @@ def _decide_as_written(prediction: str, names: Names, question: str | None, code
     """The verdict on a reading: a refusal, or the match of the text, or of what a refusal offers."""
     declined = refusal(prediction, code)
     if declined is None or (question and _NONE.fullmatch(prediction) and _asks(question, _HOW_MANY)):
-        bare = _without_answer_frame(prediction)
-        exact = None if bare is prediction else _match_exactly(bare, names)
+        # after an opening `The answer is` a name is the same as without it
+        frame = _FRAME.match(prediction)
+        bare = prediction[frame.end() :] if frame else prediction
+        exact = _match_exactly(bare, names) if frame else None
         return exact or _match_values_or_names(bare, names, question, code)
     # names in a report on sources are those of the sources, no answer
     offer = declined.offer if declined.guess or declined.rule not in REPORTS else ""
@@ -199,15 +209,6 @@ def _read_part(text: str, longest: int = EXAMINED) -> str:
     return text[: space if space > 0 else longest]
 
 
-def _without_answer_frame(text: str) -> str:
-    """A text without an opening `The answer is`, after which a name is the same as without it."""
-    # most answers have no frame; the search is faster than the pattern
-    if "nswer" not in text[:40] and "NSWER" not in text[:40]:
-        return text
-    frame = _FRAME.match(text)
-    return text[frame.end() :] if frame else text
-
-
 _FRAME = re.compile(
     r"\W*(?:so |thus |therefore |hence )?,? ?(?:the|my) (?:\w+ )?answer (?:is|was|would be|:):? ?(?=\w)", re.IGNORECASE
 )
@@ -217,16 +218,14 @@ def _match_exactly(prediction: str, levels: Names) -> Verdict | None:
     """The verdict of the finest level that has a name with the same folded words; None where there is none."""
     prediction_key = key(prediction)
     for level, name, folded in tiers(levels):
-        if folded == prediction_key and not _adds_a_currency(prediction, name):
+        if folded != prediction_key:
+            continue
+        # the words of two amounts may be equal, and their currencies not
+        if prediction.isalnum() or not (
+            are_other_currencies(prediction, name) or (currencies(prediction) and not currencies(name))
+        ):
             return Verdict(level=level + 1, rule="exact", compared=Comparison(prediction=prediction.strip(), tier=name))
     return None
-
-
-def _adds_a_currency(prediction: str, name: str) -> bool:
-    """Whether a prediction names a currency that the name, of the same words, does not; words lack currency signs."""
-    return not prediction.isalnum() and (
-        are_other_currencies(prediction, name) or bool(currencies(prediction) and not currencies(name))
-    )
 
 
 def _match_values_or_names(prediction: str, levels: Names, question: str | None, code: str) -> Verdict:

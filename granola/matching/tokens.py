@@ -394,12 +394,9 @@ _SPECIAL = _NUMBERISH | SAME_WORD.keys()
 _LETTERS = frozenset(string.ascii_lowercase)
 _MARKED = _SPECIAL | ARTICLES | _LETTERS
 
-_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
-_ROMANS = frozenset(
-    tens + units
-    for tens in ("", "x", "xx", "xxx")
-    for units in ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
-) - {""}
+_UNITS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_ROMANS = {"x" * tens + unit: 10 * tens + value for tens in range(4) for value, unit in enumerate(_UNITS)}
+del _ROMANS[""]
 _DIGIT_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _NO_PLURALS = ("ss", "us", "is", "as", "os")  # endings of singular words: glass, bus, basis, Texas, chaos
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/word_forms.json").read_bytes())
@@ -410,11 +407,6 @@ _ISE = re.compile(r"(?<=[a-z]{3}i)s(?=e|ing|ation)|(?<=[a-z]{2}y)s(?=e|ing)")  #
 # Endings that `stem` removes, so that forms of a verb and its noun are equal (protects, protecting, protection),
 # each with the least number of letters that remain.
 _ENDINGS: dict[str, int] = _TABLES["endings"]
-
-
-def _roman(text: str) -> int:
-    values = [_ROMAN_VALUES[letter] for letter in text]
-    return sum(-v if i + 1 < len(values) and v < values[i + 1] else v for i, v in enumerate(values))
 
 
 @MATCHING.memoize(1 << 16)
@@ -440,10 +432,10 @@ def loose_fold(text: str) -> str:
 def fold(folded_words: Sequence[FoldedWord]) -> tuple[str, ...]:
     """The further folds of words, in order; a Roman numeral in capitals after a capitalised word becomes a number."""
     texts = [word.text for word in folded_words]
-    if _ROMANS.isdisjoint(texts):
+    if _ROMANS.keys().isdisjoint(texts):
         return tuple(map(loose_fold, texts))
     return tuple(
-        str(_roman(text))
+        str(_ROMANS[text])
         if word.capital and text in _ROMANS and index and (folded_words[index - 1].capital or len(text) > 1)
         else loose_fold(text)
         for index, (word, text) in enumerate(zip(folded_words, texts, strict=True))
@@ -458,7 +450,7 @@ def loose_key(text: str) -> tuple[str, ...]:
 
 def loose_folds(text: str, folded: tuple[str, ...]) -> tuple[str, ...]:
     """The further folds of a text whose key is `folded`; not cached."""
-    return tuple(map(loose_fold, folded)) if _ROMANS.isdisjoint(folded) else fold(words(text))
+    return tuple(map(loose_fold, folded)) if _ROMANS.keys().isdisjoint(folded) else fold(words(text))
 
 
 @MATCHING.memoize(1 << 16)

@@ -38,25 +38,11 @@ def _states_more_exactly(claim: IntervalClaim, tier: IntervalClaim) -> bool:
     return tier.exact is None or (claim.exact is not None and tier.width == 1 and tier.exact.is_integer())
 
 
-class IntervalLadder:
-    """The claims of each level of a gold answer, finest first, empty where none. Those of one unit are cached."""
-
-    def __init__(self, levels: Sequence[Sequence[IntervalClaim]]) -> None:
-        self.levels = levels
-        self._comparable: dict[str, list[tuple[int, list[IntervalClaim]]]] = {}
-
-    def comparable(self, label: str) -> list[tuple[int, list[IntervalClaim]]]:
-        """The levels that have claims in a unit or without one, with these claims; all claims for the unit ""."""
-        if (levels_of_unit := self._comparable.get(label)) is None:
-            levels = (
-                (number, [tier for tier in tiers if not (label and tier.label) or label == tier.label])
-                for number, tiers in enumerate(self.levels)
-            )
-            levels_of_unit = self._comparable[label] = [(number, tiers) for number, tiers in levels if tiers]
-        return levels_of_unit
+Ladder = Sequence[Sequence[IntervalClaim]]
+"""The claims of each level of a gold answer, finest first, empty where none."""
 
 
-def place(claim: IntervalClaim, ladder: IntervalLadder | Sequence[Sequence[IntervalClaim]]) -> IntervalPlacing | None:
+def place(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
     """The level that a claim states.
 
     equal: a tier has exactly this interval. finer-than-gold: inside the finest tier of that unit, and credited at its
@@ -64,7 +50,11 @@ def place(claim: IntervalClaim, ladder: IntervalLadder | Sequence[Sequence[Inter
     all: true, but no tier is that coarse. conflict: it excludes the finest tier, also where it is inside a coarser
     one. None where the ladder has no claim in a comparable unit.
     """
-    stated = (ladder if isinstance(ladder, IntervalLadder) else IntervalLadder(ladder)).comparable(claim.label)
+    comparable = (
+        (number, [tier for tier in tiers if not (claim.label and tier.label) or claim.label == tier.label])
+        for number, tiers in enumerate(ladder)
+    )
+    stated = [(number, tiers) for number, tiers in comparable if tiers]
     if not stated:
         return None
     for number, tiers in stated:
@@ -113,7 +103,7 @@ _PlacedClaim = tuple[IntervalClaim, IntervalPlacing]  # a claim with its place i
 def compare(
     kind: str,
     claims: Sequence[IntervalClaim],
-    ladder: Sequence[Sequence[IntervalClaim]],
+    ladder: Ladder,
     text: str,
     question: str | None,
     code: str = "en",
@@ -126,13 +116,11 @@ def compare(
         return Verdict(level=None, rule=f"{kind}:none-stated")
     affirmed = _affirmed_claims(kind, claims, ladder, text, question)
     if not affirmed:
-        return Verdict(
-            level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=_first_tier_text(ladder))
-        )
-    tiers = IntervalLadder(ladder)
+        first = next(claim.text for level in ladder for claim in level)
+        return Verdict(level=None, rule="negated", compared=Comparison(prediction=claims[0].text, tier=first))
     if kind == "amount" and question and not any(tier.label for level in ladder for tier in level):
         affirmed = [claim for claim in affirmed if _is_asked_unit(claim.label, question.lower(), code)]
-    placed = [found for claim in affirmed if (found := _place_claim(kind, claim, tiers)) is not None]
+    placed = [found for claim in affirmed if (found := _place_claim(kind, claim, ladder)) is not None]
     if not placed:
         return Verdict(level=None, rule=f"{kind}:other-unit")
     if (refused := _failing_alternatives(placed, text)) is not None:
@@ -154,7 +142,7 @@ def compare(
 def _affirmed_claims(
     kind: str,
     claims: Sequence[IntervalClaim],
-    ladder: Sequence[Sequence[IntervalClaim]],
+    ladder: Ladder,
     text: str,
     question: str | None,
 ) -> list[IntervalClaim]:
@@ -172,7 +160,7 @@ def _affirmed_claims(
     return [claim for claim, found in zip(affirmed, opened, strict=True) if not found or own & _open_sides(found[0])]
 
 
-def _place_claim(kind: str, stated: IntervalClaim, ladder: IntervalLadder) -> _PlacedClaim | None:
+def _place_claim(kind: str, stated: IntervalClaim, ladder: Ladder) -> _PlacedClaim | None:
     """A claim with its place, an amount converted to the unit of the tiers; None in no comparable unit."""
     claim, placing = _place_amount(stated, ladder) if kind == "amount" else (stated, place(stated, ladder))
     if placing is not None and placing.level is None and claim.wider is not None:
@@ -211,7 +199,7 @@ def _open_sides(text: str) -> set[str]:
     return {name for name, words in (("before", _BEFORE | {"by"}), ("after", _AFTER)) if not words.isdisjoint(present)}
 
 
-def _place_amount(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[IntervalClaim, IntervalPlacing | None]:
+def _place_amount(claim: IntervalClaim, ladder: Ladder) -> tuple[IntervalClaim, IntervalPlacing | None]:
     """An amount converted to the unit of the gold answers in which it states the finest level, with its place.
 
     Each unit gives one place; where the amount rounds to one of the gold answers, no other unit can be better.
@@ -222,7 +210,7 @@ def _place_amount(claim: IntervalClaim, ladder: IntervalLadder) -> tuple[Interva
     placed: dict[
         str, tuple[IntervalClaim, IntervalPlacing]
     ] = {}  # by its unit after conversion: few units are of the same dimension
-    for finest in ladder.levels[0]:
+    for finest in ladder[0]:
         if (in_unit := by_unit.get(finest.label)) is None:
             in_unit = by_unit[finest.label] = convert_claim(claim, finest.label) if finest.label else claim
             if in_unit.label not in placed and (placing := place(in_unit, ladder)) is not None:
@@ -256,7 +244,7 @@ def _midpoint(claim: IntervalClaim) -> float:
     return (claim.low + claim.high) / 2
 
 
-def _is_close(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]], question: str | None, code: str) -> bool:
+def _is_close(claim: IntervalClaim, ladder: Ladder, question: str | None, code: str) -> bool:
     """Whether a date coarser than every level is nearly as exact as the coarsest, as human graders judge it.
 
     That is the year of a day or month, or the century of a part of it; not where the question asks for the day or
@@ -277,7 +265,7 @@ def _asks(key: str, question: str, code: str) -> bool:
     return any(pattern.search(plain(question)) for pattern in patterns if pattern)
 
 
-def _is_rounded(claim: IntervalClaim, ladder: Sequence[Sequence[IntervalClaim]], text: str) -> bool:
+def _is_rounded(claim: IntervalClaim, ladder: Ladder, text: str) -> bool:
     """Whether an amount coarser than every level rounds the gold answer to two digits or more.
 
     Rounding to one digit counts where the answer marks it ("about") and is off by at most a twentieth: `about 70 %`
@@ -310,10 +298,6 @@ def _is_asked_unit(unit: str, question: str, code: str) -> bool:
 
 
 _PERCENT = "Q11229"  # per cent in WikiData
-
-
-def _first_tier_text(ladder: Sequence[Sequence[IntervalClaim]]) -> str:
-    return next(claim.text for claims in ladder for claim in claims)
 
 
 _NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")

@@ -21,7 +21,6 @@ from granola.matching.countries import (
     country_ids,
     is_adjective,
     is_known_place,
-    is_state_or_territory,
     leading_country,
     leading_division,
 )
@@ -96,19 +95,12 @@ def _contains_phrase(phrase: tuple[str, ...], before: list[str]) -> bool:
 _DENYING = word_lists.NEGATIONS | {
     phrase[0] for phrase in (*word_lists.NEGATION_PHRASES, *word_lists.HEARSAY, *word_lists.ANNOUNCING)
 }
-_CORRECTS, _IS_WRONG, _CONTRASTS = "corrects", "is_wrong", "contrasts"  # among a language's expressions
-
-
-@cache
-def _expressions(key: str, code: str) -> tuple[re.Pattern[str], ...]:
-    """The expressions for taking something back, in English and in another language."""
-    known = (language(one).matching.get(key) for one in dict.fromkeys(("en", code)))
-    return tuple(pattern for pattern in known if pattern is not None)
 
 
 def _expression_ends(key: str, answer: AnswerText, at: int) -> list[int]:
-    """The ends of the expressions of a key that begin at a character of the answer."""
-    return [found.end() for pattern in _expressions(key, answer.code) if (found := pattern.match(answer.text, at))]
+    """The ends of the expressions of a key, in English and the answer's language, that begin at a character."""
+    patterns = (language(one).matching.get(key) for one in dict.fromkeys(("en", answer.code)))
+    return [found.end() for pattern in patterns if pattern and (found := pattern.match(answer.text, at))]
 
 
 def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
@@ -116,11 +108,11 @@ def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
     is wrong`; `often said to be Lyon, but ...`
     """
     end = answer.words[mention.end - 1].end
-    if any(answer.text[at : at + 1].isupper() for at in _expression_ends(_CORRECTS, answer, end)):
+    if any(answer.text[at : at + 1].isupper() for at in _expression_ends("corrects", answer, end)):
         return True
-    if _expression_ends(_IS_WRONG, answer, end):
+    if _expression_ends("is_wrong", answer, end):
         return True
-    if _expression_ends(_CONTRASTS, answer, end):
+    if _expression_ends("contrasts", answer, end):
         before = list(_clause_before(answer, mention.start))[::-1]
         if any(_contains_phrase(phrase, before) for phrase in word_lists.UNCERTAIN):
             return True
@@ -326,7 +318,7 @@ def _bracket_names_another_country(answer: AnswerText, mention: Mention) -> bool
     """Whether a bracket puts the namesake of a country into another country: `Georgia (U.S. state)` for Georgia."""
     if mention.end >= len(answer.words) or answer.words[mention.end].gap != "(":
         return False
-    if not is_state_or_territory(mention.name):
+    if mention.name not in territory_names("en").values():
         return False
     own, other = country_ids(key(mention.name)), leading_country(answer.texts[mention.end : mention.end + 3])
     return other is not None and other[0] not in own | answer.countries
@@ -353,43 +345,22 @@ def is_before_another_name(answer: AnswerText, mention: Mention) -> bool:
         start += 1
     if start >= len(answer.words) or answer.words[start].gap not in ("", ",", ":", "(", "-", "–", "—"):
         return False
-    end = _name_end(answer, start)
-    return _phrase_ends_before(answer, end) and _claims_another_name(answer, start, end)
-
-
-def _name_end(answer: AnswerText, start: int) -> int:
-    """The end of the name that begins at word `start`: capitalised words without a break; `start` if there is none."""
     end = start
-    while (
-        end < len(answer.words)
-        and end - start < _NAME_WORDS
-        and not (end > start and answer.words[end].gap.strip("'-."))
-    ):
+    while end < len(answer.words) and end - start < _NAME_WORDS:
         word = answer.words[end]
-        if not (word.capital or not answer.has_case) or not word.text[0].isalpha() or word.text in word_lists.FUNCTION:
+        if end > start and word.gap.strip("'-."):
             break
-        if not answer.has_case and word.text in _GOES_ON:
+        if not word.capital or not word.text[0].isalpha() or word.text in word_lists.FUNCTION:
             break
         end += 1
-    return end
-
-
-def _phrase_ends_before(answer: AnswerText, index: int) -> bool:
-    """Whether a phrase may end before word `index`: at the text's end, at punctuation, before a function word."""
-    return (
-        index >= len(answer.words) or bool(answer.words[index].gap) or answer.words[index].text in word_lists.FUNCTION
-    )
-
-
-def _claims_another_name(answer: AnswerText, start: int, end: int) -> bool:
-    """Whether [start, end) names something that is no tier, no date and no nationality."""
-    if start >= end or not answer.makes_claim(start, end):
+    if end < len(answer.words) and not answer.words[end].gap and answer.texts[end] not in word_lists.FUNCTION:
+        return False  # no phrase ends here
+    # a date or a nationality is no other name
+    if not answer.makes_claim(start, end) or not word_lists.MONTHS.isdisjoint(answer.texts[start:end]):
         return False
-    texts = [word.text for word in answer.words[start:end]]
-    return word_lists.MONTHS.isdisjoint(texts) and not texts[-1].endswith(word_lists.DEMONYM_ENDINGS)
+    return not answer.texts[end - 1].endswith(word_lists.DEMONYM_ENDINGS)
 
 
-_GOES_ON = word_lists.CLAUSE_WORDS | {phrase[0] for phrase in word_lists.NEARBY}
 _NAME_WORDS = 4  # capitalised words of a name at most; more are a headline
 
 
@@ -409,16 +380,15 @@ def is_only_nearby(answer: AnswerText, mention: Mention) -> bool:
 
 def is_restated(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention repeats the question; the same name may be a claim elsewhere in the answer."""
-    if not answer.question_words.issuperset(answer.texts[mention.start : mention.end]):
-        return False
     return restates(answer, mention.start, mention.end)
 
 
 def restates(answer: AnswerText, start: int, end: int) -> bool:
     """Whether the words [start, end) occur in the question with the same neighbouring word as in the answer."""
-    if not answer.question:
+    repeated = answer.texts[start:end]
+    if not answer.question or not answer.question_words.issuperset(repeated):
         return False
-    repeated, asked = answer.texts[start:end], key(answer.question)
+    asked = key(answer.question)
     has_left = start < len(answer.words) and not answer.words[start].gap.strip("-'")
     has_right = end < len(answer.words) and not answer.words[end].gap.strip("-'")
     neighbours = _neighbours(answer.texts, start if has_left else 0, start, end if has_right else len(answer.texts))

@@ -79,17 +79,10 @@ _NUMBERED = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReadVerdict(Generic[Label]):
-    """A verdict, one of the labels."""
-
-    verdict: Label
-
-
 def read_verdict(
     reply: str, labels: Mapping[Label, Iterable[str]], *, affirming: Collection[Label] = ()
-) -> ReadVerdict[Label] | None:
-    """The verdict of a reply; None where it gives none, several, or one that it takes back. Never raises.
+) -> Label | None:
+    """The verdict of a reply, one of the labels; None for none, several, or one that is taken back. Never raises.
 
     `labels` are the verdicts on offer, each with all its wordings ("partially supportive", "insufficient", "2"); case,
     marks, and `-` for a space do not matter. `affirming` are the verdicts without reserve, such as "supported" and
@@ -100,8 +93,8 @@ def read_verdict(
     wordings = _wordings(labels, affirming)
     text = outer_text(reply)[:LONGEST]
     if (of_json := _verdict_fields(text)) is not None:
-        found = {one.verdict for value in of_json if (one := _agreed_verdict(value, wordings)) is not None}
-        return ReadVerdict(verdict=found.pop()) if len(found) == 1 else None
+        found = {one for value in of_json if (one := _agreed_verdict(value, wordings)) is not None}
+        return found.pop() if len(found) == 1 else None
     return _agreed_verdict(text, wordings)
 
 
@@ -119,10 +112,9 @@ def read_numbered_verdicts(
     for line in _NUMBERED.finditer(text):
         read = _agreed_verdict(line["words"], wordings)
         if read is not None or wordings.any_wording.search(line["words"][:40]):  # others are no verdicts
-            found.setdefault(int(line["number"]), set()).add(None if read is None else read.verdict)
+            found.setdefault(int(line["number"]), set()).add(read)
     if count == 1 and not found:
-        read = _agreed_verdict(text, wordings)
-        return (None if read is None else read.verdict,)
+        return (_agreed_verdict(text, wordings),)
     sets = (found.get(number, set()) for number in range(1, count + 1))
     return tuple(one.pop() if len(one) == 1 else None for one in sets)
 
@@ -161,11 +153,11 @@ def _wording_key(wording: str) -> str:
     return " ".join(re.split(r"[\s_-]+", wording.strip().casefold()))
 
 
-def _agreed_verdict(text: str, wordings: _Wordings[Label]) -> ReadVerdict[Label] | None:
+def _agreed_verdict(text: str, wordings: _Wordings[Label]) -> Label | None:
     """The one verdict that the sentences of a text agree on, by the strongest of the rules that found any."""
     bare = _wording_key(text.strip(_SIGNS))
     if bare in wordings.verdicts:
-        return ReadVerdict(verdict=wordings.verdicts[bare])
+        return wordings.verdicts[bare]
     by_rule: dict[str, set[Label | None]] = {}
     for sentence, following in _sentences(re.sub(r"~~[^~\n]*+~~", " ", text)):
         stated = _stated_verdict(sentence, following, wordings)
@@ -174,7 +166,7 @@ def _agreed_verdict(text: str, wordings: _Wordings[Label]) -> ReadVerdict[Label]
     for rule in ("final", "labelled", "stated"):
         if found := by_rule.get(rule):
             verdict = found.pop()
-            return None if found or verdict is None else ReadVerdict(verdict=verdict)
+            return None if found else verdict
     return None
 
 

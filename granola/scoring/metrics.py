@@ -1,4 +1,4 @@
-"""Metrics as values: `str` gives the name with its parameters, which `Metric.parse` reads; they compare and pickle.
+"""Metrics as values: `str` gives the name with its parameters; they compare and pickle.
 
 Every metric here is a mean over items, so an aggregate needs only the number of items with each outcome. Statistics
 that are not means use `granola.scoring.statistics.bootstrap_estimate`.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -80,8 +79,8 @@ class Definition:
 class Metric:
     """A metric by its name, with lambda where it weighs levels, else None.
 
-    `str(metric)` is "coverage" or "informativeness(lambda=0.5)", which `Metric.parse` reads. Raises MatcherError for
-    an unknown name or an impossible lambda.
+    `str(metric)` is "coverage" or "informativeness(lambda=0.5)". Raises MatcherError for an unknown name or an
+    impossible lambda.
     """
 
     name: str
@@ -110,19 +109,6 @@ class Metric:
     def __str__(self) -> str:
         return self.name if self.lambda_ is None else f"{self.name}(lambda={self.lambda_!r})"
 
-    @classmethod
-    def parse(cls, text: str) -> Metric:
-        """The metric with this text; the default lambda where "(lambda=...)" is missing. Raises MatcherError for other
-        texts.
-        """
-        match = _PRINTED.fullmatch(text.strip()) if len(text) < _LONGEST else None
-        if match is None:
-            raise MatcherError(f"{text[:_LONGEST]!r} is no metric; one is written as in informativeness(lambda=0.5)")
-        try:
-            return cls(name=match[1], lambda_=None if match[2] is None else float(match[2]))
-        except ValueError as error:
-            raise MatcherError(str(error)) from error
-
     @property
     def title(self) -> str:
         """The name in tables."""
@@ -138,10 +124,6 @@ class Metric:
         added = [(adds, count) for outcome, count in counts.items() if (adds := self.adds(outcome)) is not None]
         n = sum(count for _, count in added)
         return (math.fsum(adds * count for adds, count in added) / n if n else math.nan), n
-
-
-_PRINTED = re.compile(r"(\w+)(?:\(lambda=([0-9.e+-]+)\))?")
-_LONGEST = 100  # characters of a metric that is parsed: a bound on the work for hostile texts
 
 
 def informativeness_weight(level: int, lambda_: float = LAMBDA) -> float:

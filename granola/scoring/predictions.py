@@ -17,6 +17,7 @@ from abstraction.errors import RowError
 from abstraction.files.records import Record, parse_json, read_records, split_cell
 from abstraction.files.row_models import RowModel, finite, is_number, read_each
 from granola.errors import PredictionError
+from granola.matching.matchers import MatchCase
 from granola.scoring.prediction_shapes import PredictionShape, read_with_shape
 from granola.scoring.signature import asked_of
 
@@ -275,19 +276,6 @@ def _id_text(value: object) -> str | None:
     return str(value).strip() or None
 
 
-Levels = tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MatchRow:
-    """A row to match: its levels, finest first; `language` is None where the row names none."""
-
-    prediction: str
-    levels: Levels
-    question: str | None = None
-    language: str | None = None
-
-
 def _validate_names(value: object) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value]
     if not all(isinstance(name, str) or is_number(name) for name in names):
@@ -297,7 +285,7 @@ def _validate_names(value: object) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def _validate_levels(value: object) -> Levels:
+def _validate_levels(value: object) -> tuple[tuple[str, ...], ...]:
     if not isinstance(value, list) or not value or not all(isinstance(level, list) for level in value):
         raise ValueError('is no list of levels; expected lists of texts, finest first, as in [["Lyon"], ["France"]]')
     return tuple(map(_validate_names, value))
@@ -312,11 +300,11 @@ class MatchModel(PredictedModel):
     question: StrictStr | None = None
     language: StrictStr | None = None
     answers: Annotated[tuple[str, ...], PlainValidator(_validate_names)] | None = None
-    levels: Annotated[Levels, PlainValidator(_validate_levels)] | None = None
+    levels: Annotated[tuple[tuple[str, ...], ...], PlainValidator(_validate_levels)] | None = None
 
 
-def read_row(record: Record) -> MatchRow:
-    """The MatchRow of a record. Raises RowError where it has no prediction, or no acceptable answer."""
+def read_row(record: Record) -> MatchCase:
+    """The case of a record. Raises RowError where it has no prediction, or no acceptable answer."""
     told = MatchModel.of(record)
     # A single set of answers is a ladder of one level.
     levels = told.levels or (told.answers and (told.answers,))
@@ -325,7 +313,7 @@ def read_row(record: Record) -> MatchRow:
     # They might contradict each other.
     if told.levels and told.answers:
         raise RowError("both 'answers' and 'levels': give one of them")
-    return MatchRow(
+    return MatchCase(
         prediction=told.prediction,
         levels=levels,
         question=told.question or None,

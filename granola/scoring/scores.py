@@ -151,10 +151,10 @@ def score_items(
     A prediction whose matching fails by an error of the program goes to `on_reject`, and its item is unscored; without
     `on_reject` the error is raised.
     """
-    return (item for item, _ in _iterate_items(rows, predictions, matcher, lambda_, standard, workers, on_reject))
+    return (item for _, item in _rows_with_items(rows, predictions, matcher, lambda_, standard, workers, on_reject))
 
 
-def _iterate_items(
+def _rows_with_items(
     rows: Iterable[TieredRow],
     predictions: Mapping[str, Prediction],
     matcher: Matcher,
@@ -162,29 +162,22 @@ def _iterate_items(
     standard: Standard,
     workers: int | None,
     on_reject: OnReject | None,
-    on_row: Callable[[TieredRow, list[list[str]]], None] | None = None,
-) -> Iterator[tuple[ItemScore, bool]]:
-    """Yield (item, whether it is scored and its answer has bits) for all rows; `on_row` takes each row with all its
-    names.
-    """
+) -> Iterator[tuple[TieredRow, ItemScore]]:
+    """All rows with their items, as in `score_items`."""
     # Rows whose verdict has not come yet; worker processes take cases ahead of the verdicts.
     waiting: deque[tuple[TieredRow, Prediction | None]] = deque()
 
     def cases() -> Iterator[MatchCase]:
         for row in rows:
-            names = names_of(row)
-            if on_row is not None:
-                on_row(row, names)
-            if standard == "gold":
-                names = [list(dict.fromkeys(row.answers)), *names[1:]]
             prediction = predictions.get(row.id)
             waiting.append((row, prediction))
             if prediction is not None:
-                yield _match_case(row, prediction, names)
+                yield _match_case(row, prediction, names_of(row, standard))
 
-    def unscored() -> Iterator[tuple[ItemScore, bool]]:
+    def unscored() -> Iterator[tuple[TieredRow, ItemScore]]:
         while waiting and waiting[0][1] is None:
-            yield _item(waiting.popleft()[0], None, None, lambda_), False
+            row, _ = waiting.popleft()
+            yield row, _item(row, None, None, lambda_)
 
     # Without `on_reject` an error of the program ends the scoring.
     matched: Callable[..., Iterator[Verdict | Fault]] = match_each if on_reject else match_many
@@ -199,9 +192,9 @@ def _iterate_items(
             fault = verdict if isinstance(verdict, Fault) else second
             if on_reject is not None and isinstance(fault, Fault):
                 on_reject(fault.rejected(source=prediction.source, id=row.id, text=prediction.text))
-            yield _item(row, prediction, None, lambda_), False
+            yield row, _item(row, prediction, None, lambda_)
         else:
-            yield _item(row, prediction, verdict, lambda_, second), level_bits(row.levels, 1)[0] is not None
+            yield row, _item(row, prediction, verdict, lambda_, second)
     yield from unscored()
 
 
@@ -339,13 +332,12 @@ def score(
     items, seen = ItemScores(), _SignatureCounts()
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
-        scored = _iterate_items(
-            file.rows, predictions.predictions, matcher, settings.lambda_, standard, settings.workers, on_reject,
-            seen.row,
-        )  # fmt: skip
+        scored = _rows_with_items(
+            file.rows, predictions.predictions, matcher, settings.lambda_, standard, settings.workers, on_reject
+        )
         # Items are written before aggregation, which needs only their outcomes.
-        for item, has_bits in scored:
-            seen.item(item, has_bits=has_bits)
+        for row, item in scored:
+            seen.add(row, item)
             if on_item is not None:
                 on_item(item)
             items.add(item, keep=keep_items)
@@ -400,16 +392,14 @@ class _SignatureCounts:
     with_bits: int = 0
     faults: int = 0
 
-    def row(self, row: TieredRow, names: list[list[str]]) -> None:
-        """Count a row, given all its names."""
+    def add(self, row: TieredRow, item: ItemScore) -> None:
+        """Count a row with its item."""
+        names = names_of(row)
         self.one_level += len(names) == 1
         self.foreign += sum(tier.language is not None for level in row.levels for tier in level.tiers)
         # A sum, unlike a hash of the concatenation, does not depend on the order of rows.
         self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical_row(row, names)).digest())) % (1 << 256)
-
-    def item(self, item: ItemScore, *, has_bits: bool) -> None:
-        """Count an item; `has_bits` where it is scored and its answer has bits."""
-        self.with_bits += has_bits
+        self.with_bits += item.verdict is not None and level_bits(row.levels, 1)[0] is not None
         self.faults += item.verdict is None and item.prediction is not None
 
 

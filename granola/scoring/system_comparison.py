@@ -231,10 +231,15 @@ def compare(
     known = {metric.name: metric for metric in reports[0].metrics}
     differences: list[Difference] = []
     for name in metrics:
-        tests = [
-            _compare_pair(known[name], first, second, resamples=resamples, seed=seed)
-            for first, second in combinations(reports, 2)
-        ]
+        tests = []
+        for first, second in combinations(reports, 2):
+            pairs = (
+                (known[name].adds(one), known[name].adds(other))
+                for one, other in _outcome_pairs(first.items, second.items)
+                if one is not None and other is not None
+            )
+            names = {"metric": name, "first": first.system, "second": second.system}
+            tests.append(paired_difference(pairs, **names, resamples=resamples, seed=seed))
         differences += with_holm(tests)
     return tuple(differences)
 
@@ -244,17 +249,6 @@ def with_holm(tests: Sequence[Difference]) -> list[Difference]:
     # Holm within one metric: metrics are separate questions.
     adjusted = holm([test.p for test in tests])
     return [replace(test, adjusted=p) for test, p in zip(tests, adjusted, strict=True)]
-
-
-def _compare_pair(metric: Metric, first: ScoreReport, second: ScoreReport, *, resamples: int, seed: int) -> Difference:
-    pairs = (
-        (metric.adds(first_outcome), metric.adds(second_outcome))
-        for first_outcome, second_outcome in _outcome_pairs(first.items, second.items)
-        if first_outcome is not None and second_outcome is not None
-    )
-    return paired_difference(
-        pairs, metric=metric.name, first=first.system, second=second.system, resamples=resamples, seed=seed
-    )
 
 
 def paired_difference(

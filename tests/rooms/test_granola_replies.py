@@ -13,7 +13,5 @@ def test_a_thought_is_no_answer() -> None:
 
 def test_a_judge_may_write_more_than_its_word() -> None:
     labels = {"yes": ("supported", "1"), "no": ("unsupported", "2")}
-    read = read_verdict("I compared both. Verdict: **2**, as no passage says so.", labels)
-    assert read is not None
-    assert read.verdict == "no"
+    assert read_verdict("I compared both. Verdict: **2**, as no passage says so.", labels) == "no"
     assert read_verdict("supported or unsupported", labels) is None

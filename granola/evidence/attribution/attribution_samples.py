@@ -73,7 +73,7 @@ def read_category(reply: str, *, numbered: bool = False) -> Category:
     verdict = read_verdict(reply, labels, affirming=(Category.SUPPORTIVE,))
     if verdict is None:
         raise ReplyError("no category, or several")
-    return verdict.verdict
+    return verdict
 
 
 TWO_WAY = ("not supported", "supported")  # the labels where only two classes are told apart

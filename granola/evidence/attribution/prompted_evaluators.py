@@ -296,13 +296,13 @@ def _read_fact_label(reply: str) -> Category:
 def _read_truth(reply: str) -> bool:
     if (verdict := read_verdict(reply, _TRUTHS, affirming=(True,))) is None:
         raise ReplyError("expected True or False")
-    return verdict.verdict
+    return verdict
 
 
 def _read_entailed(reply: str) -> bool:
     if (verdict := read_verdict(reply, _ENTAILED)) is None:
         raise ReplyError("expected 1 or 0")
-    return verdict.verdict
+    return verdict
 
 
 def draw_examples(

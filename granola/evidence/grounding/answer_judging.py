@@ -68,7 +68,7 @@ def read_label(reply: str, wordings: Mapping[str, Sequence[str]], affirming: Seq
     verdict = read_verdict(reply, wordings, affirming=affirming)
     if verdict is None:
         raise ReplyError(f"expected one of {', '.join(wordings)}")
-    return verdict.verdict
+    return verdict
 
 
 def read_sentence_verdicts(reply: str, n: int) -> Verdicts:
