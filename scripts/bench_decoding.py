@@ -24,7 +24,7 @@ FORMS = ("{}", "{}", "{}", "{}.", "Answer: {}", "Location: Location: {}", '"{}"'
 def sampled(data: Path, questions: int, responses: int) -> list[object]:
     """Rows of samples over all of EntityQuestions' relations, the same each time."""
     from abstraction.files.rows import read_questions
-    from granola.decoding import SampleRow
+    from granola.decoding.samples import SampleRow
 
     draw = random.Random(0)
     files = sorted((data / "entityquestions").glob("*/P*.json"))
@@ -65,7 +65,8 @@ def main() -> None:
     if not source.is_file():
         print(f"decoding: not measured, {source} is not there")
         return
-    from granola.decoding import Aggregator, Counting, DragGraph, SelfConsistency
+    from granola.decoding.aggregation_rules import Counting, DragGraph, SelfConsistency
+    from granola.decoding.response_aggregation import Aggregator
     from kg.store import open_store
 
     gc.set_threshold(100_000, 20, 100)  # as the command does

@@ -23,7 +23,9 @@ from measuring import arguments, rows_of
 
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.maker.pipeline import LadderMaker
-from granola.decoding import Aggregator, DragGraph, SampleRow, SelfConsistency
+from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
+from granola.decoding.response_aggregation import Aggregator
+from granola.decoding.samples import SampleRow
 from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes
 from granola.matching import Matcher, matcher
 from granola.scoring.metrics import LAMBDA

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from abstraction.maker.pipeline import LadderMaker
-from granola.decoding import Aggregator, Decision, DragGraph, SampleRow, SelfConsistency
+from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
+from granola.decoding.decision import Decision
+from granola.decoding.response_aggregation import Aggregator
+from granola.decoding.samples import SampleRow
 from tests.worlds import entity, store_of
 
 STORE = store_of(

@@ -28,9 +28,10 @@ from granola.scoring.shared_settings import (
 
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow, UnansweredRow
-    from granola.decoding import Decision, SampleRow
     from granola.decoding.aggregation_rules import Method
+    from granola.decoding.decision import Decision
     from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
+    from granola.decoding.samples import SampleRow
     from kg.store.protocol import Store
 
 Support = Annotated[
@@ -298,7 +299,7 @@ class Aggregate(RowsCommand):
     def _predictions(
         self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
     ) -> Iterator[dict[str, Any]]:
-        from granola.decoding import Aggregator, prediction_row
+        from granola.decoding.response_aggregation import Aggregator, prediction_row
 
         rows = self._rows(output)
         if rule is None:

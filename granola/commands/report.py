@@ -85,7 +85,8 @@ class Curve(Command[Curves]):
         return Curves(outcomes=outcomes, curves=curves, rejected=rejected, reaching=reaching)
 
     def _outcomes(self, on_reject: OnReject) -> dict[str, Outcomes]:
-        from granola.decoding import Aggregator, read_samples
+        from granola.decoding.response_aggregation import Aggregator
+        from granola.decoding.samples import read_samples
         from granola.decoding.support_curve import support_outcomes
         from granola.matching import matcher
         from granola.scoring.tiered_file import read_tiered_file

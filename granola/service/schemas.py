@@ -22,9 +22,9 @@ from abstraction.files.records import Record, record_of_line
 from abstraction.files.rows import QARow, question_rows
 from abstraction.files.rows import TieredRow as Row
 from abstraction.text.language.languages import is_known, supported_languages
-from granola.decoding import SampleRow, methods
+from granola.decoding import methods
 from granola.decoding.aggregation_rules import SUPPORT
-from granola.decoding.samples import sample_row
+from granola.decoding.samples import SampleRow, sample_row
 from granola.matching import Matcher, matcher
 from granola.matching.matchers import MATCHERS
 from granola.scoring import shared_settings

@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.base.tiers import Condition, Level, Tier
-from granola.decoding import Aggregator, DragGraph, SampleRow, read_samples
+from granola.decoding.aggregation_rules import DragGraph
 from granola.decoding.claims import ClaimTally, tally
+from granola.decoding.response_aggregation import Aggregator
 from granola.decoding.response_ladders import ladder_of_list, merge_ladders, with_containers
 from granola.decoding.responses import ResponseReader
+from granola.decoding.samples import SampleRow, read_samples
 from kg.store import open_store
 from tests.conftest import DATA
 from tests.decoding_world import BORN, MAKER, decide

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from granola.commands.cli import main
-from granola.decoding import Aggregator, Decision, DragGraph, SampleRow, SelfConsistency
+from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
+from granola.decoding.decision import Decision
 from granola.decoding.methods import read_prompts
+from granola.decoding.response_aggregation import Aggregator
+from granola.decoding.samples import SampleRow
 from tests.worlds import entity, store_of
 
 STORE = store_of(

@@ -13,7 +13,9 @@ import pytest
 
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
-from granola.decoding import Aggregator, DragGraph, SampleRow
+from granola.decoding.aggregation_rules import DragGraph
+from granola.decoding.response_aggregation import Aggregator
+from granola.decoding.samples import SampleRow
 from granola.matching import matcher
 from granola.scoring.metrics import informativeness_weight
 from granola.scoring.predictions import Prediction, PredictionFile

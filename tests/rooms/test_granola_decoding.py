@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from granola.decoding import Aggregator, Counting, DragGraph, SampleRow, SelfConsistency
+from granola.decoding.aggregation_rules import Counting, DragGraph, SelfConsistency
+from granola.decoding.response_aggregation import Aggregator
+from granola.decoding.samples import SampleRow
 from kg.store.sqlite import SQLiteStore
 
 ROW = SampleRow(

@@ -12,7 +12,10 @@ import requests
 
 from abstraction.files.rows import read_questions, read_tiered, write_tiered
 from abstraction.maker.pipeline import make_ladders
-from granola.decoding import Abstaining, Aggregator, DragGraph, SampleRow
+from granola.decoding.aggregation_rules import DragGraph
+from granola.decoding.decision import Abstaining
+from granola.decoding.response_aggregation import Aggregator
+from granola.decoding.samples import SampleRow
 from granola.matching import matcher
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import ScoreSettings, score
