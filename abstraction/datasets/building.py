@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import orjson
 
 from abstraction.base.faults import Fault, RejectedRow, UnansweredRow, attempt
-from abstraction.datasets.card import Card
+from abstraction.datasets.card import card_text
 from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, CleaningStep, Dropped
 from abstraction.datasets.dataset_columns import Columns, write_data
 from abstraction.datasets.dataset_statistics import Statistics
@@ -103,6 +103,11 @@ class DatasetSettings:
         if self.format == "parquet" and find_spec("pyarrow") is None:
             raise DatasetError(f"{PARQUET_HELP}; or choose the format jsonl")
 
+    @property
+    def data_file(self) -> str:
+        """The file with the rows, in the folder."""
+        return f"data/{self.split}.{self.format}"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Built:
@@ -159,17 +164,12 @@ def build_dataset(
         final = parts.folder / "final"
         shutil.rmtree(final, ignore_errors=True)  # left by a killed build
         final.mkdir()
-        with (
-            _SideFile(final / "rejected.jsonl") as rejected,
-            _SideFile(final / "dropped.jsonl") as dropped,
-            _SideFile(final / "phrasing.jsonl") as decided,
-        ):
-            sides = _SideFiles(rejected=rejected, dropped=dropped, decided=decided)
+        with _SideFiles(final) as sides:
             chosen = sides.with_one_answer(questions.read(sides.leave_out), cleaner)
             batches, unscored = _make_batches(chosen, store, parts, settings, phraser, scorer, progress)
             if not batches:
                 why = f": {sides.unanswered} have no answer" if sides.unanswered else ""
-                why += f": {rejected.count} rejected, the first at {rejected.first}" if rejected.count else ""
+                why += f": {sides.rejected.count} rejected, the first at {sides.first}" if sides.first else ""
                 files = ", ".join(path.name for path in questions.files)
                 why = why or ": no row has one answer, or none is there"
                 raise RowError(f"no question in {files} can be used{why}")
@@ -184,37 +184,36 @@ def build_dataset(
             "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
             "Version": f"granola-ladders {__version__}, rules {request['rules']}",
         }  # fmt: skip
-        data = f"data/{settings.split}.{settings.format}"
-        card = Card(
-            name=settings.name, language=settings.language, split=settings.split, data_file=data,
-            statistics=statistics, cleaner=cleaner, columns=columns, made=made,
-            phrasing=phrasing if phraser else None, scored=scorer is not None, rejected=rejected.count,
-            command=settings.command, origin=questions.origin, unanswered=sides.unanswered,
+        built = Built(
+            data=out / settings.data_file,
+            statistics=statistics,
+            cleaner=cleaner,
+            rejected=sides.rejected.count,
+            first_reject=sides.first,
+            phrasing=phrasing,
+            unscored=unscored,
+            unanswered=sides.unanswered,
+        )
+        card = card_text(
+            built, settings, columns=columns, made=made, phrasing=phrasing if phraser else None,
+            scored=scorer is not None, origin=questions.origin,
         )  # fmt: skip
-        (final / "README.md").write_text(card.text(), encoding="utf-8")
+        (final / "README.md").write_text(card, encoding="utf-8")
         record = {
             "schema_version": SCHEMA_VERSION, "command": settings.command, "request": request,
             "settings": {"name": settings.name, "split": settings.split,
                          "steps": [str(step) for step in STEPS if step in settings.steps],
                          "trivial": list(settings.trivial), "threshold": settings.most},
-            "data": {"path": data, "sha256": sha256_of(final / data)}, "statistics": statistics.to_json(),
+            "data": {"path": settings.data_file, "sha256": sha256_of(final / settings.data_file)},
+            "statistics": statistics.to_json(),
             "cleaning": {str(step): count.to_json() for step, count in cleaner.counts.items()},
             "phrasing": phrasing.to_json() if phraser else None, "unscored": unscored,
-            "rejected": rejected.count, "unanswered": sides.unanswered, "version": __version__,
+            "rejected": built.rejected, "unanswered": sides.unanswered, "version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }  # fmt: skip
         (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
         _put_in_place(final, out)
-    return Built(
-        data=out / data,
-        statistics=statistics,
-        cleaner=cleaner,
-        rejected=rejected.count,
-        first_reject=rejected.first,
-        phrasing=phrasing,
-        unscored=unscored,
-        unanswered=sides.unanswered,
-    )
+    return built
 
 
 def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
@@ -233,34 +232,38 @@ def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
 
 
 class _SideFile:
-    """A file of rows next to the data; removed where it has none."""
+    """A file of rows next to the data."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._stream = path, path.open("wb")
-        self.count, self.first = 0, ""
+        self.path, self.stream, self.count = path, path.open("wb"), 0
 
     def add(self, record: Mapping[str, Any]) -> None:
-        if not self.count:
-            self.first = f"{record.get('source')}: {record.get('reason')}"
-            record = {"schema_version": SCHEMA_VERSION, **record}
-        self._stream.write(json_line(record))
+        self.stream.write(json_line(record if self.count else {"schema_version": SCHEMA_VERSION, **record}))
         self.count += 1
 
-    def __enter__(self) -> _SideFile:
+
+class _SideFiles:
+    """The files next to the data; those without a row are removed at the end. `first`: the first rejected row."""
+
+    def __init__(self, folder: Path) -> None:
+        self.rejected = _SideFile(folder / "rejected.jsonl")
+        self.dropped = _SideFile(folder / "dropped.jsonl")
+        self.decided = _SideFile(folder / "phrasing.jsonl")
+        self.unanswered, self.first = 0, ""
+
+    def __enter__(self) -> _SideFiles:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._stream.close()
-        if not self.count:
-            self._path.unlink()
+        for file in (self.rejected, self.dropped, self.decided):
+            file.stream.close()
+            if not file.count:
+                file.path.unlink()
 
-
-@dataclass(kw_only=True, slots=True)
-class _SideFiles:
-    rejected: _SideFile
-    dropped: _SideFile
-    decided: _SideFile
-    unanswered: int = 0
+    def reject(self, row: RejectedRow) -> None:
+        """Write a rejected row to its file."""
+        self.first = self.first or f"{row.source}: {row.reason}"
+        self.rejected.add(row.to_json())
 
     def leave_out(self, row: RejectedRow) -> None:
         """Write a row without a usable question or answer to its file: dropped or rejected."""
@@ -268,7 +271,7 @@ class _SideFiles:
             self.dropped.add({"step": "unanswered", **row.to_json()})
             self.unanswered += 1
         else:
-            self.rejected.add(row.to_json())
+            self.reject(row)
 
     def with_one_answer(self, rows: Iterable[QARow], cleaner: Cleaner) -> Iterator[QARow]:
         """The rows without those that the first step of the cleaning drops, which are written to their file."""
@@ -378,7 +381,7 @@ def _assemble(
     with kept.open("wb") as stream:
         for row in rows:
             if isinstance(row, RejectedRow):
-                sides.rejected.add(row.to_json())
+                sides.reject(row)
                 continue
             if phrased:  # without a phraser a field of that name comes from the questions
                 phrasing.add(row)

@@ -3,101 +3,99 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from abstraction.base.properties import package_text
 from abstraction.datasets.dataset_cleaning import STEPS, WHAT_STEPS_DO, Cleaner, CleaningStep
 from abstraction.datasets.dataset_columns import OWN, TIER, Columns, Kind
-from abstraction.datasets.dataset_statistics import Statistics, share_of
+from abstraction.datasets.dataset_statistics import share_of
 from abstraction.files.records import json_text
 from abstraction.phrasing.decisions import DecisionCounts
+
+if TYPE_CHECKING:
+    from abstraction.datasets.building import Built, DatasetSettings
 
 # Size categories of dataset cards on the Hugging Face Hub.
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Card:
-    """The content of a card.
+def card_text(
+    built: Built,
+    settings: DatasetSettings,
+    *,
+    columns: Columns,
+    made: Mapping[str, str],
+    phrasing: DecisionCounts | None,
+    scored: bool,
+    origin: str,
+) -> str:
+    """README.md of a dataset.
 
-    `made` maps the facts of origin in order, as "Snapshot" -> "9e28…"; `origin` is a sentence on the source of the
-    questions.
+    `made` maps the facts of origin in order, as "Snapshot" -> "9e28…"; `phrasing` is None without a model; `origin` is
+    a sentence on the source of the questions.
     """
+    from jinja2 import Environment, StrictUndefined
 
-    name: str
-    language: str
-    split: str
-    data_file: str
-    statistics: Statistics
-    cleaner: Cleaner
-    columns: Columns
-    made: Mapping[str, str]
-    phrasing: DecisionCounts | None
-    scored: bool
-    rejected: int = 0
-    unanswered: int = 0
-    command: str = ""
-    origin: str = ""
+    environment = Environment(trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)
+    environment.filters["json"] = json_text
+    environment.globals |= {"table": markdown_table, "share_of": share_of, "feature_lines": _feature_lines}
+    counts = phrasing or DecisionCounts()
+    stay = "; ".join(f"{n:,} {name}" for name, n in sorted(counts.fallbacks.items()))
+    text: str = environment.from_string(package_text("dataset_card.jinja")).render(
+        built=built,
+        settings=settings,
+        columns=columns.kinds,
+        others=", ".join(f"`{name}`" for name in columns.kinds if name not in OWN),
+        phrasing=phrasing,
+        origin=origin,
+        statistics=built.statistics,
+        size=next((name for limit, name in _SIZES if built.statistics.rows < limit), "n>1M"),
+        row_counts=_row_counts(built),
+        cleaning=_cleaning_rows(built.cleaner, scored=scored),
+        fallbacks=stay and f" {sum(counts.fallbacks.values()):,} rows {counts.fallback_in_words}: {stay}.",
+        findings=[
+            (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
+            for name, by in sorted(counts.findings.items())
+        ],
+        made=[(key, f"`{value}`") for key, value in made.items()],
+    )
+    return text
 
-    def text(self) -> str:
-        """README.md."""
-        from jinja2 import Environment, StrictUndefined
 
-        environment = Environment(trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)
-        environment.filters["json"] = json_text
-        environment.globals |= {"table": markdown_table, "share_of": share_of, "feature_lines": _feature_lines}
-        phrasing = self.phrasing or DecisionCounts()
-        stay = "; ".join(f"{n:,} {name}" for name, n in sorted(phrasing.fallbacks.items()))
-        text: str = environment.from_string(package_text("dataset_card.jinja")).render(
-            card=self,
-            statistics=self.statistics,
-            size=next((name for limit, name in _SIZES if self.statistics.rows < limit), "n>1M"),
-            row_counts=self._row_counts(),
-            cleaning=self._cleaning(),
-            fallbacks=stay and f" {sum(phrasing.fallbacks.values()):,} rows {phrasing.fallback_in_words}: {stay}.",
-            findings=[
-                (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
-                for name, by in sorted(phrasing.findings.items())
-            ],
-            others=", ".join(f"`{name}`" for name in self.columns.kinds if name not in OWN),
-            made=[(key, f"`{value}`") for key, value in self.made.items()],
-        )
-        return text
+def _row_counts(built: Built) -> list[tuple[str, str]]:
+    counted = built.statistics
+    unread = [
+        ("could not be used", built.rejected),
+        ("left out: questions to which their dataset has no answer", built.unanswered),
+        *((f"left out: {WHAT_STEPS_DO[step]}", count.dropped) for step, count in built.cleaner.counts.items()),
+    ]
+    rows = [("rows read", counted.rows + sum(number for _, number in unread))]
+    rows += [(name, -number) for name, number in unread if number]
+    rows += [("**rows in this dataset**", counted.rows), ("of them with a ladder", counted.laddered)]
+    rows += [(f"of them with the gold answer alone: {why}", n) for why, n in counted.abstained.most_common()]
+    return [(name, f"{count:,}") for name, count in rows]
 
-    def _row_counts(self) -> list[tuple[str, str]]:
-        counted, left = self.statistics, self.cleaner.counts.items()
-        unread = [
-            ("could not be used", self.rejected),
-            ("left out: questions to which their dataset has no answer", self.unanswered),
-            *((f"left out: {WHAT_STEPS_DO[step]}", count.dropped) for step, count in left),
-        ]
-        rows = [("rows read", counted.rows + sum(number for _, number in unread))]
-        rows += [(name, -number) for name, number in unread if number]
-        rows += [("**rows in this dataset**", counted.rows), ("of them with a ladder", counted.laddered)]
-        rows += [(f"of them with the gold answer alone: {why}", n) for why, n in counted.abstained.most_common()]
-        return [(name, f"{count:,}") for name, count in rows]
 
-    def _cleaning(self) -> list[tuple[str, str, str, str]]:
-        rows = []
-        for step in STEPS:
-            count = self.cleaner.counts.get(step)
-            if count is None:
-                rows.append((f"`{step}`", WHAT_STEPS_DO[step], "not applied", ""))
-                continue
-            note = "; ".join(f"{n:,} {reason}" for reason, n in count.reasons.most_common())
-            if step is CleaningStep.TRIVIAL_ANSWERS:
-                note = f"{count.answers:,} answer{'s' * (count.answers != 1)} taken out"
-                note += f"; {count.alone:,} rows have the gold answer alone, and stay" if count.alone else ""
-            if step is CleaningStep.INCONSISTENT_DESCRIPTIONS and count.unjudged:
-                note = f"{count.unjudged:,} rows have no score and stay"
-                note += "" if self.scored else ": no model was asked"
-            rows.append((f"`{step}`", WHAT_STEPS_DO[step], share_of(count.dropped, count.rows), note))
-        cleaning = [count for step, count in self.cleaner.counts.items() if step is not CleaningStep.SEVERAL_ANSWERS]
-        if cleaning:
-            whole = share_of(sum(count.dropped for count in cleaning), cleaning[0].rows)
-            rows.append(("all steps", "rows of those that were to be cleaned", whole, ""))
-        return rows
+def _cleaning_rows(cleaner: Cleaner, *, scored: bool) -> list[tuple[str, str, str, str]]:
+    rows = []
+    for step in STEPS:
+        count = cleaner.counts.get(step)
+        if count is None:
+            rows.append((f"`{step}`", WHAT_STEPS_DO[step], "not applied", ""))
+            continue
+        note = "; ".join(f"{n:,} {reason}" for reason, n in count.reasons.most_common())
+        if step is CleaningStep.TRIVIAL_ANSWERS:
+            note = f"{count.answers:,} answer{'s' * (count.answers != 1)} taken out"
+            note += f"; {count.alone:,} rows have the gold answer alone, and stay" if count.alone else ""
+        if step is CleaningStep.INCONSISTENT_DESCRIPTIONS and count.unjudged:
+            note = f"{count.unjudged:,} rows have no score and stay"
+            note += "" if scored else ": no model was asked"
+        rows.append((f"`{step}`", WHAT_STEPS_DO[step], share_of(count.dropped, count.rows), note))
+    cleaning = [count for step, count in cleaner.counts.items() if step is not CleaningStep.SEVERAL_ANSWERS]
+    if cleaning:
+        whole = share_of(sum(count.dropped for count in cleaning), cleaning[0].rows)
+        rows.append(("all steps", "rows of those that were to be cleaned", whole, ""))
+    return rows
 
 
 def _feature_lines(kind: Kind, indent: str = "    ") -> list[str]:
