@@ -15,7 +15,7 @@ from granola.decoding.aggregation_rules import Method
 from granola.decoding.decision import Abstaining, Decision, abstention, of_responses
 from granola.decoding.methods import DRAG, METHODS, SAMPLES, TEMPERATURE, Answering
 from granola.decoding.response_aggregation import Aggregator
-from granola.decoding.response_cleaning import IDK, CleanedResponse, clean_response
+from granola.decoding.response_cleaning import IDK, clean_response
 from granola.decoding.samples import SampleRow
 from granola.errors import UsageError
 from granola.matching.squad import normalise
@@ -163,14 +163,17 @@ class Answerer:
             yield from self._aggregate_by_model(rows)
         else:
             for row in rows:
-                yield _outcome(row, attempt(_STAGE, self._decide_single, row))
+                yield _outcome(row, attempt(_STAGE, self._decide_by_text, row, row.samples[0]))
 
-    def _decide_single(self, row: SampleRow) -> Decision:
-        (response,) = self._clean_responses(row)
-        return plain(response, row.samples[0])
+    def _decide_by_text(self, row: SampleRow, raw: str, explanation: str = "") -> Decision:
+        """The decision for a response in its own words; `short` in `more` is its cleaned form, or IDK.
 
-    def _clean_responses(self, row: SampleRow) -> list[CleanedResponse]:
-        return [clean_response(sample, subject=row.subject_text, language=self._language) for sample in row.samples]
+        Only what `granola.replies` removes is missing: thoughts, further turns, labels.
+        """
+        response = clean_response(raw, subject=row.subject_text, language=self._language)
+        why = "the response itself" if response.abstains is None else f"the response abstains ({response.abstains})"
+        text = read_reply(raw).answer.strip() or IDK
+        return Decision(text=text, explanation=explanation or why, more={"short": response.prediction})
 
     def _aggregate_by_model(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         """DRAG: the model aggregates the responses, unless all are the same."""
@@ -182,13 +185,15 @@ class Answerer:
                 continue
             result = next(replies)
             if isinstance(result, Reply):
-                yield _outcome(row, attempt(_STAGE, self._decide_from_reply, row, result.text))
+                why = f"the model's answer to {len(row.samples)} responses"
+                yield _outcome(row, attempt(_STAGE, self._decide_by_text, row, result.text, why))
             else:
                 yield _rejected_row(row, result)
 
     def _decide_or_request(self, row: SampleRow) -> Decision | Request:
         """The decision where no model is needed, else the request to the model."""
-        responses = self._clean_responses(row)
+        subject, language = row.subject_text, self._language
+        responses = [clean_response(sample, subject=subject, language=language) for sample in row.samples]
         answering = [response for response in responses if response.abstains is None]
         declining = len(responses) - len(answering)
         passed = self._asking.abstaining is Abstaining.PASS
@@ -202,15 +207,11 @@ class Answerer:
         if len({normalise(response.text) for response in answering}) == 1 and not (declining and passed):
             explanation = f"{of_responses(len(answering), len(responses))} say the same"
             first = next(text for text, one in zip(row.samples, responses, strict=True) if one is answering[0])
-            return replace(plain(answering[0], first), explanation=explanation)
+            return self._decide_by_text(row, first, explanation)
         slots: dict[str, str | Sequence[str]] = {"question": row.question}
         shown = responses if passed else answering
         slots["responses"] = [IDK if response.abstains is not None else response.whole for response in shown]
         return Request(id=row.id, messages=self._prompts[DRAG.name].fill(slots), sampling=self._drag_sampling)
-
-    def _decide_from_reply(self, row: SampleRow, text: str) -> Decision:
-        response = clean_response(text, subject=row.subject_text, language=self._language)
-        return replace(plain(response, text), explanation=f"the model's answer to {len(row.samples)} responses")
 
 
 def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | RejectedRow:
@@ -222,13 +223,3 @@ def _rejected_row(row: SampleRow, why: Fault | Failure) -> RejectedRow:
     if isinstance(why, Fault):
         return why.rejected(source=row.source, id=row.id, text=row.question)
     return RejectedRow(source=row.source, reason=f"{why.reason}: {why.message}", excerpt=excerpt(row.question))
-
-
-def plain(response: CleanedResponse, raw: str) -> Decision:
-    """The decision for a single response in its own words; `short` in `more` is its cleaned form, or IDK.
-
-    Only what `granola.replies` removes is missing: thoughts, further turns, labels.
-    """
-    said = read_reply(raw).answer.strip()
-    why = "the response itself" if response.abstains is None else f"the response abstains ({response.abstains})"
-    return Decision(text=said or IDK, explanation=why, more={"short": response.prediction})

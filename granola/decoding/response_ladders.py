@@ -193,11 +193,6 @@ def is_container(tier: Tier) -> bool:
     return any(condition.property == "self" for condition in tier.conditions)
 
 
-def is_several_regions(tier: Tier) -> bool:
-    """Whether the tier joins several regions: "Asia and Europe" applies to a state, not to places in it."""
-    return tier.qid is None and is_container(tier) and " and " in tier.text
-
-
 VALUES = ("date", "quantity")
 LONGEST_NAME = 80  # characters of a name or place chain that is looked up; one label in a thousand is longer
 LONGEST_VALUE = 40  # characters of a date or an amount
@@ -242,7 +237,8 @@ class Ladders:
             tuple(
                 tier
                 for tier in level.tiers
-                if not is_several_regions(tier)
+                # "Asia and Europe" applies to a state, not to places in it.
+                if not (tier.qid is None and is_container(tier) and " and " in tier.text)
                 and not _is_in_question(tier, question, row.subject_text, _subject(context))
             )
             for level in coarser

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from abstraction.text.language.demonyms import bundled_demonyms
 from kg.base.bounded_cache import bounded_cache
@@ -69,7 +69,7 @@ def shared_names(
     told |= (
         set()
         if asks_nation
-        else {word.key for words in read.values() for word in words} & _national_adjectives() - alone
+        else {word.key for words in read.values() for word in words} & bundled_demonyms().countries.keys() - alone
     )
     joined = {text: " ".join(("", *(word.key for word in words), "")) for text, words in read.items()}
     out = {}
@@ -119,12 +119,6 @@ def _offered_names(asked: Sequence[_Word], language: str) -> frozenset[str]:
     keys = [[word.key for word in side] for side in sides]
     before = {" ".join(keys[0][first:]) for first in range(len(keys[0]))}
     return frozenset(before | {" ".join(keys[1][:last]) for last in range(1, len(keys[1]) + 1)})
-
-
-@cache
-def _national_adjectives() -> frozenset[str]:
-    """The national adjectives of one word."""
-    return frozenset(bundled_demonyms().countries)
 
 
 @bounded_cache(entries=1 << 12, longest=2_000)  # 30 MB at most
