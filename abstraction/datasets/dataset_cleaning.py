@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -55,26 +55,19 @@ class Dropped:
 class StepCount:
     """The counts of one step: rows that reached it, rows and answers that it removed, rows that it could not judge.
 
-    `alone`: rows that keep only the gold answer.
+    `gold_answer_alone`: rows that keep only the gold answer.
     """
 
     rows: int = 0
     dropped: int = 0
-    answers: int = 0
+    answers_taken_out: int = 0
     unjudged: int = 0
-    alone: int = 0
+    gold_answer_alone: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
     def to_json(self) -> dict[str, Any]:
         """The counts as a JSON object."""
-        return {
-            "rows": self.rows,
-            "dropped": self.dropped,
-            "answers_taken_out": self.answers,
-            "unjudged": self.unjudged,
-            "gold_answer_alone": self.alone,
-            "reasons": dict(sorted(self.reasons.items())),
-        }
+        return {**asdict(self), "reasons": dict(sorted(self.reasons.items()))}
 
 
 class Cleaner:
@@ -100,8 +93,8 @@ class Cleaner:
             count.rows += 1
             if step is CleaningStep.TRIVIAL_ANSWERS:
                 row, taken = self._without_trivial(row)
-                count.answers += taken
-                count.alone += len(row.levels) == 1
+                count.answers_taken_out += taken
+                count.gold_answer_alone += len(row.levels) == 1
                 continue
             reason = self._reason_to_drop(step, row, count)
             if reason is not None:

@@ -191,8 +191,9 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         if self.phrase is not None:
             show_lines(*result.phrasing.lines(), "")
         for step, step_count in result.cleaner.counts.items():
-            taken = f", {count(step_count.answers, 'answer')} taken out" if step is CleaningStep.TRIVIAL_ANSWERS else ""
-            unjudged = ""
+            taken = unjudged = ""
+            if step is CleaningStep.TRIVIAL_ANSWERS:
+                taken = f", {count(step_count.answers_taken_out, 'answer')} taken out"
             if step is CleaningStep.INCONSISTENT_DESCRIPTIONS:
                 how = "" if self.consistency else " (--consistency gives them)"
                 unjudged = f", {step_count.unjudged:,} without a score{how}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
 from granola.base.settings import Setting
@@ -103,7 +104,8 @@ def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
         return load_prompts(KINDS, bundled, chosen, sets=SETS)
 
 
-class MethodKind(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MethodKind:
     """`prompts`: all that the method uses, that for a question first.
 
     `drawn`: "no" for greedy decoding, "once" for one sample, "often" for several.
