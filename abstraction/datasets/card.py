@@ -86,7 +86,8 @@ def _cleaning_rows(cleaner: Cleaner, *, scored: bool) -> list[tuple[str, str, st
         note = "; ".join(f"{n:,} {reason}" for reason, n in count.reasons.most_common())
         if step is CleaningStep.TRIVIAL_ANSWERS:
             note = f"{count.answers_taken_out:,} answer{'s' * (count.answers_taken_out != 1)} taken out"
-            note += f"; {count.gold_answer_alone:,} rows have the gold answer alone, and stay" if count.gold_answer_alone else ""
+            if count.gold_answer_alone:
+                note += f"; {count.gold_answer_alone:,} rows have the gold answer alone, and stay"
         if step is CleaningStep.INCONSISTENT_DESCRIPTIONS and count.unjudged:
             note = f"{count.unjudged:,} rows have no score and stay"
             note += "" if scored else ": no model was asked"
