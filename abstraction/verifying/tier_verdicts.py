@@ -30,6 +30,7 @@ _AFTER_NOUN = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")
 LONGEST_NAME = 20  # most words of a name at the end of a phrase
 KIND_PROPERTIES = frozenset({"P106", "P31", "P136", "P641", "P452"})  # occupation, instance of, genre, sport, industry
 ANOTHER = "the name of another entity"
+# Names of the answer: is a text another one, an invented one, or the name of someone else?
 LEGAL = listed("legal_forms")  # also kinds of clubs: names are given with and without
 SUFFIXES = listed("name_suffixes")  # they distinguish people of one name; an added one is never by chance
 _PARTICLES = listed("person_particles")  # two people may share them by chance

@@ -27,7 +27,10 @@ _LEAST_SCALE = 10**6  # "two million" is as precise as "2 million", so that two 
 
 
 class NumberWords:
-    """A reader of numbers in several words of one language; `in_digits` is its main method."""
+    """A reader of numbers in several words of one language: `half a million`, `deux cents`, `un milione e mezzo`.
+
+    `in_digits`, its main method, replaces them by digits at the same position.
+    """
 
     def __init__(self, words: Language) -> None:
         self._small = {word: n for word, n in words.number_words.items() if n} | dict.fromkeys(words.ones, 1)
@@ -271,6 +274,9 @@ def _plain_decimal(written: str, words: Language) -> str | None:
     return None
 
 
+# Units: a QID, or two for a rate.
+
+
 @bounded_cache(entries=_KEPT, longest=_LONGEST_UNIT_CACHED)
 def unit_label(written: str, code: str) -> str:
     """The label of the unit at the beginning of a text: its QID, two QIDs joined by "/" for a rate, or ""."""
@@ -279,11 +285,13 @@ def unit_label(written: str, code: str) -> str:
     for size in range(len(parts), 0, -1):
         name = normalise(blank.join(parts[:size])).rstrip(".")
         unit = spelled.get(name)
-        is_little = 1 < len(name) <= _LITTLE and name in words.function_words  # "in" (inches), "au"
-        if unit is not None and name not in words.no_nouns and not is_little:
-            per = parts[size] if size + 1 < len(parts) else ""
-            time = spelled.get(parts[size + 1]) if unit.dimension == "length" and per in words.per else None
-            return f"{unit.qid}/{time.qid}" if time is not None and time.dimension == "time" else unit.qid
+        if unit is None or name in words.no_nouns:
+            continue
+        if 1 < len(name) <= _LITTLE and name in words.function_words:
+            continue  # "in" (inches), "au" (astronomical units)
+        per = parts[size] if size + 1 < len(parts) else ""
+        time = spelled.get(parts[size + 1]) if unit.dimension == "length" and per in words.per else None
+        return f"{unit.qid}/{time.qid}" if time is not None and time.dimension == "time" else unit.qid
     return ""
 
 
@@ -328,6 +336,8 @@ def convert_claim(claim: IntervalClaim, unit: str) -> IntervalClaim:
     return replace(claim, low=low, high=high, label=unit, exact=None)
 
 
+# Amounts in two units: 5 ft 10 in, 5'10", 2 hours and 15 minutes.
+
 _FOOT, _INCH, _METRE = "Q3710", "Q218593", "Q11573"  # QIDs of the units with special signs
 # The end of inches, whose unit may be missing: 5 ft 10.
 _ENDS = re.compile(r"\s*+(?:in\b\.?\s*+)?(?:\"|''|\Z|[.,;:()]|\s)")
@@ -362,6 +372,9 @@ def _units_per_larger(unit: str, smaller: str) -> int:
         return 0
     step = round(larger[1] / small[1])
     return step if abs(step * small[1] - larger[1]) < small[1] / 1000 else 0
+
+
+# Texts that are an amount.
 
 
 def may_be_amount(text: str, code: str = "en") -> bool:

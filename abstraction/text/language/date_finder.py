@@ -251,6 +251,9 @@ def _part_of_interval(part: str, low: int, high: int) -> tuple[int, int]:
     return (high - half + 1, high) if part == "late" else (low, high)
 
 
+# Years in words ("nineteen seventy-one", "eighteen oh five"), in languages that have words for their halves.
+
+
 @cache
 def _years_in_words(words: Language) -> re.Pattern[str]:
     numbers = words.number_words
@@ -270,6 +273,8 @@ def _year_in_digits(found: re.Match[str], words: Language) -> str:
     value = {name: words.number_words[text.lower()] for name, text in found.groupdict().items() if text}
     return str(100 * value.pop("hundreds") + sum(value.values())).rjust(len(found[0]))
 
+
+# Inflected months that CLDR does not list, in languages without a file: words with the stem of a month.
 
 # A word, with a day next to it, before a year.
 _WORD_BEFORE = re.compile(

@@ -83,6 +83,8 @@ def _clean(question: str) -> str:
     return text.removesuffix(mark).rstrip()
 
 
+# Wordings as regular expressions, with macros.
+
 LONGEST = 400  # characters of a question that are read
 _MACRO = re.compile(r"<(\w+)>")
 _LEAD = re.compile(r"\A(?:so|and|but|please|also|hey|ok|okay|well)[, ]+", re.I)
