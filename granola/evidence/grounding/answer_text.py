@@ -15,6 +15,7 @@ from functools import lru_cache
 from abstraction.text.language.comparable_words import sentences
 from granola.replies.refusals import CITED, LONGEST_DEFLECTION, deflection
 
+WIDEST = 50  # most passages of a range such as [1-50]; a longer one is no citation
 SEPARATORS = re.compile(r"[,;，；、&/]|\b(?:and|und|et|y)\b|(?<=\d) {1,4}(?=\d)", re.IGNORECASE)
 _LAST_NUMBER = re.compile(r"(?<!\d)\d{1,6}\Z")
 _BEFORE_NUMBER = re.compile(r"(?<=[^\W\d_])[ _:#.-]{1,2}(?=\d)")  # "web 7" and "Web-7" are web_7
@@ -43,6 +44,18 @@ class PassageNames:
         plain = str(int(digits))
         return self[digits] or self[plain] or self._by_number.get(plain)
 
+    def between(self, prefix: str, low: str, high: str) -> list[str]:
+        """The passages of a range: with a prefix only if all ids exist, else of numbers, known or not; [] for none."""
+        numbers = range(int(low), int(high) + 1)
+        if not 0 < len(numbers) <= WIDEST:
+            return []
+        if prefix:
+            found = [self[f"{prefix}{number}"] for number in numbers]
+            return [one for one in found if one is not None] if all(found) else []
+        if numbers[0] == 0 and self.by_number("0") is None:
+            return []
+        return [self.by_number(str(number)) or str(number) for number in numbers]
+
 
 _passage_names = lru_cache(maxsize=2)(PassageNames)  # an answer is read a dozen times with the same ids
 
@@ -59,7 +72,6 @@ def _without_separator(form: str) -> str:
     return _BEFORE_NUMBER.sub("", form.casefold())
 
 
-WIDEST = 50  # most passages of a range such as [1-50]; a longer one is no citation
 # Words for a source in the languages of answers: English, German, Spanish, French.
 _NOUN = (
     r"(?:sources?|passages?|documents?|snippets?|quellen?|passagen?|dokumente?|fuentes?|pasajes?|documentos?"
@@ -96,7 +108,8 @@ _LEAD = re.compile(
     rf"(?:see |see also |cf\.? |from |siehe |vgl\.? |voir |v[ée]ase |ver )?{_WORD}(?![^\W\d_])\.?[ _:#-]{{0,4}}",
     re.IGNORECASE,
 )
-_RANGE = re.compile(rf"(\d{{1,6}}) {{0,4}}{_DASH} {{0,4}}(\d{{1,6}})\Z")
+# A range of numbers, or of ids with a prefix, which may be repeated: 1-3, cite_1-3, doc_2-doc_4.
+_RANGE = re.compile(rf"(\D{{0,40}})(\d{{1,6}}) {{0,4}}{_DASH} {{0,4}}(?:\1)?(\d{{1,6}})\Z")
 # Text that may follow a number: "1: NYT", "1 (web)", "1†source"; then parts next to a citation: pages, dates.
 _NUMBER = re.compile(r"(\d{1,4})(?: {0,2}(?:†|:|\(|\||–|—| - )[^,;]{0,120})?\Z")
 _BESIDE = re.compile(
@@ -142,10 +155,7 @@ def markers(text: str, ids: Iterable[str]) -> list[Marker]:
     known = _passage_names(tuple(ids))
     joined = []
     for match in _JOINED.finditer(text):
-        between = (
-            _passages_in_id_range(f"{match[1]}{match[2]}-{match[3]}", known) if match[1] else None
-        ) or _passages_in_range(int(match[2]), int(match[3]), known)
-        if between:
+        if between := known.between(*match.groups()) or known.between("", match[2], match[3]):
             joined.append(Marker(match.start(), match.end(), tuple(between)))
     marked = list(joined)
     # [2]-[5] is one range, not two citations
@@ -260,7 +270,7 @@ def _names_in_part(
     """The passages that a part of a marker names, None where it is no citation; and whether a word such as "source"
     came before it.
     """
-    if (between := _passages_in_id_range(part, known)) is not None:
+    if (span := _RANGE.match(part)) is not None and span[1] and (between := known.between(*span.groups())):
         return between, led
     passage_id = known[part]
     if passage_id is None and (after := _text_after_lead(part)):
@@ -285,7 +295,7 @@ def _text_after_lead(part: str) -> str:
 
 def _passages_by_number(part: str, known: PassageNames) -> Sequence[str] | None:
     """The passages of a number or a range, known or not; None where the text is neither."""
-    if (span := _RANGE.match(part)) is not None and (between := _passages_in_range(int(span[1]), int(span[2]), known)):
+    if (span := _RANGE.match(part)) is not None and (between := known.between(*span.groups())):
         return between
     if (number := _NUMBER.match(part)) is None:
         return None
@@ -293,24 +303,6 @@ def _passages_by_number(part: str, known: PassageNames) -> Sequence[str] | None:
         return [passage_id]
     digits = str(int(number[1]))
     return None if digits == "0" else [digits]  # the interval [0, 1]
-
-
-def _passages_in_range(low: int, high: int, known: PassageNames) -> list[str]:
-    if not low <= high < low + WIDEST or (low == 0 and known.by_number("0") is None):
-        return []
-    return [known.by_number(str(number)) or str(number) for number in range(low, high + 1)]
-
-
-def _passages_in_id_range(part: str, known: PassageNames) -> list[str] | None:
-    """The passages of a range of ids, such as doc_2-doc_4 and cite_1-3; None unless all ids between exist."""
-    match = re.fullmatch(rf"(\D{{1,40}})(\d{{1,4}}) {{0,2}}{_DASH} {{0,2}}(?:\1)?(\d{{1,4}})", part)
-    if match is None:
-        return None
-    low, high = int(match[2]), int(match[3])
-    if not low <= high < low + WIDEST:
-        return None
-    found = [known[f"{match[1]}{number}"] for number in range(low, high + 1)]
-    return [one for one in found if one is not None] if all(found) else None
 
 
 _ITEM = re.compile(

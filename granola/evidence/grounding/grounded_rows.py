@@ -162,22 +162,12 @@ class DeflectionSigns:
     """`by`: "printed sentence", "empty answer" or the name of the rule by which the human answer deflects; "" where it
     answers.
 
-    `others`: for each further sign of the row ("not validated", "no relevant passage" in the wide reading, "no
-    citation"), whether it suggests deflection.
+    `contradicting`: the further signs of the row ("not validated", "no relevant passage" in the wide reading, "no
+    citation") that disagree with the human answer.
     """
 
     by: str
-    others: Mapping[str, bool]
-
-    @property
-    def deflects(self) -> bool:
-        """Whether the human answer deflects."""
-        return bool(self.by)
-
-    @property
-    def contradicting(self) -> tuple[str, ...]:
-        """The further signs that disagree with the human answer."""
-        return tuple(sign for sign, told in self.others.items() if told is not self.deflects)
+    contradicting: tuple[str, ...]
 
 
 def deflection_signs(
@@ -201,7 +191,8 @@ def deflection_signs(
     # A row may lack labels of citations, and its answer still contain markers.
     if cited is not None or marked:
         others["no citation"] = not (cited or marked)
-    return DeflectionSigns(by=by, others=others)
+    contradicting = tuple(sign for sign, suggests in others.items() if suggests is not bool(by))
+    return DeflectionSigns(by=by, contradicting=contradicting)
 
 
 KNOWLEDGE_BASES = frozenset({"web", "arxiv", "sec", "devops", "enron"})  # sources that GaRAGe wrote its questions from
@@ -290,7 +281,7 @@ def _garage_sample(record: Record) -> GroundedSample:
     )  # fmt: skip
     return GroundedSample(
         id=row.sample_id, question=row.question, passages=passages, question_date=row.question_date, reference=answer,
-        cited=cited, deflection=signs.deflects, signs=signs, tags=_tags(record.data),
+        cited=cited, deflection=bool(signs.by), signs=signs, tags=_tags(record.data),
     )  # fmt: skip
 
 
