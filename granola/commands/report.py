@@ -196,7 +196,6 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
                 rows=groups.rows,
                 files=systems.files,
                 reports=systems.reports,
-                matcher=self.matcher,
                 lambda_=self.lambda_,
                 differences=compare(systems.reports, resamples=self.resamples),
                 popularity={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is not None},

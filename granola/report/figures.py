@@ -30,7 +30,7 @@ from granola.report.charts import (
     system_style,
 )
 from granola.report.score_page import render
-from granola.report.score_tables import distribution_columns
+from granola.report.score_tables import Table, distribution_columns
 from granola.report.study import Study
 from kg.base.files import atomic_path
 
@@ -257,46 +257,35 @@ _OWN = (
 )
 
 
-def study_page(study: Study, drawn: Sequence[DrawnFigure]) -> str:
-    """The page: a ladder, scores, figures, tables and every question; it needs no other file and no network."""
-    tables = study.tables()
-    # The other tables are linked as files: the figures show their numbers.
-    shown = {"differences", "coarse-answers", *(figure.name for figure in study.figures if figure.is_shown)}
-    return render(
-        [study.evidence.get(row.id, row) for row in study.rows],
-        study.reports,
-        title="GRANOLA report",
-        figures=drawn,
-        tables=[
-            replace(one, rows=one.rows[:_LONG], caption=f"{one.caption} The first {_LONG} of {len(one.rows):,} rows.")
-            if len(one.rows) > _LONG
-            else one
-            for one in tables
-            if one.name in shown
-        ],
-        files_of_tables=[f"{TABLES}/{table.name}.csv" for table in tables if table.name not in shown],
-        made_of={
-            report.system: {one.id: one.made_of for one in file.predictions.values() if one.made_of}
-            for report, file in zip(study.reports, study.files, strict=True)
-        },
-    )
-
-
 def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), csv_raw: bool = False) -> list[str]:
     """Write report.html, figures/*.svg and *.png, tables/*.csv; the page last. Returns the names of the files.
 
     Of `earlier`, the files of an earlier report, those not written again are removed. Raises UsageError where
     matplotlib is missing, OSError where a file cannot be written.
     """
-    drawn = drawings(study)
+    drawn, tables = drawings(study), study.tables()
     written: dict[str, bytes] = {}
     for drawing in drawn:
         written[f"{FIGURES}/{drawing.name}.svg"] = drawing.svg
         written[f"{FIGURES}/{drawing.name}.png"] = drawing.png
-    for table in study.tables():
+    for table in tables:
         written[f"{TABLES}/{table.name}.csv"] = table.to_csv(raw=csv_raw).encode()
+    # The page links the other tables as files: the figures show their numbers.
+    on_page = {"differences", "coarse-answers", *(figure.name for figure in study.figures if figure.is_shown)}
+    page = render(
+        [study.evidence.get(row.id, row) for row in study.rows],
+        study.reports,
+        title="GRANOLA report",
+        figures=drawn,
+        tables=[_shortened(table) for table in tables if table.name in on_page],
+        files_of_tables=[f"{TABLES}/{table.name}.csv" for table in tables if table.name not in on_page],
+        made_of={
+            report.system: {one.id: one.made_of for one in file.predictions.values() if one.made_of}
+            for report, file in zip(study.reports, study.files, strict=True)
+        },
+    )
     # Last, since the page links the other files.
-    written[PAGE] = study_page(study, drawn).encode()
+    written[PAGE] = page.encode()
     for name in (FIGURES, TABLES):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for name, content in written.items():
@@ -307,3 +296,11 @@ def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), cs
         if name not in written and Path(name).parts[:-1] in ((FIGURES,), (TABLES,)):
             (folder / name).unlink(missing_ok=True)
     return list(written)
+
+
+def _shortened(table: Table) -> Table:
+    """The table with as many rows as the page shows."""
+    if len(table.rows) <= _LONG:
+        return table
+    caption = f"{table.caption} The first {_LONG} of {len(table.rows):,} rows."
+    return replace(table, rows=table.rows[:_LONG], caption=caption)

@@ -16,7 +16,7 @@ from granola.report.charts import Panel
 from granola.report.score_tables import Table, Value, distribution_columns
 from granola.scoring.aggregation import GroupScore, names_of
 from granola.scoring.grouping import TITLES
-from granola.scoring.metrics import Standard, informativeness_weight
+from granola.scoring.metrics import informativeness_weight
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
 from granola.scoring.statistics import Estimate, Interval
@@ -102,14 +102,13 @@ class Study:
     """Systems scored on one tiered file, and further results on them; all sequences in the order of the systems.
 
     `popularity` and `groups` contain by field the scores of each system by bin or value. `coloured` names the score in
-    the predictions that colours points. `matcher` is the name of the matcher. `evidence` contains by id the rows with
-    their evidence, for the questions on the page.
+    the predictions that colours points. `evidence` contains by id the rows with their evidence, for the questions on
+    the page.
     """
 
     rows: Sequence[TieredRow]
     files: Sequence[PredictionFile]
     reports: Sequence[ScoreReport]
-    matcher: str
     lambda_: float
     differences: Sequence[Difference]
     popularity: Mapping[str, _ByGroup] = field(default_factory=dict)
@@ -122,11 +121,6 @@ class Study:
         """The systems' names."""
         return [report.system for report in self.reports]
 
-    @property
-    def standard(self) -> Standard:
-        """The standard of level 1 in the scores."""
-        return self.reports[0].signature.standard
-
     def matched(self, index: int) -> dict[str, int | None]:
         """The matched level of each scored item of a system, by id; None for no match."""
         items = self.reports[index].items
@@ -136,7 +130,8 @@ class Study:
     @cached_property
     def f1(self) -> list[list[ItemF1]]:
         """Token-F1 of every scored prediction with each level."""
-        return [item_f1(self.rows, file.predictions, self.standard) for file in self.files]
+        standard = self.reports[0].signature.standard
+        return [item_f1(self.rows, file.predictions, standard) for file in self.files]
 
     @cached_property
     def f1_warning(self) -> str:

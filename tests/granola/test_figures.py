@@ -45,7 +45,6 @@ def study(systems: Path) -> Study:
         rows=rows,
         files=files,
         reports=reports,
-        matcher="rules",
         lambda_=0.5,
         differences=[],
         popularity={"popularity": [group_scores(report, bins, resamples=50, seed=0) for report in reports]},
@@ -104,7 +103,6 @@ def declining() -> Study:
         rows=rows,
         files=files,
         reports=reports,
-        matcher="rules",
         lambda_=0.5,
         differences=[],
         popularity={"views": [group_scores(report, bins, resamples=10, seed=0) for report in reports]},
@@ -153,7 +151,7 @@ def test_token_f1_is_drawn_with_the_matched_tier_and_not_with_the_closest() -> N
     rows = [TieredRow(id=id_, question="Who?", answers=("Elmer Rice",), levels=levels) for id_ in said]
     given = PredictionFile(name="x", predictions={i: Prediction(id=i, text=text) for i, text in said.items()})
     report = score(rows, given, matcher("f1"), ScoreSettings(resamples=10), system="x")
-    drawn = Study(rows=rows, files=[given], reports=[report], matcher="f1", lambda_=0.5, differences=[])
+    drawn = Study(rows=rows, files=[given], reports=[report], lambda_=0.5, differences=[])
     figure = matplotlib_figure.Figure()
     assert draw_f1(drawn, figure)
     marks = {tuple(map(float, place)) for place in figure.axes[0].collections[0].get_offsets()}
