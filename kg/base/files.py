@@ -1,7 +1,8 @@
 """Files: written whole or not at all, and hashed; leftovers of killed processes are removed.
 
 Files and folders are written under a temporary name next to their final one. The writer keeps a lock on it, which ends
-with the process: an unlocked temporary file is a leftover, and is used again.
+with the process: an unlocked temporary file is a leftover, and is used again. A long job has its intermediate work in a
+folder next to the output (`WorkFolder`), so that a killed one can continue.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from kg.errors import OutputError
 
 SUFFIX = ".work"
 _LOCK = "lock"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk full, quota exceeded, file too large
+_NAME_KEPT = 40  # characters of a long name that its temporary name keeps
+_BESIDE = ("-journal", "-wal", "-shm")  # files that SQLite writes next to a database
 
 
 class WorkFolder:
@@ -70,11 +74,6 @@ class WorkFolder:
 def folder_of(out: Path, suffix: str = SUFFIX) -> Path:
     """The path of the work folder of an output."""
     return out.with_name(f".{out.name}{suffix}")
-
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk full, quota exceeded, file too large
-_NAME_KEPT = 40  # characters of a long name that its temporary name keeps
-_BESIDE = ("-journal", "-wal", "-shm")  # files that SQLite writes next to a database
 
 
 def writable(path: Path | str) -> Path:

@@ -24,6 +24,14 @@ FALLBACKS: Mapping[str, tuple[str, ...]] = {
     "zh-hans": ("zh", "zh-cn"),
     "zh-hant": ("zh", "zh-tw"),
 }
+_FOLD = str.maketrans(
+    {
+        "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "“": '"', "”": '"',
+        "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-",
+        "\u200b": None, "\u200e": None, "\u200f": None, "\u00ad": None, "\ufeff": None,
+        **{chr(code): None for code in (*range(9), *range(14, 28), *range(127, 160)) if code != 0x85},
+    }
+)  # fmt: skip
 
 
 @bounded_cache(entries=1 << 18, longest=200)
@@ -42,16 +50,6 @@ def normalise_anew(name: str) -> str:
     # NFKC makes a lone acute accent a space, and case folding undoes NFKC: fold first, compose last.
     text = unicodedata.normalize("NFKC", name.translate(_FOLD)).translate(_FOLD).casefold()
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip()
-
-
-_FOLD = str.maketrans(
-    {
-        "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "“": '"', "”": '"',
-        "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-",
-        "\u200b": None, "\u200e": None, "\u200f": None, "\u00ad": None, "\ufeff": None,
-        **{chr(code): None for code in (*range(9), *range(14, 28), *range(127, 160)) if code != 0x85},
-    }
-)  # fmt: skip
 
 
 @bounded_cache(entries=256, longest=40)

@@ -20,6 +20,7 @@ from kg.reading.entity_json import EdgeData, EdgeStatement, MaybeId
 from kg.reading.snaks import by_number
 
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]  # ids -> (id as asked, entity object)
+INSTANCE_OF, SUBCLASS_OF = 31, 279  # P31, P279
 
 
 def crawl(
@@ -100,9 +101,6 @@ def _properties(data: Mapping[str, Any]) -> Iterator[str]:
             qualifiers = statement.get("qualifiers") if isinstance(statement, dict) else None
             if isinstance(qualifiers, dict):
                 yield from qualifiers
-
-
-INSTANCE_OF, SUBCLASS_OF = 31, 279  # P31, P279
 
 
 def survey_properties(scope: Scope) -> frozenset[int]:

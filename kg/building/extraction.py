@@ -58,6 +58,7 @@ _is_uuid, _from_hex = UUID.match, bytes.fromhex
 _REMEMBERED = 1 << 17  # entity references
 _LISTS = (schema.TIME, schema.QUANTITY, schema.MONOLINGUAL, schema.OTHER)  # kinds of value that are stored as JSON
 _OTHER_LANGUAGE = Unreadable("bad-term", "a term of another language inside")
+_REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)  # these are then read in pieces
 
 
 class TypedRowMaker:
@@ -310,9 +311,6 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
     digest: bytes = b""
     edges: list[Any] = []
     named: list[Any] = []
-
-
-_REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)  # these are then read in pieces
 
 
 class Extractor:

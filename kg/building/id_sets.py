@@ -12,6 +12,7 @@ _HELD = 500_000  # keys in memory, some 70 MB
 # A key is one integer where both parts are of the sizes that occur, else text: a Counter of integers is fast.
 _VALUE_BITS, _PROPERTY_BITS = 43, 20  # 63 bits in all: keys fit an SQLite integer
 _HALF = 1 << (_VALUE_BITS - 1)
+_BITS = 16  # ids a page: 2**16, 8 KiB
 
 
 def key_of(prop: int, value: int = 0) -> int | str:
@@ -72,8 +73,6 @@ class PairCounts:
 
 
 # A set of entity numbers that stays small: one bit each, in pages made where they are needed.
-
-_BITS = 16  # ids a page: 2**16, 8 KiB
 
 
 class IdSet:

@@ -35,6 +35,11 @@ _FAULTS: tuple[tuple[str, str], ...] = (
         " AND name.kind = term.kind AND name.entity = term.entity AND name.ordinal = term.ordinal)",
     ),
 )
+SAMPLE = 1_000  # entities compared in full by default
+# Entries of the manifest about the content. The others describe the run, and differ when a snapshot is rebuilt.
+_OF_CONTENT = ("counts", "languages", "schema_version", "snapshot_id", "time_aware")
+_BATCH = 500  # entities read per round trip
+_SHOWN = 5  # differing entities named in a message
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,14 +109,6 @@ def _names(connection: sqlite3.Connection) -> Iterator[str]:
         (count,) = connection.execute(f"SELECT count(*) FROM {where}").fetchone()
         if count:
             yield f"{count} {what}"
-
-
-SAMPLE = 1_000  # entities compared in full by default
-
-# Entries of the manifest about the content. The others describe the run, and differ when a snapshot is rebuilt.
-_OF_CONTENT = ("counts", "languages", "schema_version", "snapshot_id", "time_aware")
-_BATCH = 500  # entities read per round trip
-_SHOWN = 5  # differing entities named in a message
 
 
 def verify_mirror(

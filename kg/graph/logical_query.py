@@ -21,6 +21,11 @@ from kg.base.model import ENTITY_ID, Entity, EntityValue, Rank, Snak, Statement,
 from kg.errors import GroundingError, QueryShapeError
 from kg.store.protocol import Store
 
+MOST = 1_000  # nodes of a layer
+_BATCH = 256  # queries grounded together
+Layers = list[dict[str, str]]  # for each hop: node reached -> the node before it that was found first
+_KEPT = 200_000  # entities with their statements, some 500 MB of the largest
+
 
 class Shape(StrEnum):
     """The shape of a query."""
@@ -198,12 +203,6 @@ class FactList:
         return {node: self._back.get((node, hop.property), ()) for node in nodes}
 
 
-MOST = 1_000  # nodes of a layer
-_BATCH = 256  # queries grounded together
-
-Layers = list[dict[str, str]]  # for each hop: node reached -> the node before it that was found first
-
-
 def ground(query: LogicalQuery, source: FactSource) -> Grounding:
     """The answers by a source of facts. Raises GroundingError where a layer has more than MOST nodes."""
     ((_, found),) = ground_all([query], source)
@@ -290,9 +289,6 @@ def fact_of(before: str, hop: Hop, after: str) -> Fact:
     if hop.forward:
         return Fact(before, hop.property, after, hop.qualifier)
     return Fact(after, hop.property, before)
-
-
-_KEPT = 200_000  # entities with their statements, some 500 MB of the largest
 
 
 class StoreFacts:

@@ -16,6 +16,18 @@ from kg.base.model import Rank, SnakKind, Statement, TimeValue
 CONTINENT = "P30"
 START, END, POINT = "P580", "P582", "P585"
 APPLIES_TO_PART, DISPUTED_BY, SOURCING, NATURE = "P518", "P1310", "P1480", "P5102"
+# Qualifiers that limit a statement to a time, a part or an opinion, with the reason. Continents are exempt from
+# "applies to part" in `current`: callers choose between a country's continents.
+LIMITS: Mapping[str, str] = MappingProxyType(
+    {
+        END: "it has ended, unless the end is yet to come",
+        START: "it has not begun, where the start is yet to come",
+        APPLIES_TO_PART: "it holds of the parts named alone",
+        DISPUTED_BY: "somebody denies it",
+        SOURCING: "it is an estimate or a presumption",
+        NATURE: "it is hedged",
+    }
+)
 
 
 def time_key(value: TimeValue, *, late: bool = False) -> tuple[int, int, int]:
@@ -35,20 +47,6 @@ def time_key(value: TimeValue, *, late: bool = False) -> tuple[int, int, int]:
 
 def _times(statement: Statement, prop: str) -> list[TimeValue]:
     return [snak.value for snak in statement.qualifier(prop) if isinstance(snak.value, TimeValue)]
-
-
-# Qualifiers that limit a statement to a time, a part or an opinion, with the reason. Continents are exempt from
-# "applies to part" in `current`: callers choose between a country's continents.
-LIMITS: Mapping[str, str] = MappingProxyType(
-    {
-        END: "it has ended, unless the end is yet to come",
-        START: "it has not begun, where the start is yet to come",
-        APPLIES_TO_PART: "it holds of the parts named alone",
-        DISPUTED_BY: "somebody denies it",
-        SOURCING: "it is an estimate or a presumption",
-        NATURE: "it is hedged",
-    }
-)
 
 
 @cache

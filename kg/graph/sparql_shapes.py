@@ -36,6 +36,12 @@ _LABEL_SERVICE = re.compile(
 _ENTITY = re.compile(re.escape(_PREFIXES["wd"]) + r"(Q[1-9][0-9]{0,17})\Z")
 _PROPERTY = re.compile(re.escape(f"{_BASE}prop/") + r"(direct/|statement/|qualifier/|)(P[1-9][0-9]{0,17})\Z")
 _PASSED = {"SelectQuery", "Project", "Distinct", "Reduced"}  # nodes that do not change the set of answers
+_CALLED = {
+    "Filter": "a filter", "LeftJoin": "an optional part", "Extend": "a computed value", "Group": "a count",
+    "AggregateJoin": "a count", "Slice": "an order or limit", "OrderBy": "an order or limit", "Minus": "a negation",
+    "ToMultiSet": "given values", "Values": "given values", "Graph": "a named graph",
+    "ServiceGraphPattern": "a service",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +146,6 @@ def _parts(node: Any) -> Iterable[list[Any]]:
         raise QueryShapeError("it counts or adds up", reason="an aggregate")
     else:
         raise QueryShapeError(f"it has {_CALLED.get(node.name, node.name)}", reason=_CALLED.get(node.name, "another"))
-
-
-_CALLED = {
-    "Filter": "a filter", "LeftJoin": "an optional part", "Extend": "a computed value", "Group": "a count",
-    "AggregateJoin": "a count", "Slice": "an order or limit", "OrderBy": "an order or limit", "Minus": "a negation",
-    "ToMultiSet": "given values", "Values": "given values", "Graph": "a named graph",
-    "ServiceGraphPattern": "a service",
-}  # fmt: skip
 
 
 def _edges(triples: list[Any], numbers: Iterable[int]) -> list[_Edge]:

@@ -29,6 +29,12 @@ from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 EXCERPT = 200  # characters of a damaged line that are kept
 NOT_JSON = "not-json"
 BLANK = b" \t\r\n,"
+STDIN = "-"
+BLOCK = 1 << 20  # plain bytes a block, rounded up to whole lines
+LONGEST = 1 << 26  # bytes of one line; WikiData's own limit of an entity is far below
+_OPENS, _CLOSES = b"[]"
+_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")  # how what goes over many lines begins
+_MANY = 500  # line ends in a chunk that are quicker counted than found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,14 +111,6 @@ def _reject_text(reason: str, detail: str, text: bytes) -> Reject:
 
 
 # A dump -> blocks of bytes.
-
-
-STDIN = "-"
-BLOCK = 1 << 20  # plain bytes a block, rounded up to whole lines
-LONGEST = 1 << 26  # bytes of one line; WikiData's own limit of an entity is far below
-
-_OPENS, _CLOSES = b"[]"
-_PRETTY = re.compile(rb"\s*(?:\[\s*)?\{\s*?\n")  # how what goes over many lines begins
 
 
 class DumpReader:
@@ -259,9 +257,6 @@ def opened(path: Path | str) -> Iterator[BinaryIO]:
         raise SourceError(f"{path} cannot be read: {error.strerror}") from error
     with stream:
         yield cast(BinaryIO, stream)
-
-
-_MANY = 500  # line ends in a chunk that are quicker counted than found
 
 
 def _line_ends(chunk: bytes) -> int:

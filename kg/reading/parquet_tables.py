@@ -78,6 +78,8 @@ Rows = dict[Table, list[tuple[Any, ...]]]
 
 _TERMS = {"label": schema.LABEL, "alias": schema.ALIAS, "description": schema.DESCRIPTION}
 _NONE = (None,) * 12
+FORMAT = 1  # version of the folder's format, increased with every change of columns
+MANIFEST = "manifest.json"
 
 
 def rows_of(entities: Iterable[Entity]) -> Rows:
@@ -208,10 +210,6 @@ def _value(cells: Sequence[Any]) -> tuple[SnakKind, Value | None]:
     else:
         value = OtherValue(type=of, json=text)
     return SnakKind.VALUE, value
-
-
-FORMAT = 1  # version of the folder's format, increased with every change of columns
-MANIFEST = "manifest.json"
 
 
 def arrow_schema(table: Table) -> Any:

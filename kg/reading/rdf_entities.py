@@ -58,6 +58,29 @@ _JSON = NAMESPACES["rdf"] + "JSON"
 _NUMBERS = {XSD + name for name in ("decimal", "integer", "int", "long", "nonNegativeInteger")}
 _TIMES = (XSD + "dateTime", XSD + "date")
 _OF_NODES = {*_NUMBERS, *_TIMES, *_GEOMETRY, XSD + "double"}  # datatypes of values that nodes give in full
+_GREGORIAN = f"{ENTITY}{CALENDARS['gregorian']}"
+_CALENDARS = {name: calendar for calendar, name in CALENDARS.items()}
+LABEL = NAMESPACES["rdfs"] + "label"
+ALIAS = NAMESPACES["skos"] + "altLabel"
+DESCRIPTION = NAMESPACES["schema"] + "description"
+SAME_AS = NAMESPACES["owl"] + "sameAs"
+PROPERTY_TYPE = ONTOLOGY + "propertyType"
+SITELINKS = ONTOLOGY + "sitelinks"
+RANK = ONTOLOGY + "rank"
+ABOUT = NAMESPACES["schema"] + "about"  # here: from an entity to a page about it
+_LABELS = (LABEL, NAMESPACES["skos"] + "prefLabel", NAMESPACES["schema"] + "name")
+TERMS = frozenset({*_LABELS, ALIAS, DESCRIPTION})
+_RANKS = {ONTOLOGY + name: rank.value for rank, name in RANKS.items()}
+_ROLES = ("statement/", "statement/value/", "qualifier/", "qualifier/value/")
+_KINDS = {ONTOLOGY + "Item", ONTOLOGY + "Property"}
+_CLAIM = re.compile(re.escape(PROP) + r"(|direct/|novalue/|(?:statement|qualifier)/(?:value/)?)(P[1-9]\d*)\Z")
+_OURS = ALIAS_ORDER, STATEMENT_ORDER, QUALIFIER_ORDER, _EXACT_TIME = tuple(
+    NAMESPACES["granola"] + name for name in ("aliasOrder", "statementOrder", "qualifierOrder", "time")
+)
+_PLAIN_PREDICATES = {*_LABELS, ALIAS, DESCRIPTION, SAME_AS, PROPERTY_TYPE, SITELINKS, RANK, RDF_TYPE, *_OURS}
+_PLAIN_PREDICATES |= {ONTOLOGY + name for name in VALUE_PARTS}
+_MOST_SITELINKS = 10_000  # there are a thousand wikis
+_OF_ITSELF = {*TERMS, SITELINKS, ABOUT}  # predicates that only entities have that were not merged into another
 
 
 def snaks_of(
@@ -193,10 +216,6 @@ def _time(text: str, precision_text: str | None, model: str) -> dict[str, Any]:
     return {"type": "time", "value": value}
 
 
-_GREGORIAN = f"{ENTITY}{CALENDARS['gregorian']}"
-_CALENDARS = {name: calendar for calendar, name in CALENDARS.items()}
-
-
 def _stamp(value: TimeValue, precision: int) -> str:
     month = (value.month or 0) if precision >= 10 else 0
     day = (value.day or 0) if precision >= 11 else 0
@@ -204,33 +223,6 @@ def _stamp(value: TimeValue, precision: int) -> str:
 
 
 # Triples about an entity -> its entity object.
-
-
-LABEL = NAMESPACES["rdfs"] + "label"
-ALIAS = NAMESPACES["skos"] + "altLabel"
-DESCRIPTION = NAMESPACES["schema"] + "description"
-SAME_AS = NAMESPACES["owl"] + "sameAs"
-PROPERTY_TYPE = ONTOLOGY + "propertyType"
-SITELINKS = ONTOLOGY + "sitelinks"
-RANK = ONTOLOGY + "rank"
-ABOUT = NAMESPACES["schema"] + "about"  # here: from an entity to a page about it
-_LABELS = (LABEL, NAMESPACES["skos"] + "prefLabel", NAMESPACES["schema"] + "name")
-
-TERMS = frozenset({*_LABELS, ALIAS, DESCRIPTION})
-
-_RANKS = {ONTOLOGY + name: rank.value for rank, name in RANKS.items()}
-_ROLES = ("statement/", "statement/value/", "qualifier/", "qualifier/value/")
-_KINDS = {ONTOLOGY + "Item", ONTOLOGY + "Property"}
-_CLAIM = re.compile(re.escape(PROP) + r"(|direct/|novalue/|(?:statement|qualifier)/(?:value/)?)(P[1-9]\d*)\Z")
-_OURS = ALIAS_ORDER, STATEMENT_ORDER, QUALIFIER_ORDER, _EXACT_TIME = tuple(
-    NAMESPACES["granola"] + name for name in ("aliasOrder", "statementOrder", "qualifierOrder", "time")
-)
-_PLAIN_PREDICATES = {*_LABELS, ALIAS, DESCRIPTION, SAME_AS, PROPERTY_TYPE, SITELINKS, RANK, RDF_TYPE, *_OURS}
-_PLAIN_PREDICATES |= {ONTOLOGY + name for name in VALUE_PARTS}
-_MOST_SITELINKS = 10_000  # there are a thousand wikis
-
-
-_OF_ITSELF = {*TERMS, SITELINKS, ABOUT}  # predicates that only entities have that were not merged into another
 
 
 @lru_cache(maxsize=100_000)

@@ -19,6 +19,13 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 _WHOLE = re.compile(r"[0-9]+\Z")
 _DECIMAL = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?\Z")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+# "+1961-08-04T00:00:00Z". The time of day is never used.
+_TIME = re.compile(r"([+-]?)([0-9]{1,16})-([0-9]{1,2})-([0-9]{1,2})(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}Z?)?\Z")
+_UNIT = re.compile(r"(?:.*[/:])?(Q[1-9][0-9]{0,17})\Z")
+_TARGET = re.compile(r"[A-Z][1-9][0-9]{0,17}(?:-[A-Z][1-9][0-9]{0,17})?\Z")  # Q42, P31, L3-F1, E10
+_PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
+_FARTHEST = 360  # degrees, as Wikibase has it
+_CALENDARS = {"Q1985727": "gregorian", "Q1985786": "julian"}
 
 
 def whole_number(text: str, most: int) -> int | None:
@@ -51,15 +58,6 @@ def is_language(code: str) -> bool:
 def by_number(entity_id: str) -> tuple[int, str]:
     """A sort key: ids of one kind by their numbers, however many digits these have."""
     return len(entity_id), entity_id
-
-
-# "+1961-08-04T00:00:00Z". The time of day is never used.
-_TIME = re.compile(r"([+-]?)([0-9]{1,16})-([0-9]{1,2})-([0-9]{1,2})(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}Z?)?\Z")
-_UNIT = re.compile(r"(?:.*[/:])?(Q[1-9][0-9]{0,17})\Z")
-_TARGET = re.compile(r"[A-Z][1-9][0-9]{0,17}(?:-[A-Z][1-9][0-9]{0,17})?\Z")  # Q42, P31, L3-F1, E10
-_PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
-_FARTHEST = 360  # degrees, as Wikibase has it
-_CALENDARS = {"Q1985727": "gregorian", "Q1985786": "julian"}
 
 
 class Unreadable(ValueError):  # noqa: N818 - not an error of the caller's: it becomes a reject

@@ -16,6 +16,14 @@ BLOCK = 1 << 18  # compressed bytes at a time; JSON unpacks to about ten times t
 _SMALL_BLOCK = 1 << 14  # gzip's output then stays in the processor's cache, which makes it a third faster
 # Bytes decompressed at once: gzip expands up to 1,000 times, zstd 32,000. A step that meets damage is lost whole.
 _STEPS = {"gzip": 1 << 20, "bzip2": 1 << 11, "zstd": 1 << 11}
+_FOREIGN = (
+    (b"\xfd7zXZ", "xz"),
+    (b"7z\xbc\xaf", "7-zip"),
+    (b"PK\x03\x04", "zip"),
+    (b"SQLite format 3", "SQLite"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+)
 
 
 class DamagedError(SourceError):
@@ -69,14 +77,6 @@ _FORMATS: tuple[tuple[bytes, str, Callable[[], Any]], ...] = (
     (b"BZh", "bzip2", bz2.BZ2Decompressor),
     (b"\x28\xb5\x2f\xfd", "zstd", _zstd),
     *((bytes([byte]) + b"\x2a\x4d\x18", "zstd", _zstd) for byte in range(0x50, 0x60)),  # skippable frames
-)
-_FOREIGN = (
-    (b"\xfd7zXZ", "xz"),
-    (b"7z\xbc\xaf", "7-zip"),
-    (b"PK\x03\x04", "zip"),
-    (b"SQLite format 3", "SQLite"),
-    (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"),
 )
 
 

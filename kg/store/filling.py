@@ -30,6 +30,25 @@ _COUNTED: Mapping[str, str] = {
 }
 _ROWS_A_FETCH = 5000  # rows per fetch from the cursor
 _encode = msgspec.msgpack.Encoder().encode
+_BATCH = 500  # entities at a time
+_ROWS = 50  # rows an INSERT
+_COUNTS: Mapping[str, Mapping[str, str]] = {  # grouped by table, so that each is read once
+    "entity": {"entities": "count(*)", "items": "sum(id > 0)", "properties": "sum(id < 0)"},
+    "statement": {
+        "statements": "count(*)",
+        "preferred": f"sum(rank = {schema.PREFERRED})",
+        "normal": f"sum(rank = {schema.NORMAL})",
+        "deprecated": f"sum(rank = {schema.DEPRECATED})",
+        "qualified_statements": "count(qualifiers)",
+        "qualifiers": "sum(json_array_length(qualifiers))",
+    },
+    "term": {
+        "labels": f"sum(kind = {schema.LABEL})",
+        "aliases": f"sum(kind = {schema.ALIAS})",
+        "descriptions": f"sum(kind = {schema.DESCRIPTION})",
+    },
+    "redirect": {"redirects": "count(*)"},
+}
 
 
 def digest_of(record: bytes) -> int:
@@ -85,28 +104,6 @@ def _records(connection: sqlite3.Connection, number: int | None) -> Iterator[tup
 
 
 # The tables of a snapshot file.
-
-
-_BATCH = 500  # entities at a time
-_ROWS = 50  # rows an INSERT
-
-_COUNTS: Mapping[str, Mapping[str, str]] = {  # grouped by table, so that each is read once
-    "entity": {"entities": "count(*)", "items": "sum(id > 0)", "properties": "sum(id < 0)"},
-    "statement": {
-        "statements": "count(*)",
-        "preferred": f"sum(rank = {schema.PREFERRED})",
-        "normal": f"sum(rank = {schema.NORMAL})",
-        "deprecated": f"sum(rank = {schema.DEPRECATED})",
-        "qualified_statements": "count(qualifiers)",
-        "qualifiers": "sum(json_array_length(qualifiers))",
-    },
-    "term": {
-        "labels": f"sum(kind = {schema.LABEL})",
-        "aliases": f"sum(kind = {schema.ALIAS})",
-        "descriptions": f"sum(kind = {schema.DESCRIPTION})",
-    },
-    "redirect": {"redirects": "count(*)"},
-}
 
 
 def prepare(connection: sqlite3.Connection, *, journal: str = "OFF") -> None:

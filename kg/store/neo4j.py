@@ -56,6 +56,18 @@ LONGEST_KEY = 1_000  # longest name in an index, in bytes; longer ones are store
 TERMS = {"label": schema.LABEL, "description": schema.DESCRIPTION, "aliases": schema.ALIAS}
 
 _RANK_CODES = {name: code for code, name in RANKS.items()}
+MODEL = 2  # version of the graph model above
+T = TypeVar("T")
+_CHUNK = 2_000  # ids, names or pairs a round trip
+_PAGE = 10_000  # ids a round trip of `ids`
+_ALL = (1 << 63) - 1
+_HEAD = "MATCH (mirror:Snapshot {slot: 1}) RETURN mirror.load, COLLECT { "
+_RESOLVED = "OPTIONAL MATCH (d:Redirect {id: given}) WITH given, coalesce(d.target, given) AS id "
+_UNRESOLVED = "WITH given, given AS id "
+_ROWS = (
+    "[(n)-[r]->(t) WHERE $types IS NULL OR type(r) IN $types |"
+    " [type(r), r.ordinal, r.rank, t.number, r.qualifiers, r.id, r.datatype]]"
+)
 
 
 def read_entity(
@@ -99,25 +111,6 @@ def read_entity(
             texts = orjson.loads(text) if name == "aliases" else [text]
             worded += [(TERMS[name], language, one) for one in texts]
     return entity_with(subject, sitelinks, datatype, worded, (statement for _, _, statement in stated))
-
-
-# The store.
-
-
-MODEL = 2  # version of the graph model above
-T = TypeVar("T")
-
-_CHUNK = 2_000  # ids, names or pairs a round trip
-_PAGE = 10_000  # ids a round trip of `ids`
-_ALL = (1 << 63) - 1
-
-_HEAD = "MATCH (mirror:Snapshot {slot: 1}) RETURN mirror.load, COLLECT { "
-_RESOLVED = "OPTIONAL MATCH (d:Redirect {id: given}) WITH given, coalesce(d.target, given) AS id "
-_UNRESOLVED = "WITH given, given AS id "
-_ROWS = (
-    "[(n)-[r]->(t) WHERE $types IS NULL OR type(r) IN $types |"
-    " [type(r), r.ordinal, r.rank, t.number, r.qualifiers, r.id, r.datatype]]"
-)
 
 
 class Neo4jStore:

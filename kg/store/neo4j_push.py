@@ -33,6 +33,30 @@ from kg.store.sqlite import SQLiteStore, read_only
 _BEGIN = -(1 << 62)  # below all entity numbers; those of properties are negative
 _START, _END = 580, 582  # P580 start time, P582 end time
 _FARTHEST_YEAR = 10**14  # whose days are integers of 64 bits
+BATCH = 10_000  # nodes or relationships per statement
+BATCH_SIZE = 8_000_000  # characters per statement
+WRITE_SECONDS = 600.0  # time limit of one statement
+PATIENCE_SECONDS = 60.0  # time that an unreachable server is waited for
+_CLEAR = 20_000  # nodes or relationships deleted per transaction
+LABELS = ("Entity", "Name", "Redirect", "ValueList")
+SCHEMA = (
+    "CREATE CONSTRAINT snapshot_slot IF NOT EXISTS FOR (n:Snapshot) REQUIRE n.slot IS UNIQUE",
+    "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
+    "CREATE CONSTRAINT name_key IF NOT EXISTS FOR (n:Name) REQUIRE n.key IS UNIQUE",
+    "CREATE CONSTRAINT redirect_id IF NOT EXISTS FOR (n:Redirect) REQUIRE n.id IS UNIQUE",
+    "CREATE INDEX entity_number IF NOT EXISTS FOR (n:Entity) ON (n.number)",
+    "CREATE INDEX value_list IF NOT EXISTS FOR (n:ValueList) ON (n.property)",
+)
+SCHEMA_NAMES = tuple(statement.split()[2] for statement in SCHEMA)
+_MOVE = (
+    # The lock is taken before the marker is looked at, so of two pushes one finds that it has moved.
+    "MATCH (m:Snapshot {slot: 1}) SET m.lock = true WITH m WHERE m.load = $load AND m.phase = $old_phase"
+    " AND coalesce(m.after = $old, $old IS NULL AND m.after IS NULL) SET m.phase = $phase, m.after = $after"
+)
+_RELATIONSHIP = (
+    "MATCH (s:Entity {id: row[0]}) UNWIND row[1] AS stated MATCH (t:Entity {id: stated[0]})"
+    " CREATE (s)-[r:$(stated[1])]->(t) SET r = stated[2]"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -202,34 +226,6 @@ def _span(qualifiers: str) -> dict[str, int]:
 
 def _json(value: Any) -> str:
     return orjson.dumps(value).decode()
-
-
-BATCH = 10_000  # nodes or relationships per statement
-BATCH_SIZE = 8_000_000  # characters per statement
-WRITE_SECONDS = 600.0  # time limit of one statement
-PATIENCE_SECONDS = 60.0  # time that an unreachable server is waited for
-_CLEAR = 20_000  # nodes or relationships deleted per transaction
-
-LABELS = ("Entity", "Name", "Redirect", "ValueList")
-SCHEMA = (
-    "CREATE CONSTRAINT snapshot_slot IF NOT EXISTS FOR (n:Snapshot) REQUIRE n.slot IS UNIQUE",
-    "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
-    "CREATE CONSTRAINT name_key IF NOT EXISTS FOR (n:Name) REQUIRE n.key IS UNIQUE",
-    "CREATE CONSTRAINT redirect_id IF NOT EXISTS FOR (n:Redirect) REQUIRE n.id IS UNIQUE",
-    "CREATE INDEX entity_number IF NOT EXISTS FOR (n:Entity) ON (n.number)",
-    "CREATE INDEX value_list IF NOT EXISTS FOR (n:ValueList) ON (n.property)",
-)
-SCHEMA_NAMES = tuple(statement.split()[2] for statement in SCHEMA)
-
-_MOVE = (
-    # The lock is taken before the marker is looked at, so of two pushes one finds that it has moved.
-    "MATCH (m:Snapshot {slot: 1}) SET m.lock = true WITH m WHERE m.load = $load AND m.phase = $old_phase"
-    " AND coalesce(m.after = $old, $old IS NULL AND m.after IS NULL) SET m.phase = $phase, m.after = $after"
-)
-_RELATIONSHIP = (
-    "MATCH (s:Entity {id: row[0]}) UNWIND row[1] AS stated MATCH (t:Entity {id: stated[0]})"
-    " CREATE (s)-[r:$(stated[1])]->(t) SET r = stated[2]"
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
