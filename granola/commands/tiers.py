@@ -239,14 +239,13 @@ class Ladder(Command[ReviewedLadder]):
         from abstraction.files.rows import QARow
         from abstraction.linking.review import Reviewer, doubt_lines
         from abstraction.maker.pipeline import make_ladders
-        from abstraction.text.questions.relation_wording import subject_of
 
         if not self.question.strip() or not self.answer.strip():
             raise RowError("the question and the answer must not be empty")
         # Exchanged arguments are an easy mistake.
         if _is_question(self.answer) and not _is_question(self.question):
             raise RowError(f"the answer {self.answer!r} is a question; the question comes first, and ends with '?'")
-        relation = self._relation()
+        relation = property_id(self.relation)
         check_language(self.language)
         row = QARow(
             id="1",
@@ -254,7 +253,7 @@ class Ladder(Command[ReviewedLadder]):
             answers=(self.answer.strip(),),
             answer_qids=(qid_of(self.answer_qid, "--answer-qid"),),
             relation=relation,
-            subject_text=self.subject or (subject_of(self.question, relation, self.language) if relation else None),
+            subject_text=self.subject,
             subject_qid=qid_of(self.subject_qid, "--subject-qid"),
         )
         with closing(open_store(self.snapshot)) as store:
@@ -272,6 +271,10 @@ class Ladder(Command[ReviewedLadder]):
                 note(f"--subject-qid {row.subject_qid}: the snapshot has no such entity, so it tells nothing")
             made = next(iter(make_ladders([row], store, language=self.language, linker=self.linker)))
             doubts = doubt_lines(list(Reviewer(store, language=self.language).doubts(made)))
+        if relation is None:
+            without = "no relation: the ladder follows the answer's class"
+            read = f"relation {made.relation}" if made.relation else without
+            note(f"{read} (by the wording; --relation sets it)")
         return ReviewedLadder(row=made, doubts=doubts)
 
     def show(self, result: ReviewedLadder) -> None:
@@ -287,20 +290,6 @@ class Ladder(Command[ReviewedLadder]):
     def json_result(self, result: ReviewedLadder) -> Any:
         """The row."""
         return result.row
-
-    def _relation(self) -> str | None:
-        """The relation that is given, or found in the wording of the question, which is then reported."""
-        if self.relation is not None:
-            relation = property_id(self.relation)
-            assert relation is not None
-            return relation
-        from abstraction.text.questions.relation_wording import read_wording
-
-        wording = read_wording(self.question, self.language)
-        sort = f"no relation, but an answer of the kind {wording.kind.asks}" if wording.kind else "no relation"
-        told = f"relation {wording.relation}" if wording.relation else f"{sort}: the ladder follows the answer's class"
-        note(f"{told} (by the wording; --relation sets it)")
-        return wording.relation
 
 
 def _is_question(text: str) -> bool:
