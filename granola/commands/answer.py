@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.base.settings import ADVANCED, Setting
-from granola.commands.messages import count, note, unanswered_line, warn_of_language
+from granola.commands.messages import count, note, unanswered_line, warn_of_snapshot
 from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, writing_rows
 from granola.decoding.aggregation_rules import SUPPORT, Counting
@@ -195,7 +195,7 @@ def _linked_to(where: str | None, language: str, stack: ExitStack, output: RowsO
     if where is None:
         return None
     store = stack.enter_context(closing(open_store(where)))
-    warn_of_language(language, store)
+    warn_of_snapshot(store, language)
     output.more["snapshot"] = store.manifest()["snapshot_id"]
     return store
 

@@ -22,8 +22,7 @@ from granola.commands.messages import (
     note,
     progress_counter,
     unanswered_line,
-    warn_of_language,
-    warn_of_relation,
+    warn_of_snapshot,
     watch_rows,
 )
 from granola.commands.output import lock_output, writing
@@ -161,8 +160,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             ExitStack() as stack,
             progress_counter("questions") as progress,
         ):
-            warn_of_language(settings.language, store)
-            warn_of_relation(questions.relation, store)
+            warn_of_snapshot(store, settings.language, questions.relation)
             phraser, scorer = self.open_models(stack, store, self.out, inputs, settings.language)
             built = build_dataset(
                 questions, store, self.out, settings=settings, phraser=phraser, scorer=scorer, force=self.force,

@@ -66,20 +66,32 @@ def report_rejects(name: str, rejected: Sequence[RejectedRow], *, listed: Path |
         note(f"{', '.join([*named[:SHOWN], *more])}: {count(len(rejected), 'row')} rejected{where}")
 
 
-def warn_of_language(language: str, store: Store) -> None:
-    """Warn on stderr of the features that a language other than English lacks."""
+def warn_of_snapshot(store: Store, language: str, relation: str | None = None) -> None:
+    """Warn on stderr of what ladders from a snapshot will lack: in a language, in time, for a relation.
+
+    Raises UsageError for a relation outside the relation table that no entity has.
+    """
+    from abstraction.base.relations import table
     from abstraction.text.language.languages import is_grammatical, notice
     from kg.base.terms import fallback_chain
     from kg.store.sqlite import SQLiteStore
 
-    if is_grammatical(language):
-        return
-    note("phrase tiers exist for English only; the other tiers are named in the language asked for, where they can be")
-    if said := notice(language):
-        note(said)
-    if isinstance(store, SQLiteStore) and not store.has_labels(language):
-        chain = ", ".join(fallback_chain(language)[1:])
-        note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
+    if not is_grammatical(language):
+        note("phrase tiers exist for English only; other tiers are named in the language asked for, where they can be")
+        if said := notice(language):
+            note(said)
+        if isinstance(store, SQLiteStore) and not store.has_labels(language):
+            chain = ", ".join(fallback_chain(language)[1:])
+            note(f"the snapshot has no label in {language!r}; names fall back to {chain}")
+    if store.manifest().get("time_aware") is False:
+        note("the snapshot holds truthy statements without qualifiers: ladders cannot tell what held when")
+    if relation is not None and relation not in table():
+        if relation not in store.property_counts([relation]):
+            raise UsageError(
+                f"--relation {relation}: no entity of the snapshot has this property, and the relation table has no "
+                "row of it; its page at WikiData says what it means"
+            )
+        note(f"relation {relation} has no row in the relation table: the ladder follows the answer's class alone")
 
 
 def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> Iterator[QARow]:
@@ -136,25 +148,6 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
             )
         elif said := notice(code):
             note(f"{count(number, 'row')} in a language without a file: {said}")
-
-
-def warn_of_time(store: Store) -> None:
-    """Warn on stderr that a snapshot of truthy data has no times of statements."""
-    if store.manifest().get("time_aware") is False:
-        note("the snapshot holds truthy statements without qualifiers: ladders cannot tell what held when")
-
-
-def warn_of_relation(relation: str | None, store: Store) -> None:
-    """Warn on stderr that a relation is not in the relation table. Raises UsageError where no entity has it either."""
-    from abstraction.base.relations import table
-
-    if relation is not None and relation not in table():
-        if relation not in store.property_counts([relation]):
-            raise UsageError(
-                f"--relation {relation}: no entity of the snapshot has this property, and the relation table has no "
-                "row of it; its page at WikiData says what it means"
-            )
-        note(f"relation {relation} has no row in the relation table: the ladder follows the answer's class alone")
 
 
 def print_json(data: Any, *, file: TextIO | None = None) -> None:

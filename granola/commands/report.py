@@ -14,7 +14,7 @@ from granola.base.run_record import record_of, write_run_record
 from granola.base.settings import Setting
 from granola.base.terminal_lines import TextTable, show_lines
 from granola.commands.command import Command
-from granola.commands.messages import count, note, report_rejects, warn_of_language
+from granola.commands.messages import count, note, report_rejects, warn_of_snapshot
 from granola.commands.output import csv_raw, lock_output, writing
 from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
 from granola.decoding.methods import ResponseLanguage
@@ -97,7 +97,7 @@ class Curve(Command[Curves]):
         # The rules need no model, so that the curve is reproducible.
         rules = matcher("rules", language=self.language)
         with closing(open_store(self.snapshot)) as store:
-            warn_of_language(self.language, store)
+            warn_of_snapshot(store, self.language)
             aggregator = Aggregator(store, language=self.language)
             outcomes = support_outcomes(rows, ladders, aggregator, rules, on_reject=on_reject)
         # No shared ids: the curve would be empty.

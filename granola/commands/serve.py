@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from granola.base.settings import Setting
 from granola.commands.command import Command
-from granola.commands.messages import note, warn_of_language
+from granola.commands.messages import note, warn_of_snapshot
 from granola.errors import GranolaError, UsageError
 from granola.scoring.shared_settings import Language, check_language
 from granola.shortcuts import bundled
@@ -51,7 +51,7 @@ class Mcp(Command[None]):
 
         check_language(self.language)
         with closing(snapshot(self.snapshot)) as store:
-            warn_of_language(self.language, store)
+            warn_of_snapshot(store, self.language)
             tool_server(store, language=self.language).run("stdio")
 
 

@@ -23,9 +23,7 @@ from granola.commands.messages import (
     count,
     note,
     unanswered_line,
-    warn_of_language,
-    warn_of_relation,
-    warn_of_time,
+    warn_of_snapshot,
     watch_rows,
     with_progress,
 )
@@ -167,9 +165,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         from abstraction.linking.review import with_decisions
         from abstraction.maker.pipeline import make_ladders
 
-        warn_of_language(self.language, store)
-        warn_of_time(store)
-        warn_of_relation(relation, store)
+        warn_of_snapshot(store, self.language, relation)
         decisions = self.read_review()
         asked = read_questions(
             self.files_of(self.qa), relation=relation, limit=self.limit, on_reject=output.rejected.append,
@@ -257,9 +253,7 @@ class Ladder(Command[ReviewedLadder]):
             subject_qid=qid_of(self.subject_qid, "--subject-qid"),
         )
         with closing(open_store(self.snapshot)) as store:
-            warn_of_language(self.language, store)
-            warn_of_time(store)
-            warn_of_relation(relation, store)
+            warn_of_snapshot(store, self.language, relation)
             (answer,) = row.answer_qids
             given = [qid for qid in (answer, row.subject_qid) if qid is not None]
             # Without labels and statements: only their existence is asked.
