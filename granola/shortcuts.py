@@ -74,6 +74,15 @@ def bundled(name: str) -> Path:
     return paths[0]
 
 
+def build_sample(folder: Path | str) -> Path:
+    """Build a snapshot of the bundled sample in a folder."""
+    from kg.building.snapshot import build
+
+    path = Path(folder) / "sample.sqlite"
+    build([bundled("wikidata")], path)
+    return path
+
+
 def snapshot(where: Path | str | None = None) -> Store:
     """A snapshot, open until `close` or the end of a `with` block: a file, bolt://HOST:PORT, or the bundled sample.
 
@@ -84,12 +93,9 @@ def snapshot(where: Path | str | None = None) -> Store:
 
     if where is not None:
         return open_store(where)
-    from kg.building.snapshot import build
-
     with tempfile.TemporaryDirectory(prefix="granola-sample-") as folder:
-        path = Path(folder) / "sample.sqlite"
-        build([bundled("wikidata")], path)
-        return SQLiteStore.open(path)  # an open file stays readable after the temporary folder is removed
+        # An open file stays readable after the temporary folder is removed.
+        return SQLiteStore.open(build_sample(folder))
 
 
 def ladder(

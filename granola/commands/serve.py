@@ -20,40 +20,11 @@ from granola.commands.command import Command
 from granola.commands.messages import note, warn_of_snapshot
 from granola.errors import GranolaError, UsageError
 from granola.scoring.shared_settings import Language, check_language
-from granola.shortcuts import bundled
+from granola.shortcuts import build_sample, snapshot
 from kg.base.packages import install_hint
 
 if TYPE_CHECKING:
     from granola.service.limits import ServiceSettings
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mcp(Command[None]):
-    """Serve ladders, links, verdicts and what guesses agree on as tools of the Model Context Protocol.
-
-    An agent starts it and speaks to it over standard input and output; it ends with the agent.
-    """
-
-    prints = False
-
-    snapshot: Annotated[
-        str | None, Setting("The snapshot to link to and climb in; without one, the bundled sample.")
-    ] = None
-    language: Language = "en"
-
-    def run(self) -> None:
-        """Serve until the input ends. Raises UsageError without the SDK."""
-        # Checked before a snapshot is built for nothing.
-        if find_spec("mcp") is None:
-            raise UsageError(f"granola mcp needs the protocol's SDK: {install_hint('mcp')}")
-        from granola.service.agent_tools import tool_server
-        from granola.shortcuts import snapshot
-
-        check_language(self.language)
-        with closing(snapshot(self.snapshot)) as store:
-            warn_of_snapshot(store, self.language)
-            tool_server(store, language=self.language).run("stdio")
-
 
 TOKEN = "GRANOLA_TOKEN"
 SERVICE_HELP = f"the service needs its libraries: {install_hint('service')}"
@@ -209,9 +180,32 @@ def _snapshot(given: str | None) -> Iterator[str]:
     if given is not None:
         yield given
         return
-    from kg.building.snapshot import build
-
     with tempfile.TemporaryDirectory(prefix="granola-demo-") as folder:
-        path = Path(folder) / "demo.sqlite"
-        build([bundled("wikidata")], path)
-        yield str(path)
+        yield str(build_sample(folder))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mcp(Command[None]):
+    """Serve ladders, links, verdicts and what guesses agree on as tools of the Model Context Protocol.
+
+    An agent starts it and speaks to it over standard input and output; it ends with the agent.
+    """
+
+    prints = False
+
+    snapshot: Annotated[
+        str | None, Setting("The snapshot to link to and climb in; without one, the bundled sample.")
+    ] = None
+    language: Language = "en"
+
+    def run(self) -> None:
+        """Serve until the input ends. Raises UsageError without the SDK."""
+        # Checked before a snapshot is built for nothing.
+        if find_spec("mcp") is None:
+            raise UsageError(f"granola mcp needs the protocol's SDK: {install_hint('mcp')}")
+        from granola.service.agent_tools import tool_server
+
+        check_language(self.language)
+        with closing(snapshot(self.snapshot)) as store:
+            warn_of_snapshot(store, self.language)
+            tool_server(store, language=self.language).run("stdio")

@@ -53,6 +53,7 @@ def render_page(name: str, **values: Any) -> str:
     return text
 
 
+@cache
 def page_file(name: str) -> bytes:
     """A style or a script of the pages."""
     return files("granola.report").joinpath(f"files/{name}").read_bytes()
