@@ -21,8 +21,7 @@ from granola.service.problems import MEDIA_TYPE, HTTPProblem, problem_of
 from granola.service.routes import add_health, add_judging, add_ladders, add_reading
 from granola.service.service_figures import Metrics
 from granola.service.snapshot_work import check_language
-from granola.service.snapshots import Generation, Snapshots, SnapshotSession
-from granola.service.workroom import Context, Workroom
+from granola.service.snapshots import Context, Generation, Snapshots, SnapshotSession, Workroom
 
 T = TypeVar("T")
 _TELL_SECONDS = 10.0

@@ -30,8 +30,7 @@ from granola.service.bounded_routes import BODY, Bound, as_typed, bounded
 from granola.service.limits import LONGEST_NAME, MOST_FOUND, SNAPSHOT_HEADER, ServiceSettings
 from granola.service.problems import HTTPProblem, overloaded, problem_of, too_slow
 from granola.service.schemas import Language, read_batch
-from granola.service.snapshots import Generation, SnapshotSession
-from granola.service.workroom import Context
+from granola.service.snapshots import Context, Generation, SnapshotSession
 from kg.web.addresses import without_secrets
 
 if TYPE_CHECKING:

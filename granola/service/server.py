@@ -28,8 +28,7 @@ from granola.service.application import Service, create_app
 from granola.service.gate import Gate
 from granola.service.limits import MIB, ServiceSettings
 from granola.service.service_figures import AWAY, ENDS, LEAVES, SERVES, Metrics, SharedFigures
-from granola.service.snapshots import SnapshotSession
-from granola.service.workroom import ROOMS
+from granola.service.snapshots import ROOMS, SnapshotSession
 from kg.store import is_address
 
 BACKLOG = 1024

@@ -1,4 +1,9 @@
-"""The snapshot that is served, opened once by each thread that reads it, and taken up anew where it is replaced."""
+"""Threads that do the work of requests, and the snapshot that is served, which one of them reads.
+
+A thread does one piece of work after another, with a bounded queue. Queued work is dropped where its request has left
+or its time is up. Work that has begun ends at its next access to the snapshot, or runs to its end unused: no thread can
+be stopped from outside. A snapshot is taken up anew where its file is replaced.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +13,12 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
-from typing import Any, TypeVar
+from math import inf
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 from abstraction.files.rows import QARow
 from abstraction.ladders.assembly.filters import MeasuredRelations
@@ -18,10 +26,9 @@ from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.languages import is_known, reading_language
 from granola.service.limits import ServiceSettings
-from granola.service.problems import overloaded
-from granola.service.workroom import Context, OverTimeError, Workroom
+from granola.service.problems import HTTPProblem, overloaded, too_slow
 from kg.base.terms import fallback_chain
-from kg.errors import KGError
+from kg.errors import ForeseenError, KGError
 from kg.store import is_address, open_store
 from kg.store.protocol import NameMatch, Store
 from kg.store.sqlite import SQLiteStore
@@ -33,7 +40,90 @@ SENT_AT_LEAST = 100  # characters that a question counts for
 TERMS_LOOKED_AT = 1_000_000  # in a snapshot with more terms the languages are not counted
 ANSWERS_KEPT = 1_000
 _ENGLISH = ("en", "en-gb", "en-ca", "en-us")
+LOOKS_A_MIRROR = 15.0  # seconds between two looks at which snapshot a server has
 MIRROR_PATIENCE = 2.0  # seconds that a request waits for a Neo4j server that is away
+log = logging.getLogger("granola.service")
+T = TypeVar("T")
+
+
+class OverTimeError(ForeseenError):
+    """The time of a piece of work is used up."""
+
+
+class Context:
+    """The object that a thread works with; this one is for work that needs none."""
+
+    def begin(self, until: float) -> None:
+        """A piece of work begins that has its time until then, by `time.monotonic`."""
+
+    def interrupted(self) -> None:
+        """A piece of work has ended in the middle."""
+
+    def close(self) -> None:
+        """There is no more work."""
+
+
+C = TypeVar("C", bound=Context)
+ROOMS: WeakSet[Workroom[Any]] = WeakSet()  # of this process
+
+
+class Workroom(Generic[C]):
+    """The thread and its queue of at most `most` pieces of work, for one event loop."""
+
+    def __init__(self, name: str, make: Callable[[], C], *, most: int) -> None:
+        self._most = most
+        self._thread = ThreadPoolExecutor(1, name)
+        self._context = self._thread.submit(make)
+        self._until = inf  # of the work in progress
+        self.waiting = 0  # pieces of work that wait or are waited for
+        ROOMS.add(self)
+
+    async def opened(self) -> C:
+        """The object that the thread works with. Raises the error of making it."""
+        return await asyncio.wrap_future(self._context)
+
+    async def run(self, work: Callable[[C], T], *, seconds: float) -> T:
+        """The result of the work. Raises what it raises, and HTTPProblem where it is refused or over time."""
+        if self.waiting >= self._most:
+            raise overloaded("too many requests are waiting")
+        until = time.monotonic() + seconds
+        asked = [work]  # emptied when its request has left, so that its body is freed
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.wrap_future(self._thread.submit(self._do, asked, until))
+        except (TimeoutError, OverTimeError):
+            raise too_slow(seconds) from None
+        finally:
+            asked.clear()
+            self.waiting -= 1
+
+    def _do(self, asked: list[Callable[[C], T]], until: float) -> T:
+        work = next(iter(asked), None)
+        if work is None or time.monotonic() > until:
+            raise OverTimeError
+        self._until = until
+        context = self._context.result()
+        context.begin(until)
+        try:
+            return work(context)
+        except HTTPProblem:  # which is an answer, and no accident
+            raise
+        except BaseException:
+            context.begin(inf)
+            context.interrupted()
+            raise
+        finally:
+            self._until = inf
+
+    def overdue(self, now: float) -> float:
+        """Seconds that the work in progress is beyond its time."""
+        return max(0.0, now - self._until)
+
+    def close(self) -> None:
+        """End the thread when all that was begun is done."""
+        self._thread.submit(lambda: self._context.result().close())
+        self._thread.shutdown(wait=False)
 
 
 class TimedStore:
@@ -41,7 +131,7 @@ class TimedStore:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.until = float("inf")
+        self.until = inf
 
     def __getattr__(self, name: str) -> Any:
         if time.monotonic() > self.until:
@@ -103,7 +193,7 @@ class SnapshotSession(Context):
             others = [other for other in self._makers if other[0] != self.language]
             for other in others if len(others) >= LANGUAGES_KEPT else ():
                 del self._makers[other]
-            until, self.store.until = self.store.until, float("inf")  # the request gets its 503 when its time is up
+            until, self.store.until = self.store.until, inf  # the request gets its 503 when its time is up
             # The English that the rules read where names are wanted in a language; other kinds have no names.
             read = reading_language(key[0])
             read = read if read in _ENGLISH else "en"
@@ -163,11 +253,6 @@ _words: dict[str, dict[str, Vocabulary]] = {}  # of one snapshot, by its id
 _FIRST = QARow(
     id="1", question="Where was Barack Obama born?", answers=("Honolulu",), answer_qids=(None,)
 )  # so that the tables of rules are loaded before anybody waits for them
-
-
-T = TypeVar("T")
-LOOKS_A_MIRROR = 15.0  # seconds between two looks at which snapshot a server has
-log = logging.getLogger("granola.service")
 
 
 class Generation:

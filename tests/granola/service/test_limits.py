@@ -19,7 +19,7 @@ import pytest
 import requests
 
 from granola.service.problems import HTTPProblem
-from granola.service.workroom import Context, Workroom
+from granola.service.snapshots import Context, Workroom
 from tests.command_line import COMMAND
 from tests.granola.service.conftest import (
     OBAMA,
