@@ -178,7 +178,7 @@ def test_a_label_that_does_not_hold_is_refused(facts: StoreFacts, name: str) -> 
 def test_every_sample_is_proved_anew(facts: StoreFacts, name: str) -> None:
     for category, sample in made(facts, name).items():
         query = LogicalQuery.from_json(sample.query or {})
-        evidence = (tuple(Fact(one.subject, one.property, one.object, one.qualifier) for one in sample.evidence),)
+        evidence = (tuple(one.fact for one in sample.evidence),)
         assert why_unproven(category, ground(query, facts), evidence, facts) is None
 
 

@@ -22,7 +22,7 @@ from abstraction.files.writing import write_records
 from granola.errors import GranolaError, SampleError
 from granola.replies import read_verdict
 from kg.errors import QueryShapeError
-from kg.graph.logical_query import LogicalQuery
+from kg.graph.logical_query import Fact, LogicalQuery
 
 
 class Category(StrEnum):
@@ -103,9 +103,9 @@ class CitedFact(BaseModel):
     text: str
 
     @builtins.property  # `property` is a field here
-    def triple(self) -> tuple[str, str, str, str | None]:
-        """Subject, property, object and qualifier, without the names."""
-        return self.subject, self.property, self.object, self.qualifier
+    def fact(self) -> Fact:
+        """The fact without the names."""
+        return Fact(self.subject, self.property, self.object, self.qualifier)
 
 
 _Facts = Annotated[tuple[CitedFact, ...], _Nested]
@@ -159,8 +159,8 @@ class AttributionSample(RowModel):
     @property
     def facts_in_evidence(self) -> tuple[bool, ...]:
         """For each fact of the subgraph, whether the evidence still states it."""
-        left = {fact.triple for fact in self.evidence}
-        return tuple(fact.triple in left for fact in self.subgraph)
+        left = {one.fact for one in self.evidence}
+        return tuple(one.fact in left for one in self.subgraph)
 
     @property
     def supported(self) -> bool | None:

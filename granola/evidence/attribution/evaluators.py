@@ -24,7 +24,7 @@ from granola.evidence.attribution.attribution_samples import TWO_WAY, Attributio
 from granola.evidence.attribution.evidence_edits import why_unproven
 from granola.evidence.evidence_task import identity_name
 from kg.errors import GroundingError
-from kg.graph.logical_query import Fact, LogicalQuery, StoreFacts, ground
+from kg.graph.logical_query import LogicalQuery, StoreFacts, ground
 from kg.store import open_store
 
 CHAT = ("defined", "options", "three-way", "decomposed")
@@ -108,7 +108,7 @@ class GraphEvaluator:
             if truth is None or not truth.answers:
                 yield AttributionJudgement(id=sample.id, failed="no query that the graph answers")
                 continue
-            evidence = (tuple(Fact(one.subject, one.property, one.object, one.qualifier) for one in sample.evidence),)
+            evidence = (tuple(one.fact for one in sample.evidence),)
             proved = (one for one in Category if why_unproven(one, truth, evidence, self._facts) is None)
             if (category := next(proved, None)) is not None:
                 yield category_judgement(sample, category)

@@ -1,7 +1,10 @@
-"""A small trained evaluator: random forests on `claim_features`, stored as plain numbers.
+"""A small trained evaluator: random forests on numeric features of claims, stored as plain numbers.
 
 One forest separates supported from not supported and is trained on all samples; a second one separates the other
 categories and is trained on samples with categories. So data sets with two and with four classes can be combined.
+
+The features are shares of the statement, independent of style: overlap of words, numbers and names, and negation. Words
+are weighted by rarity in the training texts (as in IDF).
 """
 
 from __future__ import annotations
@@ -32,6 +35,12 @@ from granola.evidence.attribution.sample_texts import folded_words, foreign_name
 from kg.base.files import atomic_path
 from kg.base.packages import install_hint
 
+FILE = "evaluator.json"
+BUNDLED = "bundled"  # the name of the evaluator that comes with the package
+YES, NO = "supported", "not supported"
+# number of trees, leaves per tree at most, samples per leaf at least: a file of about 190 KB
+TREES, LEAVES, OF_LEAF = 100, 32, 5
+_DIGITS = 4
 FEATURES = (
     "words in citations", "weighted words in best sentence", "new words in citations",
     "best sentence's words in statement", "numbers in citations", "names in citations", "heaviest missing word",
@@ -153,14 +162,6 @@ def _share(of: Collection[object], among: Collection[object]) -> float:
     return sum(one in among for one in of) / len(of) if of else 1.0
 
 
-FILE = "evaluator.json"
-BUNDLED = "bundled"  # the name of the evaluator that comes with the package
-YES, NO = "supported", "not supported"
-# number of trees, leaves per tree at most, samples per leaf at least: a file of about 190 KB
-TREES, LEAVES, OF_LEAF = 100, 32, 5
-_DIGITS = 4
-
-
 @dataclass(frozen=True, slots=True)
 class Forest:
     """Trees whose votes are the class shares of their leaves (Breiman 2001).
@@ -247,8 +248,7 @@ class TrainedEvaluator(BaseModel, frozen=True):
     def signature(self) -> str:
         """`trained:HASH|v:HASH`: the hash of its numbers, and of the code of the features."""
         digest = hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:8]
-        version = hash_of_modules(__name__)
-        return f"trained:{digest}|v:{version}"
+        return f"trained:{digest}|v:{hash_of_modules(__name__)}"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """See `AttributionEvaluator.judge`."""
