@@ -6,7 +6,7 @@ import gc
 import itertools
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,21 +25,17 @@ from granola.commands.output import lock_output, writing
 from granola.errors import UsageError
 from granola.evidence.attribution.benchmark_building import CategoryShares
 from granola.evidence.attribution.evaluators import PremiseIs
-from granola.evidence.attribution.query_extension import AnswerEdge
+from granola.evidence.attribution.sample_queries import AnswerEdge
 from granola.scoring.shared_settings import Force, Resamples
 from kg.base.files import resolved
-from kg.graph.logical_query import Shape
 
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from granola.evidence.attribution.attribution_samples import AttributionSample
-    from granola.evidence.attribution.benchmark_building import SourcedQuery
     from granola.evidence.attribution.evaluators import EvaluatorWords
-    from kg.graph.logical_query import StoreFacts
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
 FOR_TESTING = 0.15  # share of the samples in the test set, as in the paper (Table 4)
-_MINED_SHARES = {Shape.SINGLE: 16, Shape.PATH: 10, Shape.TREE: 4, Shape.UNION: 2}  # queries by shape, of every 32
 PRINTED = "beside the paper's evaluators: write --out FILE, then granola verdicts FILE --table caqa-5 --printed"
 
 
@@ -262,7 +258,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
         from granola import __version__
         from granola.evidence.attribution.benchmark_building import SampleMaker, in_paper_shares
         from granola.evidence.attribution.benchmark_folder import split, write_benchmark
-        from granola.evidence.attribution.question_sources import DAMAGED, read_queries
+        from granola.evidence.attribution.sample_queries import DAMAGED, mined_queries, read_queries
         from kg.graph.logical_query import StoreFacts
         from kg.store import is_address, open_store
 
@@ -278,8 +274,10 @@ class AttributionBuild(Command[Mapping[str, Any]]):
             rejected: list[RejectedRow] = []
             unread = Counter[str]()
             given = read_queries(self.questions, unread, rejected.append)
+            # Mining reads the whole snapshot, whatever the number.
+            mined = mined_queries(facts, self.mined, seed=self.seed) if self.mined else ()
             maker = SampleMaker(facts, seed=self.seed, shares=self.shares, answer_edge=self.answer_edge)
-            samples = list(maker.samples(itertools.chain(given, self._mine(facts))))
+            samples = list(maker.samples(itertools.chain(given, mined)))
             if not samples:
                 reasons = [f"{reason} ({n:,})" for reason, n in maker.counts.most_common() if ": " in reason]
                 why = f"{rejected[0].source}: {rejected[0].reason}" if rejected else "; ".join(reasons[:2])
@@ -337,28 +335,6 @@ class AttributionBuild(Command[Mapping[str, Any]]):
             f"Texts are in the words of a model ({called}, prompts {wording.fingerprint}) where they name their facts "
             "and nothing else, and of templates elsewhere."
         )
-
-    def _mine(self, facts: StoreFacts) -> Iterator[SourcedQuery]:
-        from granola.evidence.attribution.benchmark_building import SourcedQuery
-        from granola.evidence.attribution.relation_table import (
-            follow_up_relations,
-            known_properties,
-            relations_asked_together,
-        )
-        from kg.graph.query_mining import MinedQueries, MiningSettings
-
-        if not self.mined:
-            return
-        counts = {shape: self.mined * share // sum(_MINED_SHARES.values()) for shape, share in _MINED_SHARES.items()}
-        settings = MiningSettings(
-            counts=counts,
-            seed=self.seed,
-            only=frozenset(known_properties()),
-            follows=follow_up_relations(),
-            meets=relations_asked_together(),
-        )
-        for number, query in enumerate(MinedQueries(facts, settings), 1):
-            yield SourcedQuery(id=f"mined-{number}", query=query, source="mined")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,15 +28,19 @@ from granola.evidence.attribution.benchmark_building import (
     PAPER_COUNTS,
     CategoryShares,
     SampleMaker,
-    SourcedQuery,
     in_paper_shares,
 )
 from granola.evidence.attribution.benchmark_folder import counts, lengths, split, subjects_of
 from granola.evidence.attribution.evidence_edits import EvidenceEditor, facts_of, why_unproven
 from granola.evidence.attribution.fact_wording import FactWording
-from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
-from granola.evidence.attribution.question_sources import read_queries
 from granola.evidence.attribution.relation_table import RelationValues
+from granola.evidence.attribution.sample_queries import (
+    AnswerEdge,
+    Extension,
+    QueryExtender,
+    SourcedQuery,
+    read_queries,
+)
 from kg.graph.logical_query import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
 from tests.attribution_world import PATH, SHAPES, TREE, UNION, branch, single, world

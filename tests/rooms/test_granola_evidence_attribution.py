@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from granola.evidence.attribution.attribution_samples import Category
 from granola.evidence.attribution.attribution_task import scores_of, verdict_row
-from granola.evidence.attribution.benchmark_building import CategoryShares, SampleMaker, SourcedQuery
+from granola.evidence.attribution.benchmark_building import CategoryShares, SampleMaker
 from granola.evidence.attribution.evaluators import GraphEvaluator
+from granola.evidence.attribution.sample_queries import SourcedQuery
 from granola.evidence.evidence_task import Forming
 from kg.graph.logical_query import StoreFacts
 from kg.graph.sparql_shapes import query_of_sparql

@@ -17,8 +17,8 @@ from granola.evidence.attribution.attribution_samples import (
 )
 from granola.evidence.attribution.evidence_edits import EvidenceEditor, branch_facts, facts_of, why_unproven
 from granola.evidence.attribution.fact_wording import NO_NAMES, FactWording
-from granola.evidence.attribution.query_extension import AnswerEdge, Extension, QueryExtender
 from granola.evidence.attribution.relation_table import CLASS, RelationValues, wording
+from granola.evidence.attribution.sample_queries import AnswerEdge, Extension, QueryExtender, SourcedQuery
 from granola.evidence.attribution.sample_texts import states_name
 from kg.errors import GroundingError
 from kg.graph.logical_query import Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground_all
@@ -60,17 +60,6 @@ class CategoryShares(StrEnum):
 
     PAPER = "paper"
     ALL = "all"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SourcedQuery:
-    """A query and its source. `question`: the text in the source; `gold`: ids of the answers given there, if any."""
-
-    id: str
-    query: LogicalQuery
-    source: str
-    question: str | None = None
-    gold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
