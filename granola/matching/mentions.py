@@ -558,14 +558,12 @@ class AnswerText:
     def name_before(self, end: int) -> int:
         """Start of the run of capitalised words that ends before word `end`; `end` where there is none."""
         start = end
-        while start > 0 and self._in_name(start - 1) and (start == end or not self.words[start].gap.strip("'’.-")):
+        while start > 0 and (start == end or not self.words[start].gap.strip("'’.-")):
+            word = self.words[start - 1]
+            is_function = word.text in word_lists.FUNCTION or self.is_function_word((word.text,))
+            if not (word.capital and not is_function) and word.text not in _IN_NAMES:
+                break
             start -= 1
         while start < end and not self.words[start].capital:
             start += 1
         return start
-
-    def _in_name(self, index: int) -> bool:
-        word = self.words[index]
-        if word.capital and word.text not in word_lists.FUNCTION and not self.is_function_word((word.text,)):
-            return True
-        return word.text in _IN_NAMES

@@ -26,7 +26,6 @@ from granola.matching.tokens import (
     MATCHING,
     MOST,
     ONE_LETTER_FROM,
-    FoldedWord,
     is_near,
     key,
     loose_fold,
@@ -126,17 +125,16 @@ def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]
     folded = []
     for part in parts:
         part_words = words(part)
-        if not 1 <= len(part_words) <= _PART_WORDS or not all(_is_name_word(word) for word in part_words):
+        are_names = (
+            (word.capital or word.text in word_lists.PARTICLES) and word.text[0].isalpha() for word in part_words
+        )
+        if not 1 <= len(part_words) <= _PART_WORDS or not all(are_names):
             return (), ()
         folded.append(tuple(word.text for word in part_words))
     # "March 5, 1990" and "Davis, Jr." are no places
     if word_lists.MONTHS & set(folded[0]) or word_lists.SUFFIXES & {part[0] for part in folded[1:]}:
         return (), ()
     return folded[0], tuple(folded[1:])
-
-
-def _is_name_word(word: FoldedWord) -> bool:
-    return (word.capital or word.text in word_lists.PARTICLES) and word.text[0].isalpha()
 
 
 def _without_leading_words(text: str) -> tuple[str, ...]:

@@ -198,7 +198,7 @@ def mentions_by_words(answer: AnswerText, tier: Tier) -> Mentions:
     if is_another_institute(answer, tier[2]):
         return
     place = _container_of(tier[1]) if len(wanted) < len(whole) else ()
-    if place and next(_places_after_in(answer, place), None) is None:
+    if place and not any(at and answer.texts[at - 1] in _WITHIN for at in occurrences(answer.texts, place)):
         return  # the answer "Gabon" is no "city in Gabon"
     says_all_but_kind = len(answer.claimed_folds) < len(wanted) and answer.claimed_folds == _without_kind(
         tier[1], answer
@@ -266,11 +266,6 @@ def _container_of(name: str) -> tuple[str, ...]:
     """The folded place of a phrase as `a city in Gabon`; () where a name is no such phrase."""
     phrase = _CONTAINED.fullmatch(name)
     return key(phrase["place"]) if phrase else ()
-
-
-def _places_after_in(answer: AnswerText, place: tuple[str, ...]) -> Iterator[int]:
-    """The indices where a place follows "in"."""
-    return (start for start in occurrences(answer.texts, place) if start and answer.texts[start - 1] in _WITHIN)
 
 
 def _without_kind(name: str, answer: AnswerText) -> tuple[str, ...] | None:
@@ -390,7 +385,8 @@ def _covers_enough(answer: AnswerText, level: int, name: str) -> bool:
     word_of, answer_roots = {root(word): word for word in informative_folds(name)}, answer.root_set
     if any(_is_indispensable(word) and form not in answer_roots for form, word in word_of.items()):
         return False
-    weights = _root_weights(answer, word_of)
+    asked = {root(word) for word in answer.loose_question_words}
+    weights = {form: NUMBER_WEIGHT if word[0].isdigit() else 1 for form, word in word_of.items() if form not in asked}
     stated = [form for form in weights if form in answer_roots]
     if not stated:
         return False
@@ -407,12 +403,6 @@ def _covers_enough(answer: AnswerText, level: int, name: str) -> bool:
     if answer.has_another_mark(Mention(level, name, 0, len(answer.words))):
         return False
     return sum(map(weights.__getitem__, stated)) >= LEAST_SHARE * sum(weights.values())
-
-
-def _root_weights(answer: AnswerText, word_of: Mapping[str, str]) -> dict[str, float]:
-    """The weight of each root of a name that is not in the question; `word_of`: the words by their roots."""
-    asked = {root(word) for word in answer.loose_question_words}
-    return {form: NUMBER_WEIGHT if word[0].isdigit() else 1.0 for form, word in word_of.items() if form not in asked}
 
 
 def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], stated: Sequence[str]) -> bool:

@@ -31,6 +31,7 @@ from granola.matching.mentions import (
     Names,
     Tier,
     claims_of_kind,
+    function_words,
     names_of_other_kinds,
     searchable_names,
     tiers,
@@ -95,7 +96,11 @@ class Rule:
 
 RULES: tuple[Rule, ...] = (
     Rule(name="form", find=mentions_by_form),
-    Rule(name="word-form", find=mentions_by_word_form, candidate_tiers=word_form_tiers),
+    Rule(
+        name="word-form",  # of languages whose function words are known; English has rules of its own
+        find=mentions_by_word_form,
+        candidate_tiers=lambda answer: word_form_tiers(answer) if function_words(answer.code) else (),
+    ),
     Rule(name="joined", find=mentions_by_joining, candidate_tiers=joinable_tiers),
     Rule(name="person", find=mentions_by_person),
     Rule(name="country", find=mentions_by_country, candidate_tiers=country_tiers),

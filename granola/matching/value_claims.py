@@ -28,16 +28,6 @@ class IntervalPlacing:
     tier: IntervalClaim
 
 
-def _states_more_exactly(claim: IntervalClaim, tier: IntervalClaim) -> bool:
-    """Whether a claim states a tier's value more exactly.
-
-    A tier that is a plain number is only refined by decimals: 21,196.18 where 21,196 is the gold answer.
-    """
-    if not claim.inside(tier):
-        return False
-    return tier.exact is None or (claim.exact is not None and tier.width == 1 and tier.exact.is_integer())
-
-
 Ladder = Sequence[Sequence[IntervalClaim]]
 """The claims of each level of a gold answer, finest first, empty where none."""
 
@@ -64,7 +54,9 @@ def place(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
                 return IntervalPlacing(number, "equal", tier)
     number, finest = stated[0]
     for tier in finest:
-        if _states_more_exactly(claim, tier):
+        # a plain number is only refined by decimals: 21,196.18 where 21,196 is the gold answer
+        is_exact = claim.exact is not None and tier.width == 1 and tier.exact is not None and tier.exact.is_integer()
+        if claim.inside(tier) and (tier.exact is None or is_exact):
             return IntervalPlacing(number, "finer-than-gold", tier)
     # a claim that excludes the finest tier is wrong, whatever coarser tiers allow
     if not any(claim.allows(tier) for tier in finest):

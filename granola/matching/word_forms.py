@@ -20,7 +20,6 @@ from granola.matching.mentions import (
     AnswerText,
     Mention,
     Tier,
-    function_words,
 )
 from granola.matching.tokens import MATCHING, key, occurrences
 from granola.replies.plain_text import plain
@@ -40,11 +39,14 @@ def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
     found = _content_stems(answer, words)
     for form in _forms(tier[1], words):
         for start, end in _stem_runs(found, form):
-            if _is_in_the_same_case(answer, tier[1], start) or _says_no_more(answer, found, start, end, words):
+            # "roman" is not from Roman
+            same_case = not answer.has_case or answer.words[start].capital or not tier[1][:1].isupper()
+            if same_case or _says_no_more(answer, found, start, end, words):
                 yield Mention(tier[0], tier[1], start, end)
     country = _country_of_name(tier[1], words)
     for form in (*country.names, *country.nationals):
-        runs = _stem_runs(found, form) if words.parts_words else _letter_runs(answer.texts, form)
+        letters = ((at, at + len(form)) for at in occurrences(answer.texts, form))  # in scripts without spaces
+        runs = _stem_runs(found, form) if words.parts_words else letters
         for start, end in runs:
             is_name = form in country.names and (answer.words[start].capital or not words.parts_words)
             if is_name or len(answer.levels) == 1 or _says_no_more(answer, found, start, end, words):
@@ -59,10 +61,8 @@ def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
 
 
 def word_form_tiers(answer: AnswerText) -> Sequence[Tier]:
-    """The tiers without digits, in a language whose function words are known; English has rules of its own."""
-    if not function_words(answer.code):
-        return ()
-    return [tier for tier in answer.tiers if not any(map(str.isdigit, tier[1]))]  # "millas" is no "6.4 milla"
+    """The tiers without digits: "millas" is no "6.4 milla"."""
+    return [tier for tier in answer.tiers if not any(map(str.isdigit, tier[1]))]
 
 
 def _content_stems(answer: AnswerText, words: Language) -> list[tuple[int, str]]:
@@ -92,17 +92,6 @@ def _stem_runs(found: list[tuple[int, str]], form: Stems) -> Iterator[tuple[int,
         return
     for at in occurrences(stems, form):
         yield found[at][0], found[at + len(form) - 1][0] + 1
-
-
-def _letter_runs(texts: Sequence[str], form: Stems) -> Iterator[tuple[int, int]]:
-    """The characters [start, end) that are those of a form, in scripts without spaces."""
-    for at in occurrences(texts, form):
-        yield at, at + len(form)
-
-
-def _is_in_the_same_case(answer: AnswerText, name: str, start: int) -> bool:
-    """Whether the first letter allows a form of the name: "roman" is not from Roman."""
-    return not answer.has_case or answer.words[start].capital or not name[:1].isupper()
 
 
 def _says_no_more(answer: AnswerText, found: list[tuple[int, str]], start: int, end: int, words: Language) -> bool:

@@ -306,9 +306,13 @@ def _deflecting_rule(sentence: str, code: str) -> str | None:
     if (listed := _source_wording("en", "lists").match(whole)) is not None:
         # First the subject of the sources, with its citation, then that they contain no more.
         return _plain_declining_rule(whole[listed.end() :], codes, code, cited=True)
+    # all citations follow the passages that lack the answer: "The passages [1][2] do not"
+    head, _, tail = marked.rpartition(_MARK)
+    subject, predicate = _source_wording("en", "subject_at_end"), _source_wording("en", "predicate")
+    cites_the_subject = subject.search(head) is not None and predicate.match(tail) is not None
     about_cited = (
         not cited
-        or _cites_the_subject(marked)
+        or cites_the_subject
         or _source_wording("en", "cited").match(whole) is not None
         or (
             _CITED_AT_END.search(marked) is not None
@@ -356,10 +360,3 @@ def _short_refusal_rule(plain: str, codes: Sequence[str], code: str, passages_na
     ):
         return None
     return refused.rule
-
-
-def _cites_the_subject(marked: str) -> bool:
-    """Whether all citations directly follow the passages that lack the answer: "The passages [1][2] do not"."""
-    head, _, tail = marked.rpartition(_MARK)
-    ends, follows = _source_wording("en", "subject_at_end"), _source_wording("en", "predicate")
-    return ends.search(head) is not None and follows.match(tail) is not None

@@ -215,7 +215,10 @@ def aggregate(
     # Without any relation there is nothing to break down.
     if names == [NO_RELATION]:
         names = []
-    places = {name: _cells_of_relation(ordered, name) for name in names}
+    # Cells of a relation are consecutive; there are none where all its items are unscored.
+    of_cells = [cell.relation for cell in ordered]
+    starts = {name: of_cells.index(name) if name in of_cells else 0 for name in names}
+    places = {name: slice(start, start + of_cells.count(name)) for name, start in starts.items()}
     overall: dict[str, list[NDArray[np.float64]]] = {metric.name: [] for metric in chosen}
     by_relation: dict[str, dict[str, list[NDArray[np.float64]]]]
     by_relation = {name: {metric.name: [] for metric in chosen} for name in names}
@@ -263,13 +266,6 @@ class _Cell:
             different[NO_BITS, NO_BITS] += without
         ordered = sorted(different)
         return [b for b, _ in ordered], [s for _, s in ordered], [different[pair] for pair in ordered]
-
-
-def _cells_of_relation(cells: Sequence[_Cell], name: str) -> slice:
-    """The slice of the cells of a relation, which are consecutive."""
-    indices = [index for index, cell in enumerate(cells) if cell.relation == name]
-    # An empty slice for a relation whose items are all unscored.
-    return slice(indices[0], indices[-1] + 1) if indices else slice(0, 0)
 
 
 Sums = dict[str, "tuple[NDArray[np.float64], NDArray[np.float64]]"]
