@@ -16,6 +16,9 @@ _READ = 2_000  # entities read together
 _DRAWN = 512  # queries drawn together, so that their entities are read in one round trip
 _BARREN, _FEW = 8, 6  # a shape is given up after so many draws in a row with fewer new queries than these
 _OTHERS = 6  # relations tried for a second subject
+_FLATTENING = 0.5  # a relation is drawn by its subjects to this power; with 1 a handful make up most of the queries
+_MOST_VALUES = 3  # relations of which a subject has more values are not used
+_SAMPLE = 5_000  # subjects sampled per relation
 _NAMESAKES = 6  # entities of the same name that are examined
 
 
@@ -23,23 +26,18 @@ _NAMESAKES = 6  # entities of the same name that are examined
 class MiningSettings:
     """The number of queries of each shape, and the facts to exclude.
 
-    A relation is drawn in proportion to its number of subjects to the power `flattening`: with 1 a handful of
-    relations make up most of the queries. `hub`: a pair of relation and value that more entities of the source have is
-    too frequent for a query ("male"); such values are no answers. `only`: the properties used; None: all. `follows`:
-    for the first property of a path, the properties allowed as its second; `meets`: for a property of a tree, the
-    properties allowed on the other branch; None: all. `most_values`: relations of which a subject has more values are
-    not used. `kept`: number of subjects sampled per relation.
+    `hub`: a pair of relation and value that more entities of the source have is too frequent for a query ("male"); such
+    values are no answers. `only`: the properties used; None: all. `follows`: for the first property of a path, the
+    properties allowed as its second; `meets`: for a property of a tree, the properties allowed on the other branch;
+    None: all.
     """
 
     counts: dict[Shape, int] = field(default_factory=lambda: dict.fromkeys(Shape, 1_000))
     seed: int = 0
-    flattening: float = 0.5
     hub: int = 500
-    most_values: int = 3
     only: Collection[str] | None = None
     follows: Mapping[str, Sequence[str]] | None = None
     meets: Mapping[str, Sequence[str]] | None = None
-    kept: int = 5_000
 
 
 class MinedQueries:
@@ -87,21 +85,21 @@ class MinedQueries:
                 for relation in self._relations_of(entity):
                     number = counts[relation] = counts.get(relation, 0) + 1
                     sample = self._subjects.setdefault(relation, [])
-                    if number <= settings.kept:
+                    if number <= _SAMPLE:
                         sample.append(entity.id)
-                    elif (at := drawn.randrange(number)) < settings.kept:
+                    elif (at := drawn.randrange(number)) < _SAMPLE:
                         sample[at] = entity.id
         self._relations = sorted(counts)
-        self._weights = list(accumulate(counts[relation] ** settings.flattening for relation in self._relations))
+        self._weights = list(accumulate(counts[relation] ** _FLATTENING for relation in self._relations))
 
     def _relations_of(self, entity: Entity) -> list[str]:
-        """Relations with one to `most_values` entities as values."""
+        """Relations with one to _MOST_VALUES entities as values."""
         values: dict[str, set[str]] = {}
         only = self._settings.only
         for statement in entity.statements:
             if statement.target is not None and (only is None or statement.property in only):
                 values.setdefault(statement.property, set()).add(statement.target)
-        return [prop for prop, found in values.items() if len(found) <= self._settings.most_values]
+        return [prop for prop, found in values.items() if len(found) <= _MOST_VALUES]
 
     def _relation(self) -> str:
         at = bisect.bisect(self._weights, self._random.random() * self._weights[-1])

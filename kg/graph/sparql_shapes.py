@@ -17,8 +17,9 @@ from kg.errors import QueryShapeError
 from kg.graph.logical_query import Branch, Hop, LogicalQuery, Shape
 
 _BASE = "http://www.wikidata.org/"
-# The prefixes that the query service predefines, so that queries that use them can be parsed.
+MOST_HOPS, MOST_SUBJECTS = 2, 2  # of a path; entities that a tree starts from
 _LONGEST, _MARKS = 4_000, 100  # characters of a query, and commas and semicolons: bounds of the parsing time
+# The prefixes that the query service predefines, so that queries that use them can be parsed.
 _PREFIXES = {
     "wd": f"{_BASE}entity/", "wdt": f"{_BASE}prop/direct/", "p": f"{_BASE}prop/", "ps": f"{_BASE}prop/statement/",
     "pq": f"{_BASE}prop/qualifier/", "psv": f"{_BASE}prop/statement/value/", "pqv": f"{_BASE}prop/qualifier/value/",
@@ -53,10 +54,10 @@ class _Edge:
     target: str
 
 
-def query_of_sparql(text: str, *, most_hops: int = 2, most_subjects: int = 2) -> LogicalQuery:
+def query_of_sparql(text: str) -> LogicalQuery:
     """The logical query that a SPARQL text is. Raises QueryShapeError, whose `reason` is one of a few words.
 
-    `most_hops` bounds a path, `most_subjects` the entities of a tree. A text of more than 4,000 characters, or of over
+    A path has MOST_HOPS, a tree MOST_SUBJECTS at most. A text of more than 4,000 characters, or of over
     100 commas and semicolons, is refused unread: reading takes the square of the objects of a triple. Of 13,651
     published queries the longest has 1,722 characters, and 32 of these marks are the most.
     """
@@ -73,10 +74,10 @@ def query_of_sparql(text: str, *, most_hops: int = 2, most_subjects: int = 2) ->
         query = LogicalQuery(branches=tuple(branches[0] for branches in queries), union=True)
     else:
         raise QueryShapeError("a part of the union is a tree; expected paths", reason="union of trees")
-    if any(len(branch.hops) > most_hops for branch in query.branches):
-        raise QueryShapeError(f"a path has more than {most_hops} hops", reason="path too long")
-    if query.shape is Shape.TREE and len(query.branches) > most_subjects:
-        raise QueryShapeError(f"a tree has more than {most_subjects} entities", reason="tree too wide")
+    if any(len(branch.hops) > MOST_HOPS for branch in query.branches):
+        raise QueryShapeError(f"a path has more than {MOST_HOPS} hops", reason="path too long")
+    if query.shape is Shape.TREE and len(query.branches) > MOST_SUBJECTS:
+        raise QueryShapeError(f"a tree has more than {MOST_SUBJECTS} entities", reason="tree too wide")
     return query
 
 

@@ -138,7 +138,7 @@ def _logical_query(row: Mapping[str, Any]) -> LogicalQuery:
     if not isinstance(sparql, str):
         raise SampleError('no query; expected "sparql", or "query" as docs/reference/attribution.md shows')
     # Two hops and two subjects cover the four complexities of the paper.
-    return query_of_sparql(sparql, most_hops=2, most_subjects=2)
+    return query_of_sparql(sparql)
 
 
 def _question_text(row: Mapping[str, Any]) -> str | None:
