@@ -151,7 +151,7 @@ def test_score_lists_rejects_and_scores_from_standard_input(run: Run, folder: Pa
     assert code == 1
     assert "1 rejected row listed in items.jsonl.rejects.jsonl" in err
     listed = [json.loads(line) for line in (folder / "items.jsonl.rejects.jsonl").read_text().splitlines()]
-    assert [row["reason"] for row in listed] == ["JSON null, not an object"]
+    assert [row["reason"] for row in listed] == ["JSON, but not an object"]
     command = [sys.executable, "-c", CODE, "score", "-", "cautious.jsonl", "--json"]
     ran = subprocess.run(command, input=(folder / "tiers.jsonl").read_bytes(), capture_output=True, check=True)
     assert json.loads(ran.stdout)["n"] == 6
