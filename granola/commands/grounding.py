@@ -91,8 +91,8 @@ class GroundingJudge(RowsCommand):
 
                 output.write(rows())
             counts = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
-            told = f"{count(len(pairs), 'answer')}: {counts}"
-            return output.finish(told, Verbatim(f"judge {judge.signature()}"), source=str(self.given))
+            line = f"{count(len(pairs), 'answer')}: {counts}"
+            return output.finish(line, Verbatim(f"judge {judge.signature()}"), source=str(self.given))
 
     def _samples(self, output: RowsOutput) -> dict[str, GroundedSample]:
         """The questions by id; a note lists those whose signs of a deflection disagree."""

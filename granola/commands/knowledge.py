@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -118,7 +117,8 @@ class KnowledgeJudge(RowsCommand):
             if store is not None:
                 check_outputs(store, inputs=[*output.inputs, self.out], force=True)
             judge = self._judge(stack, store, words, items, output.rejected)
-            output.write(self._rows(items, judge))
+            blocks = (judge.judge(items[at : at + _BLOCK]) for at in range(0, len(items), _BLOCK))
+            output.write(scored.to_json(judge.name) for block in blocks for scored in block)
             output.more |= {"judge": judge.identity, "judge_name": judge.name}
             return output.finish(
                 f"{count(len(items), 'text')} judged; granola verdicts {self.out} shows the scores",
@@ -136,11 +136,6 @@ class KnowledgeJudge(RowsCommand):
             words[part] = word
         return words
 
-    def _rows(self, items: Sequence[KnowledgeItem], judge: Judge) -> Iterator[dict[str, Any]]:
-        source = iter(items)
-        while block := list(islice(source, _BLOCK)):
-            yield from (scored.to_json(judge.name) for scored in judge.judge(block))
-
     def _judge(
         self, stack: ExitStack, store_path: Path | None, words: dict[str, str], items: Sequence[KnowledgeItem],
         rejected: list[Any],
@@ -154,15 +149,14 @@ class KnowledgeJudge(RowsCommand):
 
         # Both parts need a model that continues texts; one folder for both is loaded once.
         kinds = {"causal": "continuations", "reader": "continuations"}
-        opened: dict[str, Any] = {}
+        loaded: dict[tuple[str, str], Any] = {}
         for part, word in words.items():
-            same = next((other for other in opened if other in kinds and part in kinds and words[other] == word), None)
-            opened[part] = (
-                opened[same] if same is not None else getattr(spec, f"open_{kinds.get(part, part)}")(word)
-            )
+            kind = kinds.get(part, part)
+            if (kind, word) not in loaded:
+                loaded[kind, word] = getattr(spec, f"open_{kind}")(word)
         prompts = read_knowledge_prompts(self.prompts)
         store = stack.enter_context(closing(Cache(store_path or ":memory:")))
-        kept = {part: KeptScores(model, store) for part, model in opened.items()}
+        kept = {part: KeptScores(loaded[kinds.get(part, part), word], store) for part, word in words.items()}
         encoder = kept.pop(EMBEDDINGS, None)
         pool = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected.append))
         return knowledge_judge.KnowledgeJudge(

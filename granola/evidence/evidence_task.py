@@ -158,16 +158,16 @@ def field_of(row: Row, path: str) -> Any:
     return next((inner[path] for inner in (row.get("tags"), row.get("scores")) if inner and path in inner), None)
 
 
-def places(told: Any) -> list[Place]:
+def places(value: Any) -> list[Place]:
     """The slice that a value belongs to; empty for a missing value."""
-    if isinstance(told, bool):
-        return ["yes" if told else "no"]
-    return [told] if isinstance(told, str | int | float) and told != "" else []
+    if isinstance(value, bool):
+        return ["yes" if value else "no"]
+    return [value] if isinstance(value, str | int | float) and value != "" else []
 
 
-def number_of(told: Any) -> float | None:
+def number_of(value: Any) -> float | None:
     """The value as a number; None for other types and for NaN."""
-    return float(told) if isinstance(told, int | float) and not math.isnan(told) else None
+    return float(value) if isinstance(value, int | float) and not math.isnan(value) else None
 
 
 def identity_name(identity: Mapping[str, object]) -> str:

@@ -187,17 +187,17 @@ class EvaluatorSentenceJudge:
         # One statement per passage where the evaluator compares two texts, else one with all passages.
         citations = [(text,) for text in texts] if self.apart else [tuple(texts)]
         # "Hi." and the like state nothing.
-        told = [bool(long_words(text)) for text in one.sentences]
+        stating = [bool(long_words(text)) for text in one.sentences]
         samples = [
             AttributionSample(id=f"{one.id} {n}.{at}", question=one.question, statement=text, citations=own)
-            for n, (text, tells) in enumerate(zip(one.sentences, told, strict=True), 1)
-            for at, own in enumerate(citations if tells else ())
+            for n, (text, states) in enumerate(zip(one.sentences, stating, strict=True), 1)
+            for at, own in enumerate(citations if states else ())
         ]
         judged = list(self.evaluator.judge(samples)) if samples else []
         source = iter(judged)
         verdicts = tuple(
-            _combine_judgements([next(source) for _ in citations]) if tells else SentenceVerdict.NO_NEED
-            for tells in told
+            _combine_judgements([next(source) for _ in citations]) if states else SentenceVerdict.NO_NEED
+            for states in stating
         )
         return verdicts, next((one.failed for one in judged if one.failed), "")
 

@@ -141,16 +141,16 @@ class GroundedSample:
 
     def relevant_share(self, reading: Relevance) -> float | None:
         """The share of labelled passages that are relevant; None without labels."""
-        told = [one.is_relevant(reading) for one in self.passages]
-        labelled = [one for one in told if one is not None]
+        judged = [one.is_relevant(reading) for one in self.passages]
+        labelled = [one for one in judged if one is not None]
         return sum(labelled) / len(labelled) if labelled else None
 
     @property
     def source(self) -> str | None:
         """`private` where one passage is from private documents, `web` where all are from the web, else None."""
-        told = {one.private for one in self.passages}
+        kinds = {one.private for one in self.passages}
         # One private passage makes the question one about private documents.
-        return "private" if True in told else "web" if told == {False} else None
+        return "private" if True in kinds else "web" if kinds == {False} else None
 
 
 # Sorodoc et al. 2025: the sentence of its annotators
@@ -382,9 +382,9 @@ def question_panels(given: Iterable[GroundedSample], figure: str) -> list[Panel]
     """The panels of a figure of QUESTION_FIGURES: shares of questions, or of passages, with their intervals."""
     samples = list(given)
     if figure == "garage-3":
-        told = {tag: [sample.tags[tag] for sample in samples if tag in sample.tags] for tag in _LABELS}
+        values = {tag: [sample.tags[tag] for sample in samples if tag in sample.tags] for tag in _LABELS}
         return [
-            _panel(tag, {"questions": _value_shares(own)}, "share of questions") for tag, own in told.items() if own
+            _panel(tag, {"questions": _value_shares(own)}, "share of questions") for tag, own in values.items() if own
         ]
     labels = _labels_by_provider(samples)
     providers = _value_shares([name for name, own in labels.items() for _ in own])

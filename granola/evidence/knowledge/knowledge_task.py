@@ -249,8 +249,8 @@ def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
 
     names = dict.fromkeys(name for row in rows for name in row["scores"])
     of_names = {name: [row["scores"][name] for row in rows if row["scores"].get(name) is not None] for name in names}
-    told = [row["factuality_label"] for row in rows if "factuality_label" in row]
-    labels = {f"label:{label}": [float(one == label) for one in told] for label in (LABELS if told else ())}
+    given = [row["factuality_label"] for row in rows if "factuality_label" in row]
+    labels = {f"label:{label}": [float(one == label) for one in given] for label in (LABELS if given else ())}
     return {name: mean(values) for name, values in (of_names | labels).items() if values}
 
 
