@@ -243,7 +243,7 @@ def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
     """
     from abstraction.files.rows import read_tiered
     from granola.report.score_page import render
-    from granola.scoring.signature import snapshot_of
+    from granola.scoring.tiered_file import snapshot_of
 
     rejected: list[RejectedRow] = []
     rows = list(read_tiered(tiered, on_reject=rejected.append))

@@ -16,14 +16,15 @@ from abstraction.base.faults import RejectedRow, excerpt
 from abstraction.errors import RowError
 from abstraction.files.records import Record, parse_json, read_records, split_cell
 from abstraction.files.row_models import RowModel, finite, is_number, read_each
+from granola.base.run_record import record_of
 from granola.errors import PredictionError
 from granola.matching.matchers import MatchCase
 from granola.scoring.prediction_shapes import PredictionShape, read_with_shape
-from granola.scoring.signature import asked_of
 
 if TYPE_CHECKING:
     from abstraction.files.rows import TieredRow
 
+PROMPTS = re.compile(r"(?:[a-z+]{1,40}-)?[0-9a-f]{8,64}")  # "paper-1a2b3c4d": the set and the hash of prompts
 LONGEST = 10_000  # characters of a question that are compared
 EXPECTED = (  # the end of errors on files and rows
     'expected {"id": ..., "prediction": "..."} a line, or CSV with the columns id and prediction; on the '
@@ -153,7 +154,12 @@ def read_predictions(
         file = predictions_of(records, name, by_question=by_question)
     except RowError as error:
         raise PredictionError(f"{error}; for predictions, {EXPECTED}") from error
-    return replace(file, asked=asked_of(path))
+    return replace(file, asked=prompts_in(record_of(path).get("prompts")))
+
+
+def prompts_in(found: object) -> str:
+    """The set and the hash of prompts as a run record has them; "" where they have another form."""
+    return found if isinstance(found, str) and PROMPTS.fullmatch(found) else ""
 
 
 def predictions_of(

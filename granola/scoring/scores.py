@@ -21,6 +21,7 @@ import orjson
 from abstraction.base.faults import Fault, OnReject
 from abstraction.base.tiers import Level
 from abstraction.files.rows import TieredRow
+from granola import __version__
 from granola.errors import PredictionError
 from granola.matching import F1Matcher, Matcher, Verdict, squad
 from granola.matching.matchers import MatchCase, match_each, match_many
@@ -38,11 +39,65 @@ from granola.scoring.metrics import (
     usual_standard,
 )
 from granola.scoring.predictions import Prediction, PredictionFile
-from granola.scoring.signature import SHORT, Signature
 from granola.scoring.statistics import RESAMPLES, Estimate, check_resamples
-from granola.scoring.tiered_file import PackedRows, TieredFile, read_tiered_file
+from granola.scoring.tiered_file import SHORT, PackedRows, TieredFile, read_tiered_file
 
 SHOWN_IDS = 3  # ids that an error names: enough to recognise their form
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signature:
+    """Every setting that can change a digit of a score. `str()` joins them with `|` in this order.
+
+    `matcher` includes the hash of its code and data. `tiers` is the start of a hash of those fields of the tiered rows
+    that can change a score, in any order of the rows (form: docs/reference/scoring.md). `snapshot` is the start of a
+    hash of the id of the snapshot that the ladders were made from. `n` is the number of scored questions. Only where
+    they apply: `missing` and `unknown` ids; `one_level`, the rows with a single level, which `rules` reads more
+    leniently; `bits`, the scored questions whose answer has bits; `foreign`, the tiers in another language than their
+    row; `prompts`, the set and the hash of the prompts with which a model phrased the tiers; `asked`, those with which
+    a model was asked the questions; `standard`, where level 1 has the gold answers alone.
+    """
+
+    matcher: str
+    lambda_: float
+    tiers: str
+    snapshot: str
+    n: int
+    resamples: int
+    seed: int
+    missing: int = 0
+    unknown: int = 0
+    bits: int = 0
+    one_level: int = 0
+    foreign: int = 0
+    prompts: str = ""
+    asked: str = ""
+    standard: Standard = "aliases"
+    version: str = __version__
+
+    def __str__(self) -> str:
+        parts = [
+            f"matcher:{self.matcher}",
+            f"lambda:{self.lambda_:g}",
+            *([f"standard:{self.standard}"] if self.standard != "aliases" else []),
+            f"tiers:{self.tiers}",
+            f"snapshot:{self.snapshot}",
+            *([f"prompts:{self.prompts}"] if self.prompts else []),
+            *([f"asked:{self.asked}"] if self.asked else []),
+            f"n:{self.n}",
+        ]
+        if self.one_level:
+            parts.append(f"one-level:{self.one_level}")
+        if self.foreign:
+            parts.append(f"foreign:{self.foreign}")
+        if self.missing:
+            parts.append(f"missing:{self.missing}-unscored")
+        if self.unknown:
+            parts.append(f"unknown:{self.unknown}-ignored")
+        if self.bits:
+            parts.append(f"bits:{self.bits}")
+        parts += [f"boot:{self.resamples}", f"seed:{self.seed}", f"version:{self.version}"]
+        return "|".join(parts)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

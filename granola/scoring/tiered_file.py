@@ -16,10 +16,12 @@ import zstandard
 from abstraction.base.faults import RejectedRow
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow, read_tiered
+from granola.base.run_record import record_of
 from granola.errors import PredictionError
 from granola.scoring.aggregation import language_of
-from granola.scoring.signature import prompts_of, snapshot_of
+from granola.scoring.predictions import prompts_in
 
+SHORT = 8  # hex digits of a hash: a chance collision of two files is one in four billion
 BLOCK = 64  # rows of a block, which is packed and unpacked as one
 _ROW_FIELDS = ("id", "question", "answers", "relation", "question_entity", "abstained", "extra")
 _TIER_FIELDS = ("text", "qid", "aliases", "bits", "bits_asked", "language")
@@ -121,10 +123,17 @@ def read_tiered_file(path: Path | str) -> TieredFile:
     if not rows:
         reason = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
         raise PredictionError(f"{path} has no tiered row{reason}; make one with granola tiers")
+    phrasing = record_of(path).get("phrasing")
     return TieredFile(
         rows=rows,
         rejected=tuple(rejected),
         languages=spoken,
         snapshot=snapshot_of(path),
-        prompts=prompts_of(path),
+        prompts=prompts_in(phrasing.get("prompts") if isinstance(phrasing, dict) else None),
     )
+
+
+def snapshot_of(tiers: Path | str) -> str:
+    """The start of the id of the snapshot of a tiered file, from FILE.run.json; else "unknown"."""
+    found = record_of(tiers).get("snapshot")
+    return found[:SHORT] if isinstance(found, str) and found else "unknown"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from granola.base.run_record import record_of
-from granola.scoring.signature import snapshot_of
+from granola.scoring.tiered_file import snapshot_of
 
 
 @pytest.mark.parametrize(
