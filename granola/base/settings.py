@@ -81,10 +81,12 @@ def fit(settings: Any) -> None:
     for declared in settings_of(settings.__class__):
         # The dataclasses are frozen; this runs in __post_init__ alone.
         value = getattr(settings, declared.field)
+        if value is None and declared.optional:
+            continue
         if declared.many:
             several = value if isinstance(value, Iterable) and not isinstance(value, str | Path) else [value]
             value = tuple(_fitted(declared, part) for part in several)
-        elif value is not None or not declared.optional:
+        else:
             value = _fitted(declared, value)
         object.__setattr__(settings, declared.field, value)
 
@@ -123,9 +125,14 @@ def _argument(value: Any, *, folders: bool) -> str:
         if not _MODEL_AT.match(text):
             return without_secrets(address)
         place, _, query = address.partition("?")  # "openai:URL?SETTINGS#NAME" names a model
-        # Sampling affects the answers and is shown; other settings do not, and may contain a secret.
-        sampling = "&".join(part for part in query.split("&") if _SAMPLING.fullmatch(part))
-        return f"{without_secrets(place)}{'?' if sampling else ''}{sampling}#{name}"
+        # Sampling affects the answers and is shown; other settings may contain a secret.
+        told: dict[bool, list[str]] = {True: [], False: []}
+        for part in query.split("&") if query else []:
+            if not part.startswith("batch_"):  # files of a batch do not affect the result
+                told[_SAMPLING.fullmatch(part) is not None].append(part)
+        shown = without_secrets(f"{place}?{'&'.join(told[False])}" if told[False] else place)
+        more = f"{'&' if told[False] else '?'}{'&'.join(told[True])}" if told[True] else ""
+        return f"{shown}{more}#{name}"
     # Some settings are a file or a name, such as that of a model.
     is_file = isinstance(value, str) and (Path(text).is_absolute() or Path(text).is_file())
     is_place = isinstance(value, Path) or is_file
