@@ -43,30 +43,6 @@ def denied_lifts(*marks: str) -> frozenset[tuple[str, str]]:
     return frozenset((row[0], row[2]) for row in rows if not marks or "".join(row[4:]) in marks)
 
 
-# The most P279 steps from a class to one that it entails.
-ENTAILED_STEPS = 4
-
-
-@kept_with_source
-def entailed_classes(graph: Graph, qid: str) -> frozenset[str]:
-    """The classes that a class entails by current P279: few steps, never through a stop class or a denied pair."""
-    stop, denied = stop_classes(), denied_lifts()
-    seen, layer = {qid}, [qid]
-    for _ in range(ENTAILED_STEPS):
-        graph.fetch(layer)
-        pairs = [(below, above) for below in layer for above in graph.targets(below, "P279")]
-        layer = [
-            above
-            for below, above in pairs
-            if above not in seen and above not in stop and denied.isdisjoint(((below, above), (qid, above)))
-        ]
-        layer = list(dict.fromkeys(layer))
-        seen.update(layer)
-        if not layer:
-            break
-    return frozenset(seen - {qid})
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Climbing:
     """Settings of a climb: the properties to follow, the number of steps, and a test for classes that may be tiers.
@@ -131,6 +107,7 @@ def layers_above(
     layer = [ClassAbove(start, "", ())]
     for _ in range(steps):
         above: list[ClassAbove] = []
+        graph.fetch(below.qid for below in layer)
         for below in layer:
             for value in current_values(graph, below.qid, "P279"):
                 if value.qid in seen or value.qid in stop:
@@ -140,6 +117,17 @@ def layers_above(
                     above.append(ClassAbove(value.qid, value.label, (*below.path, value.evidence)))
         yield above
         layer = above
+
+
+# The most P279 steps from a class to one that it entails.
+ENTAILED_STEPS = 4
+
+
+@kept_with_source
+def entailed_classes(graph: Graph, qid: str) -> frozenset[str]:
+    """The classes that a class entails by current P279: few steps, never through a stop class or a denied pair."""
+    layers = layers_above(graph, qid, steps=ENTAILED_STEPS, denied=denied_lifts())
+    return frozenset(above.qid for layer in layers for above in layer)
 
 
 # A class to climb from, the key of the nearest proposal at or below it, and the evidence of the steps in between.

@@ -246,11 +246,8 @@ class World:
 
     def share(self, key: str) -> float | None:
         """The share of all located entities that lies in the place, in (0, 1]; None where none is known to."""
-        if key not in self._known:
-            self._known[key] = self._share(key)
-        return self._known[key]
-
-    def _share(self, key: str) -> float | None:
+        if key in self._known:
+            return self._known[key]
         share = 0.0
         if mass := self._containers.mass(key):
             share = (mass + 1) / self._containers.statements  # the place itself is one of the answers
@@ -259,7 +256,8 @@ class World:
         parts = self._states[1]
         if key in parts:
             share = max(share, sum(self.share(state) or 0.0 for state in sorted(parts[key])))
-        return min(1.0, share) or None
+        self._known[key] = min(1.0, share) or None
+        return self._known[key]
 
     @cached_property
     def _states(self) -> tuple[frozenset[str], Mapping[str, frozenset[str]]]:
@@ -409,7 +407,8 @@ class Facets:
         if prop == "P171":
             return self.taxa.share(value)
         if _FACETS.get(prop) == "when":
-            return 1 / years_of(prop)  # a condition with a year: all years of the relation are equally likely
+            first, last = year_span(prop)
+            return 1 / (last - first + 1)  # a condition with a year: all years of the relation are equally likely
         if prop in self._below:
             return self._below[prop].share(value)
         count = self._counts.of(prop, value)
@@ -427,16 +426,15 @@ class Facets:
             return ConditionBits("role", math.log2(size))  # there was one
         if mark in _NAMES:
             return self._bits_of_class_phrase(_NAMES[mark], words, kind, size)
-        if mark == "land":
-            nations = self._vocabulary.nations(words)
-            return (
-                self._bits_of_condition(Condition(property="P27", value=nations[0]), kind, size, phrase)
-                if nations
-                else None
-            )
-        if mark == "mod":
-            return self._bits_of_modifier(words, head)
-        return None
+        if mark == "land" and (nations := self._vocabulary.nations(words)):
+            return self._bits_of_condition(Condition(property="P27", value=nations[0]), kind, size, phrase)
+        whole = normalise(head)
+        at = f" {whole} ".find(f" {words} ") if mark == "mod" else -1
+        if at < 0:
+            return None
+        # A modifier has its share among the descriptions with the same head.
+        part, all_ = (self._phrase_ending_counts.get(end, 0) for end in (whole[at:], whole[at + len(words) + 1 :]))
+        return ConditionBits("words", information(part / all_)) if part and all_ else None
 
     def _bits_of_class_phrase(self, prop: str, phrase: str, kind: str, size: float) -> ConditionBits | None:
         """Bits of a phrase: by the class it names; else by the number of descriptions with it; else by the class that
@@ -449,7 +447,9 @@ class Facets:
             if counted is None and prop != "P39":
                 ends = (" ".join(words[at:]) for at in range(max(1, len(words) - LONGEST), len(words)))
                 named = (of_end for end in ends if (of_end := self._bits_of_name(prop, end, kind, size)))
-                counted = self._bits_by_descriptions(prop, phrase, size) or next(named, None)
+                count = self._phrase_ending_counts.get(normalise(phrase), 0) * self._entities_per_description
+                facet = _FACETS.get(prop, "class")
+                counted = ConditionBits(facet, information(count / max(size, count))) if count else next(named, None)
             self._known[key] = counted
         return self._known[key]
 
@@ -466,19 +466,6 @@ class Facets:
         if best is None or not self._counts.of(prop, best):
             return None
         return self._bits_of_condition(Condition(property=prop, value=best), kind, size, "")
-
-    def _bits_by_descriptions(self, prop: str, phrase: str, size: float) -> ConditionBits | None:
-        count = self._phrase_ending_counts.get(normalise(phrase), 0) * self._entities_per_description
-        return ConditionBits(_FACETS.get(prop, "class"), information(count / max(size, count))) if count else None
-
-    def _bits_of_modifier(self, words: str, phrase: str) -> ConditionBits | None:
-        """Bits of a modifier: by its share among the descriptions with the same head."""
-        whole = normalise(phrase)
-        at = f" {whole} ".find(f" {words} ")
-        if at < 0:
-            return None
-        part, all_ = (self._phrase_ending_counts.get(end, 0) for end in (whole[at:], whole[at + len(words) + 1 :]))
-        return ConditionBits("words", information(part / all_)) if part and all_ else None
 
     @cached_property
     def _entities_per_description(self) -> float:
@@ -498,13 +485,8 @@ class Facets:
         return counts
 
 
-def years_of(relation: str) -> int:
-    """The number of years that dates of a relation are drawn from."""
-    first, last = _year_span(relation)
-    return last - first + 1
-
-
-def _year_span(relation: str) -> tuple[int, int]:
+def year_span(relation: str) -> tuple[int, int]:
+    """The first and the last year that dates of a relation are drawn from."""
     years = package_data("spreads.json")["years"]
     first, last = years.get(relation, years["default"])
     return first, last

@@ -14,8 +14,7 @@ from abstraction.base.tiers import Condition, Evidence, Level, Tier
 from abstraction.ladders.literal_ladders import AMOUNT, date_ladder, quantity_ladder, read_amount
 from abstraction.ladders.weighing import with_date_bits, with_quantity_bits
 from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity
-from abstraction.text.language.date_reader import ParsedDate, parse_date
-from abstraction.text.language.language_data import Language
+from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.languages import is_known
 from kg.base.model import QuantityValue, TimeValue, Value
 from kg.graph.graph import Graph
@@ -40,20 +39,14 @@ def age_ladder(parsed: ParsedQuantity) -> list[Level]:
     years = int(parsed.amount) if parsed.amount == parsed.amount.to_integral_value() else -1
     if parsed.approximate or not _TEENS.start <= years < 100:
         return [first]
-    return [first, Level(tiers=(_decade_of_life(years, parsed.language),))]
-
-
-def _decade_of_life(years: int, words: Language) -> Tier:
+    words = parsed.language
     low, high = (years // 10 * 10, years // 10 * 10 + 9) if years not in _TEENS else (_TEENS.start, _TEENS.stop - 1)
     text, *names = (words.fill_templates("teens") if years in _TEENS else ()) or words.fill_templates(
         "age", first=low, last=high, word=words.spoken_decades.get(low, "")
     )
-    return Tier(
-        text=text,
-        aliases=tuple(names),
-        evidence=(Evidence(kind="rule", text=f"{years} years is {text}"),),
-        conditions=frozenset({Condition(property=AMOUNT, value=f"{low} to {high + 1}")}),
-    )
+    conditions = frozenset({Condition(property=AMOUNT, value=f"{low} to {high + 1}")})
+    rule = Evidence(kind="rule", text=f"{years} years is {text}")
+    return [first, Level(tiers=(Tier(text=text, aliases=tuple(names), evidence=(rule,), conditions=conditions),))]
 
 
 # Dates and quantities, read from the text of the answer.
@@ -74,7 +67,13 @@ def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) 
     parsed = parse_date(text, code=graph.shown_in) or parse_date(_AGED.sub("", text), code=graph.shown_in)
     if parsed is None:
         return None
-    evidence = _supporting_evidence(graph, subject, relation, lambda value: _lies_within_answer(value, parsed))
+    first, last = time_key(parsed.first), time_key(parsed.last or parsed.first, late=True)
+
+    def lies_within(value: Value | None) -> bool:
+        """Whether the value is at least as precise as the answer: its days lie within those of the answer."""
+        return isinstance(value, TimeValue) and first <= time_key(value) and time_key(value, late=True) <= last
+
+    evidence = _supporting_evidence(graph, subject, relation, lies_within)
     return with_date_bits(parsed, date_ladder(parsed, subject_evidence=evidence), relation)
 
 
@@ -84,14 +83,6 @@ def _supporting_evidence(
     """The first of the subject's statements of the relation whose value fits."""
     stated = graph.current(subject, relation) if subject is not None and relation else ()
     return next((from_statement(graph, statement) for statement in stated if fits(statement.value)), None)
-
-
-def _lies_within_answer(value: Value | None, parsed: ParsedDate) -> bool:
-    """Whether the value is at least as precise as the answer: its range of days lies within that of the answer."""
-    if not isinstance(value, TimeValue):
-        return False
-    first, last = parsed.first, parsed.last or parsed.first
-    return time_key(first) <= time_key(value) and time_key(value, late=True) <= time_key(last, late=True)
 
 
 def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:

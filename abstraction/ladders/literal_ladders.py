@@ -76,25 +76,17 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     is_small = is_whole and 0 <= parsed.amount < SMALL and parsed.unit is None and not parsed.approximate
     if is_small or parsed.amount == 0:
         return levels
-    stated: list[Condition] = []
-    coarser: list[Level] = []
-    for digits, amount in reversed(_roundings(parsed)):
-        stated = [Condition(property=_property(parsed), value=f"{_format_number(amount)} to {digits} digits"), *stated]
-        coarser.insert(0, Level(tiers=(_rounded_tier(parsed, amount, digits, evidence, frozenset(stated)),)))
-    return _without_repeated_aliases(levels + coarser)
-
-
-def _without_repeated_aliases(levels: list[Level]) -> list[Level]:
-    """The levels without aliases that a finer tier already has: 29,000 ft is 29,032 ft to three digits and to two."""
-    seen: set[str] = set()
-    out = []
-    for level in levels:
-        tiers = []
-        for tier in level.tiers:
-            tiers.append(replace(tier, aliases=tuple(a for a in tier.aliases if normalise(a) not in seen)))
-            seen |= {normalise(name) for name in tier.names()}
-        out.append(Level(tiers=tuple(tiers)))
-    return out
+    prop = AMOUNT if parsed.unit is None else f"{AMOUNT} in {parsed.unit.qid}"
+    roundings = _roundings(parsed)
+    stated = [Condition(property=prop, value=f"{_format_number(number)} to {d} digits") for d, number in roundings]
+    # A finer tier may have an alias already: 29,000 ft is 29,032 ft to three digits and to two.
+    seen = {normalise(name) for name in answer.names()}
+    for at, (digits, amount) in enumerate(roundings):
+        tier = _rounded_tier(parsed, amount, digits, evidence, frozenset(stated[at:]))
+        tier = replace(tier, aliases=tuple(a for a in tier.aliases if normalise(a) not in seen))
+        seen |= {normalise(name) for name in tier.names()}
+        levels.append(Level(tiers=(tier,)))
+    return levels
 
 
 def round_to(amount: Decimal, digits: int) -> Decimal:
@@ -132,33 +124,18 @@ def _rounded_tier(
     conditions: frozenset[Condition],
 ) -> Tier:
     names = _names(amount, parsed)
-    text, *others = _amounts_with_about(names[0], parsed.language)
+    text, *others = (f"{word}{parsed.language.gap}{names[0]}" for word in parsed.language.about)
     whole = _with_unit(_format_number(parsed.amount, parsed.language), parsed)
     rule = f"{whole} to {digits} significant digit{'s' * (digits > 1)}"
-    return Tier(
-        text=text,
-        aliases=_distinct_aliases(
-            text,
-            [names[0], *others, *names[1:], *_amounts_in_other_units(parsed, digits)],
-        ),
-        evidence=(*evidence, Evidence(kind="rule", text=f"{rule} is {names[0]}")),
-        conditions=conditions,
-    )
-
-
-def _amounts_with_about(amount: str, words: Language) -> list[str]:
-    """The amount after each word for "about"."""
-    return [f"{word}{words.gap}{amount}" for word in words.about]
-
-
-def _property(parsed: ParsedQuantity) -> str:
-    return AMOUNT if parsed.unit is None else f"{AMOUNT} in {parsed.unit.qid}"
+    aliases = _distinct_aliases(text, [names[0], *others, *names[1:], *_amounts_in_other_units(parsed, digits)])
+    proof = (*evidence, Evidence(kind="rule", text=f"{rule} is {names[0]}"))
+    return Tier(text=text, aliases=aliases, evidence=proof, conditions=conditions)
 
 
 def _answer_names(parsed: ParsedQuantity) -> list[str]:
     names = _names(round_to(parsed.amount, max(parsed.digits, 3)), parsed)
     if parsed.approximate:
-        names = [*_amounts_with_about(names[0], parsed.language), *names]
+        names = [*(f"{word}{parsed.language.gap}{names[0]}" for word in parsed.language.about), *names]
     return names + _amounts_in_other_units(parsed, max(parsed.digits, 3))
 
 
@@ -168,11 +145,10 @@ def _names(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     numbers = _number_spellings(amount, parsed)
     out = [_with_unit(number, parsed) for number in numbers]
     if parsed.unit is not None:
-        out += [words.number_with_noun(numbers[0], spelling) for spelling in _shown_spellings(parsed.unit)]
-        if words.signs_after:
-            out += [words.number_with_noun(numbers[0], sign) for sign in parsed.unit.before]
-        else:
-            out += [f"{sign}{' ' if sign.isalpha() else ''}{numbers[0]}" for sign in parsed.unit.before]
+        after = (*_shown_spellings(parsed.unit), *(parsed.unit.before if words.signs_after else ()))
+        out += [words.number_with_noun(numbers[0], spelling) for spelling in after]
+        before = () if words.signs_after else parsed.unit.before
+        out += [f"{sign}{' ' if sign.isalpha() else ''}{numbers[0]}" for sign in before]
     if parsed.noun:
         out += numbers
     return list(dict.fromkeys(out))
@@ -202,10 +178,9 @@ def _amounts_in_other_units(parsed: ParsedQuantity, digits: int) -> list[str]:
     return out
 
 
-def _with_unit(number: str, parsed: ParsedQuantity, *, joint: str = "") -> str:
+def _with_unit(number: str, parsed: ParsedQuantity) -> str:
     if parsed.sign:
-        gap = " " if parsed.sign.isalpha() else ""
-        return joint.join(f"{parsed.sign}{gap}{part}" for part in (number.split(joint) if joint else [number]))
+        return f"{parsed.sign}{' ' if parsed.sign.isalpha() else ''}{number}"
     what = parsed.unit_text if parsed.unit is not None else parsed.noun
     return parsed.language.number_with_noun(number, what) if what else number
 
@@ -394,7 +369,7 @@ def _states(unit: CalendarUnit) -> frozenset[str]:
     if unit.kind in ("day", "month", "year") and century:
         edge = century.last_year() if century.number > 0 else century.first_year()
         if year == edge:
-            states |= {_edge_state(century)}
+            states |= {f"{'end' if century.number > 0 else 'beginning'} of {century.key()}"}
     return frozenset(states)
 
 
@@ -406,10 +381,6 @@ def _rule(unit: CalendarUnit, text: str, era: Era) -> str:
     first, last = unit.first_year(), unit.last_year()
     years = f"{first}–{last}" if first > 0 else f"{-first}–{-last} {era.before}"
     return f"{text} {'are' if unit.kind == 'decade' else 'is'} the years {years}"
-
-
-def _edge_state(century: CalendarUnit) -> str:
-    return f"{'end' if century.number > 0 else 'beginning'} of {century.key()}"
 
 
 def _century_edge(century: CalendarUnit, era: Era) -> _DateRung:
@@ -424,7 +395,7 @@ def _century_edge(century: CalendarUnit, era: Era) -> _DateRung:
     ]
     return _DateRung(
         tuple(dict.fromkeys(texts)),
-        _states(century) | {_edge_state(century)},
+        _states(century) | {f"{place} of {century.key()}"},
         f"{year} is the {'last' if place == 'end' else 'first'} year of {names(century, era=era)[0]}",
     )
 

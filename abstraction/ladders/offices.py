@@ -17,7 +17,6 @@ from abstraction.ladders.phrase_parts import (
     Lattice,
     Nation,
     Wording,
-    add_phrase,
     current_or_ended,
     nations,
     phrase_of,
@@ -167,22 +166,16 @@ def _add_office(
             conditions = states("text", f"ordinal:{office.ordinal}")
             holding = {f"f:{office.ordinal} {normalise(named)}"}
             ordinal = worded(office.ordinal, holding, word_evidence(case, written), conditions)
-            add_phrase(person.lattice, f"{office.ordinal} {title}", (ordinal, wording), order=person.order, the=True)
-        the = bool(described) and _is_held_alone(case, person, office)
-        add_phrase(person.lattice, named, (wording,), order=person.order, the=the)
+            person.lattice.add(f"{office.ordinal} {title}", (ordinal, wording), order=person.order, the=True)
+        # The person is the only holder of the office, now.
+        is_past = case.graph.statements(case.answer, "P570") or _LIFE.search(person.text) or office.former
+        alone = office.ordinal is None and (office.unique or _FIRST.search(office.title) is not None)
+        the = bool(described) and not is_past and alone
+        person.lattice.add(named, (wording,), order=person.order, the=the)
     for holder in holders:
         person.order += 1
-        add_phrase(person.lattice, holder.text, (holder,), order=person.order)
+        person.lattice.add(holder.text, (holder,), order=person.order)
     return bool(holders)
-
-
-def _is_held_alone(case: LadderCase, person: Portrait, office: Office) -> bool:
-    """Whether the person is the only holder of the office, now."""
-    if office.ordinal is not None or office.former:
-        return False
-    if case.graph.statements(case.answer, "P570") or _LIFE.search(person.text):
-        return False
-    return office.unique or _FIRST.search(office.title) is not None
 
 
 def _holder_wordings(
@@ -291,7 +284,7 @@ def add_kin(case: LadderCase, lattice: Lattice, kin: Sequence[Kin]) -> None:
         phrase = f"{relative.word} of {of}"
         key, evidence = normalise(phrase), word_evidence(case, relative.words)
         wording = worded(phrase, {f"k:{key}"}, evidence, states("text", f"kin:{key}"))
-        add_phrase(lattice, phrase, (wording,), the=alone)
+        lattice.add(phrase, (wording,), the=alone)
 
 
 # Posts as answers: offices, ranks and titles, by the broader post and their country.

@@ -16,7 +16,6 @@ from abstraction.ladders.phrase_parts import (
     Nation,
     Wording,
     add_national,
-    add_phrase,
     described_kind,
     nation_of_place,
     nations,
@@ -39,7 +38,6 @@ from abstraction.linking.gazetteer import Place
 from abstraction.text.descriptions.attested_words import Vocabulary, shortenings
 from abstraction.text.descriptions.kind_grammar import Owner, parse_organisation
 from abstraction.text.language.phrases import definite, indefinite, listed, may_stand, short
-from kg.base.model import Statement
 from kg.base.terms import normalise
 
 GROUP = "group"
@@ -76,7 +74,7 @@ def groups(case: LadderCase) -> list[Proposal]:
 
 def _add_wording(lattice: Lattice, wording: Wording, nationalities: Sequence[Nation], order: int) -> None:
     add_national(lattice, wording, nationalities, order)
-    add_phrase(lattice, wording.text, (wording,), order=order)
+    lattice.add(wording.text, (wording,), order=order)
 
 
 def _add_group_wordings(
@@ -204,9 +202,7 @@ def _parents_of(case: LadderCase, child: str) -> list[_Parent]:
         if "company" in case.gazetteer.classes(child):  # is sold; universities and agencies rarely change parents
             fitting = [s for s in fitting if s.qualifier("P580")]
         fitting = fitting[: TOGETHER + 1]
-        if prop == "P127" and len(statements) > 1:
-            fitting = [s for s in fitting if _is_majority_share(s)]
-        if fitting:
+        if fitting and not (prop == "P127" and len(statements) > 1):  # several owners are shareholders
             if len(statements) > TOGETHER and prop != "P361":
                 return []
             by_target = {s.target or "": s for s in fitting}
@@ -221,11 +217,6 @@ def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
         return False
     words = " ".join(case.graph.label(i) or "" for i in (qid, *case.graph.classes(qid))).casefold()
     return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in listed("shells"))
-
-
-def _is_majority_share(statement: Statement) -> bool:
-    """Whether a share of more than half is stated (P1107, a fraction)."""
-    return any(getattr(snak.value, "amount", 0) > 0.5 for snak in statement.qualifier("P1107"))
 
 
 def _described_parents(case: LadderCase, child: str) -> list[_Parent]:
@@ -406,7 +397,7 @@ class _OrganisationPhrases:
             else:
                 add_national(self.lattice, wording, national, self.order)
                 self.add_places(wording, around, land)
-            add_phrase(self.lattice, wording.text, (wording,), order=self.order)
+            self.lattice.add(wording.text, (wording,), order=self.order)
 
     def add_places(self, wording: Wording, places: Sequence[Wording], land: Wording) -> None:
         """Add the wording with each of the places."""
@@ -415,7 +406,7 @@ class _OrganisationPhrases:
             states = place.features & self.states
             inside = not states or (states != place.features and not states.isdisjoint(land.features))
             parts = (wording, place, land) if inside else (wording, place)
-            add_phrase(self.lattice, f"{wording.text} in {place.text}", parts, order=self.order)
+            self.lattice.add(f"{wording.text} in {place.text}", parts, order=self.order)
 
     def place_wordings(self, steps: Sequence[tuple[Place, ...]]) -> list[Wording]:
         """Each step of a place chain in words, with the features of all places that contain it."""

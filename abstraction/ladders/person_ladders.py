@@ -14,7 +14,7 @@ from abstraction.base.evidence import from_span, from_statement
 from abstraction.base.tiers import Condition, Evidence
 from abstraction.ladders.class_hierarchy import ClassAbove, denied_lifts, layers_above, used_as_value
 from abstraction.ladders.offices import Portrait, add_kin, add_offices, names_subject, repeats_answer
-from abstraction.ladders.phrase_parts import Lattice, Nation, Wording, add_phrase, nations, word_evidence, worded
+from abstraction.ladders.phrase_parts import Lattice, Nation, Wording, nations, word_evidence, worded
 from abstraction.ladders.proposals import (
     LadderCase,
     NamedValue,
@@ -77,16 +77,17 @@ Stated = Mapping[str, Statement]  # P106 statements by the QID of the occupation
 
 def described_occupations(case: LadderCase, described: PersonDescription) -> list[OccupationChain]:
     """The occupations of a description, in its order; former ones only where there are no others."""
-    stated = _occupation_statements(case)
+    stated = {s.target: s for s in case.graph.current(case.answer, "P106") if s.target}
     out = []
     for occupation in described.occupations:
         if occupation.former:
             continue
         texts = occupation.texts
-        proofs = [
-            (*word_evidence(case, used), *_supporting_statement(case, text, stated))
-            for text, used in zip(texts, occupation.used, strict=True)
-        ]
+        proofs: list[tuple[Evidence, ...]] = []
+        for text, used in zip(texts, occupation.used, strict=True):
+            # The P106 statement whose occupation carries the wording as label or alias.
+            named = [stated[qid] for qid in case.vocabulary.occupations.get(normalise(text), ()) if qid in stated]
+            proofs.append((*word_evidence(case, used), *(from_statement(case.graph, s) for s in named[:1])))
         chain = _wordings_with_conditions(case, texts, [_find_occupation(case, text, stated) for text in texts], proofs)
         if occupation.lift is not None and occupation.lift != texts[-1]:
             rule = Evidence(kind="rule", text=f"{indefinite(texts[-1])} is {indefinite(occupation.lift)}")
@@ -98,10 +99,6 @@ def described_occupations(case: LadderCase, described: PersonDescription) -> lis
         wordings = (*chain, *lifts)
         out.append(OccupationChain(wordings=wordings, lead=occupation.lead, tied=occupation.tied, national=is_national))
     return _asked_occupations(case, out)
-
-
-def _occupation_statements(case: LadderCase) -> Stated:
-    return {s.target: s for s in case.graph.current(case.answer, "P106") if s.target}
 
 
 def _asked_occupations(case: LadderCase, chains: list[OccupationChain]) -> list[OccupationChain]:
@@ -121,8 +118,8 @@ def _asked_occupations(case: LadderCase, chains: list[OccupationChain]) -> list[
 
 def stated_occupations(case: LadderCase) -> list[OccupationChain]:
     """The occupations that statements give: best rank first."""
-    stated = _occupation_statements(case)
     values = current_values(case.graph, case.answer, "P106")
+    stated = {value.qid: value.statement for value in values}
     out: list[OccupationChain] = []
     for value in [v for v in values if case.vocabulary.is_occupation(v.label)][:LOOKED_AT]:
         texts = shortenings(value.label, case.vocabulary)
@@ -171,14 +168,6 @@ def _find_occupation(case: LadderCase, text: str, stated: Stated) -> str | None:
     # "actress" is the only occupation of that name, and begins as its label does: another form of the word.
     label = case.graph.label(owners[0]) if len(owners) == 1 else None
     return owners[0] if label is not None and normalise(label)[:SAME_STEM] == key[:SAME_STEM] else None
-
-
-def _supporting_statement(case: LadderCase, text: str, stated: Stated) -> tuple[Evidence, ...]:
-    """The P106 statement whose occupation carries the wording as label or alias."""
-    for qid in case.vocabulary.occupations.get(normalise(text), ()):
-        if qid in stated:
-            return (from_statement(case.graph, stated[qid]),)
-    return ()
 
 
 def _broader_wordings(case: LadderCase, chain: Sequence[OccupationWording]) -> list[OccupationWording]:
@@ -277,7 +266,7 @@ def characters(case: LadderCase) -> list[Proposal]:
     lattice = Lattice()
     kind = _stated_kind(case)
     if kind is not None:
-        add_phrase(lattice, kind.text, (kind,), order=11)
+        lattice.add(kind.text, (kind,), order=11)
     if text := graph.description(case.answer):
         _add_kind_and_work(case, lattice, text)
         add_kin(case, lattice, parse_person(text, case.vocabulary).kin)
@@ -287,7 +276,7 @@ def characters(case: LadderCase) -> list[Proposal]:
             features = frozenset({f"w:{normalise(home.label)}"}) | (kind.features if kind is not None else frozenset())
             text = f"character in {definite(home.label, of='work')}"
             wording = worded(text, features, (home.evidence,), home.conditions)
-            add_phrase(lattice, text, (wording,), order=2)
+            lattice.add(text, (wording,), order=2)
     return lattice.proposals()
 
 
@@ -318,7 +307,7 @@ def _add_kind_and_work(case: LadderCase, lattice: Lattice, text: str) -> None:
         evidence = (from_span(case.graph, case.answer, match.span("kind")),)
         conditions = states("text", f"kind:{normalise(kind)}")
         wording = worded(kind, _features_of_kind(kind), evidence, conditions)
-        add_phrase(lattice, kind, (wording,), order=5)
+        lattice.add(kind, (wording,), order=5)
     work, link = match["work"] or "", (match["link"] or "").lower()
     if not any(c.isupper() for c in work) or len(work.split()) > 6 or link == "on" or names_subject(case, work):
         return
@@ -328,7 +317,7 @@ def _add_kind_and_work(case: LadderCase, lattice: Lattice, text: str) -> None:
         evidence = (from_span(case.graph, case.answer, (match.start("kind"), match.end("work"))),)
         conditions = states("text", f"in:{normalise(work)}")
         wording = worded(phrase, features, evidence, conditions)
-        add_phrase(lattice, phrase, (wording,), order=1)
+        lattice.add(phrase, (wording,), order=1)
 
 
 def _features_of_kind(kind: str) -> frozenset[str]:
@@ -402,7 +391,7 @@ class _Person:
         """The parts as one phrase; `other` is another word for the last."""
         *before, _ = words = [part.text for part in parts]
         aliases = (indefinite(" ".join([*before, other])),) if other else ()
-        add_phrase(self.lattice, " ".join(words), parts, order=self.portrait.order, aliases=aliases)
+        self.lattice.add(" ".join(words), parts, order=self.portrait.order, aliases=aliases)
 
     def add_with_lead(self, chain: OccupationChain, wording: Wording, nations: Sequence[Nation]) -> None:
         """The whole phrase with the era or birthplace before it."""
@@ -418,6 +407,6 @@ class _Person:
         """Add "an American", "a French person", on the level of the broadest occupations."""
         phrases = [nation.text] if _IS_A_NOUN.search(nation.text) else []
         phrase, *others = [*phrases, f"{nation.text} person"]
-        add_phrase(self.lattice, phrase, (nation,), order=900, aliases=[indefinite(other) for other in others])
+        self.lattice.add(phrase, (nation,), order=900, aliases=[indefinite(other) for other in others])
         for broader in nation.broader:
             self.add_nationality_alone(broader)

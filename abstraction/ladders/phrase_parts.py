@@ -5,7 +5,7 @@ and phrases made of several parts, in a lattice of which entail which.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from abstraction.base.evidence import from_span, from_statement
@@ -32,33 +32,30 @@ class Lattice:
     nodes: dict[frozenset[str], Proposal] = field(default_factory=dict)
 
     def add(
-        self,
-        text: str,
-        features: Collection[str],
-        *,
-        evidence: Sequence[Evidence] = (),
-        conditions: Collection[Condition] = (),
-        aliases: Sequence[str] = (),
-        order: int = 0,
+        self, phrase: str, parts: Sequence[Wording], *, order: int = 0, aliases: Sequence[str] = (), the: bool = False
     ) -> None:
-        """Add a phrase. `features` contain every feature that the phrase entails, not only those in its words."""
-        key = frozenset(features)
-        old = self.nodes.get(key)
+        """Add "a PHRASE" or "the PHRASE" with the features and conditions of all its parts, and their evidence.
+
+        The features contain every feature that the phrase entails, not only those in its words.
+        """
+        text, whole = f"the {phrase}" if the else indefinite(phrase), phrase_of(*parts)
+        old = self.nodes.get(whole.features)
         if old is not None:
             if normalise(old.text) != normalise(text) and text not in old.aliases:
-                self.nodes[key] = replace(old, aliases=tuple(dict.fromkeys((*old.aliases, text, *aliases))))
+                names = dict.fromkeys((*old.aliases, text, *aliases))
+                self.nodes[whole.features] = replace(old, aliases=tuple(names))
             return
-        self.nodes[key] = Proposal(
+        self.nodes[whole.features] = Proposal(
             key=normalise(text),
             text=text,
             aliases=tuple(aliases),
-            evidence=distinct(evidence),
-            conditions=frozenset(conditions),
+            evidence=distinct(whole.evidence),
+            conditions=whole.conditions,
             order=order,
         )
 
-    def proposals(self, *, under: Sequence[str] = (ANSWER,)) -> list[Proposal]:
-        """All phrases with their parents; phrases that no other entails get the parents `under`."""
+    def proposals(self) -> list[Proposal]:
+        """All phrases with their parents; phrases that no other entails have the answer as parent."""
         sets = sorted(self.nodes, key=len)
         out: list[Proposal] = []
         taken: set[str] = set()
@@ -71,8 +68,7 @@ class Lattice:
             for large in sets[index + 1 :]:
                 if len(large) > len(small) and small < large and not any(mid < large for mid in above):
                     above.append(large)
-            parents = tuple(self.nodes[s].key for s in above) or tuple(under)
-            out.append(replace(node, parents=parents))
+            out.append(replace(node, parents=tuple(self.nodes[s].key for s in above) or (ANSWER,)))
         return out
 
 
@@ -108,29 +104,6 @@ def phrase_of(*parts: Wording) -> Wording:
         features=frozenset[str]().union(*(part.features for part in parts)),
         evidence=tuple(step for part in parts for step in part.evidence),
         conditions=frozenset[Condition]().union(*(part.conditions for part in parts)),
-    )
-
-
-def add_phrase(
-    lattice: Lattice,
-    phrase: str,
-    parts: Sequence[Wording],
-    *,
-    order: int = 0,
-    aliases: Sequence[str] = (),
-    the: bool = False,
-) -> None:
-    """Add "a PHRASE" or "the PHRASE" with the features and conditions of all its parts, and their evidence in the
-    order given.
-    """
-    whole = phrase_of(*parts)
-    lattice.add(
-        f"the {phrase}" if the else indefinite(phrase),
-        whole.features,
-        evidence=whole.evidence,
-        conditions=whole.conditions,
-        order=order,
-        aliases=aliases,
     )
 
 
@@ -211,7 +184,7 @@ def add_national(lattice: Lattice, wording: Wording, nations: Sequence[Nation], 
     for nation in nations:
         for each in (nation, *nation.broader):
             if not wording.text.startswith(f"{each.text} "):  # "an American American football league"
-                add_phrase(lattice, f"{each.text} {wording.text}", (each, wording), order=order)
+                lattice.add(f"{each.text} {wording.text}", (each, wording), order=order)
 
 
 def nation_of(adjective: str, prop: str, value: str, evidence: tuple[Evidence, ...]) -> Nation:
@@ -286,11 +259,8 @@ class KindChain:
         """
         features = [f"o:{normalise(text)}" for text in texts]
         stated = conditions or [states("text", f"kind:{normalise(text)}") for text in texts]
-        wordings = tuple(
-            worded(text, features[at:], proofs[at], stated[at])
-            for at, text in enumerate(texts)
-        )
-        return cls(wordings=wordings, tied=tied)
+        wordings = (worded(text, features[at:], proofs[at], stated[at]) for at, text in enumerate(texts))
+        return cls(wordings=tuple(wordings), tied=tied)
 
     @property
     def texts(self) -> list[str]:
@@ -324,7 +294,13 @@ def described_kind(case: LadderCase, kind: DescribedKind, family: str) -> KindCh
 
 def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:
     """The kinds that P31 gives, general ones only where there is nothing else."""
-    classes = [v for v in current_values(case.graph, case.answer, "P31") if _names_kind(v.label, family)]
+    classes = []
+    for value in current_values(case.graph, case.answer, "P31"):
+        # A short common noun phrase for one thing of the family, without names.
+        words = value.label.split()
+        is_common = len(words) <= 4 and value.label[:1].islower() and not any(word[:1].isupper() for word in words)
+        if is_common and words[-1] in heads(family) and not is_plural(words[-1]):
+            classes.append(value)
     special = [v for v in classes if normalise(v.label) not in listed("general_kinds")] or classes
     chains: list[KindChain] = []
     for value in special:
@@ -333,13 +309,6 @@ def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:
             qids = [value.qid, *(None for _ in texts[1:])]
             chains.append(_chain(case, texts, qids, [(value.evidence,)] * len(texts), family))
     return [c for c in chains if not any(c is not other and set(c.texts) < set(other.texts) for other in chains)]
-
-
-def _names_kind(label: str, family: str) -> bool:
-    """Whether a label is a short common noun phrase for one thing of the family, without names."""
-    words = label.split()
-    plain = label[:1].islower() and not any(word[:1].isupper() for word in words)
-    return plain and len(words) <= 4 and words[-1] in heads(family) and not is_plural(words[-1])
 
 
 def _chain(
@@ -374,7 +343,9 @@ def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None]
     known = {normalise(text) for text in chain.texts}
     for at in reversed(range(len(chain.wordings))):
         source = chain.wordings[at]
-        above = broader_kind(case, source.text, qids[at], family)
+        is_general = normalise(source.text) in listed("general_kinds")
+        start = None if is_general else qids[at] or _class_with_label(case.graph, source.text)
+        above = _usual_class_above(case.graph, start, family) if start else None
         if above is None or normalise(above.label) in known:
             continue
         broader_features = frozenset({f"o:{normalise(above.label)}"})
@@ -383,14 +354,6 @@ def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None]
         broader = worded(above.label, broader_features, evidence, states("P31", above.qid))
         return replace(chain, wordings=(*finer, *chain.wordings[at + 1 :], broader))
     return chain
-
-
-def broader_kind(case: LadderCase, text: str, qid: str | None, family: str) -> ClassAbove | None:
-    """The nearest usual and specific kind above the class that a wording names."""
-    if normalise(text) in listed("general_kinds"):
-        return None
-    start = qid or _class_with_label(case.graph, text)
-    return _usual_class_above(case.graph, start, family) if start else None
 
 
 @kept_with_source

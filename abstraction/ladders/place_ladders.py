@@ -38,6 +38,7 @@ from kg.graph.ranks import CONTINENT
 _PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # classes of places within one state: divisions and settlements
 _ONE_OF = frozenset({"P131", "P276", "P159", "P706"})  # a thing is in one of several values, and part of all by P361
 _SITES = frozenset({"school", "building", "organisation"})  # may bear the name of their town
+_HOLDING = PLACES | {"school", "building"}  # answer classes of what can contain places
 _WATER = re.compile(r"\b(?:Ocean|Sea|Gulf)$")  # lies on no continent
 
 
@@ -122,8 +123,11 @@ class Climb:
         for step in [*chain, *beside]:
             keys = []
             for place in step:
-                if place.qid and not (self.containers.is_usable(place.qid) and self._can_contain_places(place.qid)):
-                    continue
+                if place.qid:
+                    # "seat of the United States Congress" names nothing that can contain places.
+                    kinds = self.case.gazetteer.classes(place.qid)
+                    if not self.containers.is_usable(place.qid) or (kinds and kinds.isdisjoint(_HOLDING)):
+                        continue
                 place = self._entity_in_chain(place)
                 evidence = (from_description(self.graph, entity_id, place.written or place.text),)
                 fresh = place.key not in self.nodes
@@ -146,7 +150,14 @@ class Climb:
         local = {key for key, node in self.nodes.items() if not self._spans_states(node.qid, node.text)}
         ends = [key for key in self.nodes if key in local and local.isdisjoint(self.up.get(key, ()))] or [ANSWER]
         ends = [key for key in ends if not ((qid := self._qid(key)) and self._is_state(qid))]
-        open_ends = [key for key in ends if not self._add_own_countries(key)]
+        open_ends = []
+        for key in ends:
+            qid = self._qid(key)
+            linked = [s for s in self.containers.countries(qid) if self._add_statement_value(key, s)] if qid else []
+            known = (s for s in linked if s.property == "P17" and not self.containers.held_at_question_date(s))
+            self._record_alternatives(key, (s.target for s in known))
+            if not linked:
+                open_ends.append(key)
         states = [node for node in self.nodes.values() if node.qid and self._is_state(node.qid)]
         if not states:
             for statement in self.containers.countries(self.case.answer):
@@ -159,15 +170,6 @@ class Climb:
                 qid = self.nodes[key].qid if key != ANSWER else None
                 if qid and self.graph.is_instance(qid, _PARTS) and not self.containers.no_longer_exists(qid):
                     self._connect(whole, key, states[0].evidence)
-
-    def _add_own_countries(self, key: str) -> bool:
-        """Add the countries of an end of the chains itself; returns whether there were any."""
-        qid = self._qid(key)
-        linked = [s for s in self.containers.countries(qid) if self._add_statement_value(key, s)] if qid else []
-        self._record_alternatives(
-            key, (s.target for s in linked if s.property == "P17" and not self.containers.held_at_question_date(s))
-        )
-        return bool(linked)
 
     def _add_region_and_continent(self, below: str) -> None:
         """Add the region that the description of the country names, then its continent."""
@@ -424,7 +426,11 @@ class Climb:
             )
             for key, node in self.nodes.items()
         )
-        nodes = candidates = remove(nodes, self._is_passed_through)
+        known = bundled_demonyms().countries
+        nodes = candidates = remove(
+            nodes,
+            lambda p: p.qid in WORLDS or self.case.gazetteer.is_no_tier(p.qid) if p.qid else normalise(p.text) in known,
+        )
         sure = certain_containers(self.up, self.either, ANSWER) - self._in_one_of_several_divisions()
         nodes = remove(nodes, lambda p: p.key not in sure)
         nodes = self._without_near_aliases(nodes)
@@ -446,16 +452,6 @@ class Climb:
         if len(finest) < 2:
             return set()
         return finest | {key for key in self.nodes if not finest.isdisjoint(self._keys_above(key))}
-
-    def _is_passed_through(self, proposal: Proposal) -> bool:
-        if proposal.qid is None:
-            return normalise(proposal.text) in bundled_demonyms().countries
-        return proposal.qid in WORLDS or self.case.gazetteer.is_no_tier(proposal.qid)
-
-    def _can_contain_places(self, qid: str) -> bool:
-        """Whether the entity can contain places: "seat of the United States Congress" names none."""
-        kinds = self.case.gazetteer.classes(qid)
-        return not kinds or not kinds.isdisjoint(PLACES | {"school", "building"})
 
     def _is_state(self, qid: str) -> bool:
         return self.case.gazetteer.is_state(qid)

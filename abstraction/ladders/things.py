@@ -14,13 +14,12 @@ from abstraction.base.evidence import from_description, from_statement
 from abstraction.base.tiers import Condition, Evidence
 from abstraction.base.trimming import first_segment
 from abstraction.ladders.assembly.filters import leaks_name
-from abstraction.ladders.offices import names_subject, names_whole_subject
+from abstraction.ladders.offices import names_subject
 from abstraction.ladders.phrase_parts import (
     KindChain,
     Lattice,
     Nation,
     Wording,
-    add_phrase,
     described_kind,
     nations,
     stated_kinds,
@@ -58,8 +57,6 @@ CREATOR_OF = {
 }
 # Creator properties of all other works: author, creator.
 CREATORS = ("P50", "P170")
-# Properties of persons involved in a work, to recognise the works of a namesake.
-TAKING_PART = ("P57", "P50", "P170", "P175", "P86", "P178", "P58", "P161", "P162", "P725", "P110")
 # Works with more creators than this have no tier "by X and Y".
 MOST_CREATORS = 2
 
@@ -71,8 +68,6 @@ def works(case: LadderCase) -> list[Proposal]:
         for v in named_values(case.graph, case.graph.current(case.answer, "P179")[:1])
         if v.qid != case.subject and not leaks_name(case.graph.label(case.answer) or "", v.label)  # it names the first
     ]
-    if _belongs_to_another(case):
-        return []
     text = case.graph.description(case.answer)
     described = parse_work(text, case.vocabulary) if text else None
     chains = [described_kind(case, described.kind, WORK)] if described is not None else stated_kinds(case, WORK)[:1]
@@ -107,7 +102,7 @@ def _add_work_phrases(
     )
     for order, details in enumerate(phrases):
         parts = [part for part in details if part is not None]
-        add_phrase(lattice, " ".join(part.text for part in parts), parts, order=order)
+        lattice.add(" ".join(part.text for part in parts), parts, order=order)
 
 
 def _with_genre(case: LadderCase, chain: KindChain) -> KindChain:
@@ -179,24 +174,6 @@ def _creator_wording(names: str, words: tuple[Evidence, ...], makers: Sequence[N
     """The phrase "by NAMES" with the words of the description and the statements as evidence."""
     conditions = frozenset[Condition]().union(*(maker.conditions for maker in makers))
     return worded(f"by {names}", {"c"}, (*words, *(maker.evidence for maker in makers)), conditions)
-
-
-def _belongs_to_another(case: LadderCase) -> bool:
-    """Whether a notable work is by somebody else, so that a namesake was linked (Steinbeck's novel, Ford's film)."""
-    subject = case.subject
-    if case.relation.id != "P800":
-        return False
-    if subject is not None:
-        notable = [s.target for s in case.graph.statements(subject, "P800")]
-        if notable:
-            return case.answer not in notable
-        makers = [s.target for prop in TAKING_PART for s in case.graph.statements(case.answer, prop)]
-        if makers:
-            return subject not in makers
-    text = case.graph.description(case.answer)
-    described = parse_work(text, case.vocabulary) if text else None
-    creators = described.creators if described is not None else None
-    return creators is not None and not names_whole_subject(case, creators.names)
 
 
 # Steps from part to whole.
@@ -277,7 +254,7 @@ def _add_phrases(
                 continue  # an award given by a national body needs no nationality
             phrase = " ".join(part.text for part in (head, land, kind, tail) if part is not None)
             parts = [part for part in (kind, head, tail, land) if part is not None]
-            add_phrase(lattice, phrase, parts, order=order)
+            lattice.add(phrase, parts, order=order)
 
 
 def wholes(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:

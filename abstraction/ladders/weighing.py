@@ -21,8 +21,8 @@ from decimal import Decimal
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.base.tiers import Condition, Level, Tier
-from abstraction.ladders.facets import Facets, ValueCounts, _year_span, information
-from abstraction.ladders.proposals import ANSWER, Proposal
+from abstraction.ladders.facets import Facets, ValueCounts, information, year_span
+from abstraction.ladders.proposals import Proposal
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.amount_reader import ParsedQuantity
 from abstraction.text.language.calendar_units import tolerance
@@ -94,7 +94,7 @@ def _with_bits(
 def _years_drawn_from(parsed: ParsedDate, relation: str) -> int:
     """The number of years that the date is drawn from."""
     years = [value.year for value in (parsed.first, parsed.last) if value is not None]
-    first, last = _year_span(relation)
+    first, last = year_span(relation)
     if first <= min(years) and max(years) <= last:
         return last - first + 1
     if min(years) >= 1 and max(years) <= last:
@@ -226,11 +226,9 @@ class Information:
             return known
 
         def with_bits_of_node(tier: Tier) -> Tier:
-            key = keys.get(normalise(tier.text), ANSWER)
-            if key == ANSWER:
-                return tier
-            bits = bound(key)
-            return tier if counted_bits[key] is None else replace(tier, bits=bits)
+            key = keys.get(normalise(tier.text))
+            bits = bound(key) if key else None
+            return tier if not key or counted_bits[key] is None else replace(tier, bits=bits)
 
         first = Level(tiers=tuple(replace(tier, bits=answer) for tier in levels[0].tiers))
         return (first, *(Level(tiers=tuple(map(with_bits_of_node, level.tiers))) for level in levels[1:]))
@@ -261,15 +259,13 @@ class Information:
         phrase = bare(node.text) if any(c.property == "text" for c in node.conditions) else ""
         key = (kind, node.conditions, phrase)
         if key not in self._bits:
-            bits_of = self._bits_of_states if kind == _STATES else self._facets.bits_of
-            self._bits[key] = bits_of(node.conditions, kind, size, phrase)
+            if kind == _STATES:  # each counts once; only parts of the world can be counted
+                held = (self._facets.world.states_in(c.value) for c in node.conditions if c.property == "self")
+                least = min(filter(None, held), default=None)
+                self._bits[key] = information(least / size) if least else None
+            else:
+                self._bits[key] = self._facets.bits_of(node.conditions, kind, size, phrase)
         return self._bits[key]
-
-    def _bits_of_states(self, conditions: Collection[Condition], kind: str, size: float, phrase: str) -> float | None:
-        """Bits among countries, where each counts once; only parts of the world can be counted."""
-        held = [self._facets.world.states_in(c.value) for c in conditions if c.property == "self"]
-        known = [count for count in held if count]
-        return information(min(known) / size) if known else None
 
 
 def population_of(asked: Relation, kinds: Collection[str]) -> str | None:

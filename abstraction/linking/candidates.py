@@ -45,8 +45,7 @@ class Priors:
         return self._counts.get((relation.id, qid), 0)
 
     def kindred_uses(self, relation: Relation, qid: str) -> int:
-        """The total number of uses for the other relations that ask for the same kind of answer. Needs `fetch` first.
-        """
+        """The number of uses for the other relations that ask for the same kind of answer. Needs `fetch` first."""
         return sum(self._counts.get((prop, qid), 0) for prop in kin(relation))
 
 
@@ -98,12 +97,8 @@ class TypedNames:
             known = self._matches[text] = self._look_up(text)
         return known
 
-    def names_in(self, text: str) -> list[str]:
-        """The bare names that `find` looks up."""
-        return [split.name for split in _split_type(text)]
-
     def _look_up(self, text: str) -> tuple[NameMatch, ...]:
-        splits = list(_split_type(text))
+        splits = list(split_type(text))
         self._graph.find_all(split.name for split in splits)
         for split in splits:
             matches = [m for m in self._graph.find(split.name) if m.id[0] == "Q"]
@@ -140,7 +135,7 @@ class TypedNames:
         return known
 
 
-def _split_type(text: str) -> Iterator[_Split]:
+def split_type(text: str) -> Iterator[_Split]:
     """The possible splits of a text into name and type; types are normalised."""
     whole = " ".join(text.split())
     if not any(c.isupper() for c in whole):

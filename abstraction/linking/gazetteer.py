@@ -148,9 +148,9 @@ class Gazetteer:
                 places = self._resolve_unit(part, coarser, exclude, on=unit.preposition == "on", spread=spread)
                 if not places or {p.key for p in places} & {p.key for p in coarser}:
                     continue
-                is_list = len(coarser) > 1 and self._are_states(coarser)
+                is_list = len(coarser) > 1 and all(p.qid and self.is_state(p.qid) for p in coarser)
                 also = self._resolve_unit(part, (), exclude, on=False, spread=False) if is_list else ()
-                if also and self._are_states(also):
+                if also and all(p.qid and self.is_state(p.qid) for p in also):
                     steps = [(*also, *coarser)]  # "of Argentina, Brazil and Paraguay" is a list, not a chain
                 else:
                     steps.insert(0, places)
@@ -200,11 +200,10 @@ class Gazetteer:
 
     def above(self, entity_id: str) -> frozenset[str]:
         """Normalised names of all containers, by statements and by the description."""
-        known = self._above.get(entity_id)
-        if known is None:
+        if entity_id not in self._above:
             climbed = self._containers_by_statements(entity_id).values()
-            known = self._above[entity_id] = frozenset().union(*climbed, *self._names_in_description(entity_id))
-        return known
+            self._above[entity_id] = frozenset().union(*climbed, *self._names_in_description(entity_id))
+        return self._above[entity_id]
 
     def containers(self, entity_id: str) -> tuple[tuple[str | None, frozenset[str]], ...]:
         """The containers of the entity up to its state: QIDs (None for those from the description) and normalised
@@ -273,13 +272,6 @@ class Gazetteer:
         mine = self.above(entity_id)
         return any(_are_apart(mine, self.above(q)) for q in counties)
 
-    def lies_elsewhere(self, within: Collection[str], places: Iterable[str]) -> bool:
-        """Whether one of `places` that still exists shares a class with one of `within`, and so is a different place
-        of that kind.
-        """
-        classes = {c for i in within for c in self._graph.classes(i)}
-        return any(not classes.isdisjoint(self._graph.classes(i)) for i in self._not_historical(places))
-
     def places_named(self, text: str, *, sites: bool = False) -> list[str]:
         """QIDs of places with the name (with `sites` also of schools, buildings, organisations), in the order of the
         store.
@@ -310,9 +302,6 @@ class Gazetteer:
                 continue
             return [*self._split(left), *self._split(right)]
         return [text]
-
-    def _are_states(self, places: Sequence[Place]) -> bool:
-        return all(place.qid is not None and self.is_state(place.qid) for place in places)
 
     def _resolve_unit(
         self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool

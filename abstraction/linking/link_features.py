@@ -82,11 +82,8 @@ class AskedNouns:
     def read(self, question: str) -> AskedNoun | None:
         """The noun after "which" or "what", or None."""
         asked = _phrase(question)
-        phrase, whole = asked
-        if not phrase:
-            return None
         if asked not in self._asked:
-            self._asked[asked] = self._last_noun(phrase, whole=whole)
+            self._asked[asked] = self._last_noun(asked[0], whole=asked[1])
         return self._asked[asked]
 
     def _last_noun(self, phrase: tuple[str, ...], *, whole: bool) -> AskedNoun | None:
@@ -155,7 +152,10 @@ class AskedNouns:
         if kinds.isdisjoint(noun.kinds):
             return {}
         if noun.arts and "work" in kinds:
-            arts = self._arts_of(qid)
+            classes = self._graph.classes(qid)
+            self._graph.fetch(classes)
+            texts = (_head_of_description(self._graph.description(qid)), *(self._graph.label(i) or "" for i in classes))
+            arts = frozenset().union(*map(_arts, texts))
             return {"asked": 0.5} if not arts.isdisjoint(noun.arts) else {"otherwise": 1.0} if arts else {}
         return {"asked": 0.5}
 
@@ -169,12 +169,6 @@ class AskedNouns:
             if any(not noun.classes.isdisjoint((i, *graph.targets(i, "P279"))) for i in held):
                 return True
         return bool(re.search(rf"\b{re.escape(noun.text)}\Z", _head_of_description(graph.description(qid))))
-
-    def _arts_of(self, qid: str) -> frozenset[str]:
-        arts = _arts(_head_of_description(self._graph.description(qid)))
-        kinds = self._graph.classes(qid)
-        self._graph.fetch(kinds)
-        return arts.union(*(_arts(self._graph.label(i) or "") for i in kinds))
 
 
 def _phrase(question: str) -> tuple[tuple[str, ...], bool]:
@@ -327,8 +321,7 @@ class Surroundings:
 
     def _signs_of_question(self, qid: str, relation: Relation, subject: str | None, question: str) -> Signs:
         own, foreign = self._authorship(qid, relation, subject, question)
-        agrees = float(self._agrees_with_surroundings(qid, subject, question))
-        return {"described": agrees, "own": own, "foreign": foreign}
+        return {"described": self._agrees_with_surroundings(qid, subject, question), "own": own, "foreign": foreign}
 
     def _signs_of_subject(self, qid: str, relation: Relation, subject: str, *, inside: bool) -> Signs:
         mine, theirs = self._statements(qid), self._statements(subject)
@@ -343,11 +336,11 @@ class Surroundings:
         near, around = ({s.target for s in held if s.property not in _NO_NEIGHBOURS} for held in (mine, theirs))
         own_words, words_of_subject = (content(self._graph.description(i) or "") for i in (qid, subject))
         return {
-            "stated": float(stated),
-            "linked": float(linked),
-            "neighbours": float(min(len(near & around), 3)),
-            "words": float(min(len(own_words & words_of_subject), 3)),
-            "anachronism": float(self._cannot_meet(qid, subject, relation)),
+            "stated": stated,
+            "linked": linked,
+            "neighbours": min(len(near & around), 3),
+            "words": min(len(own_words & words_of_subject), 3),
+            "anachronism": self._cannot_meet(qid, subject, relation),
         }
 
     def _statements(self, entity_id: str) -> list[Statement]:
@@ -357,12 +350,8 @@ class Surroundings:
 
     def _whereabouts(self, entity_id: str) -> dict[frozenset[str], str | None]:
         """The places of the entity by statements and description, with their containers: QIDs by normalised names."""
-        known = self._where.get(entity_id)
-        if known is None:
-            known = self._where[entity_id] = self._find_whereabouts(entity_id)
-        return known
-
-    def _find_whereabouts(self, entity_id: str) -> dict[frozenset[str], str | None]:
+        if entity_id in self._where:
+            return self._where[entity_id]
         out = {names: qid for qid, names in self._gazetteer.containers(entity_id)}
         for statement in self._statements(entity_id):
             if statement.property in _PLACES and statement.target:
@@ -376,6 +365,7 @@ class Surroundings:
                 out.setdefault(self._gazetteer.names_of(countries[0]), countries[0])
                 break
         out.pop(frozenset(), None)
+        self._where[entity_id] = out
         return out
 
     def _in_a_state(self, places: Mapping[frozenset[str], str | None]) -> bool:
@@ -400,19 +390,19 @@ class Surroundings:
 
     def _container_names(self, qid: str) -> tuple[str, ...]:
         """Names of the entity's containers, except its own and those of up to 3 letters."""
-        known = self._names_of_containers.get(qid)
-        if known is None:
-            own_names = self._gazetteer.names_of(qid)
-            known = tuple(n for n in self._gazetteer.above(qid) if len(n) > 3 and n not in own_names)
-            self._names_of_containers[qid] = known
-        return known
+        if qid not in self._names_of_containers:
+            names = self._gazetteer.above(qid) - self._gazetteer.names_of(qid)
+            self._names_of_containers[qid] = tuple(name for name in names if len(name) > 3)
+        return self._names_of_containers[qid]
 
     def _authorship(self, qid: str, relation: Relation, subject: str | None, question: str) -> tuple[float, float]:
         """("own", "foreign") for a candidate work: made by the subject, or by someone else."""
         if relation.asks != "work" or not (subject or question):
             return 0, 0
         asked = normalise(question)
-        is_film = self._is_film(qid)
+        # The maker of a film is the director, not the author of the book or screenplay.
+        labels = (self._graph.label(kind) or "" for kind in self._graph.classes(qid))
+        is_film = any(n.endswith("film") for n in labels) or bool(_FILM.match(self._graph.description(qid) or ""))
         makers = [t for prop in (("P57",) if is_film else CREATORS) for t in self._graph.targets(qid, prop)]
         names = [normalise(n) for maker in makers for n in self._graph.names(maker)[:3]]
         description = self._graph.description(qid) or ""
@@ -429,11 +419,6 @@ class Surroundings:
         described = all_words(self._graph.description(subject) or "") if subject is not None else ()
         takes_part = not _PARTICIPANTS.isdisjoint(described)
         return 0, (OF_ANOTHER if is_film else 1.0) * (bool(names) and not takes_part)
-
-    def _is_film(self, qid: str) -> bool:
-        """Whether a work is a film, whose maker is the director, not the author of the book or screenplay."""
-        labels = (self._graph.label(kind) or "" for kind in self._graph.classes(qid))
-        return any(label.endswith("film") for label in labels) or bool(_FILM.match(self._graph.description(qid) or ""))
 
     def _cannot_meet(self, qid: str, subject: str, relation: Relation) -> bool:
         """Whether one ended before the other began, or a maker was too young or long dead when the work was made."""
@@ -454,8 +439,7 @@ class Surroundings:
         return end is not None and first is not None and end < first
 
     def _years(self, entity_id: str) -> tuple[int | None, int | None]:
-        begin = self._year(entity_id, _BEGINS)
-        end = self._year(entity_id, _ENDS)
+        begin, end = (self._year(entity_id, props) for props in (_BEGINS, _ENDS))
         if begin is None and end is None:
             description = self._graph.description(entity_id) or ""
             if match := _LIFE.search(description) or _YEAR.search(description):

@@ -23,7 +23,7 @@ from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
-from abstraction.linking.candidates import PROVEN, Candidates, Priors, fits_class, variants
+from abstraction.linking.candidates import PROVEN, Candidates, Priors, fits_class, split_type, variants
 from abstraction.linking.gazetteer import CAPITAL, SETTLEMENTS, Gazetteer, capital_lies_elsewhere, is_unlikely_seat
 from abstraction.linking.link_features import OF_ANOTHER, AskedNouns, Signs, Surroundings
 from kg.base.model import entity_number
@@ -145,7 +145,7 @@ class Linker:
 
     def other_names(self, text: str) -> list[str]:
         """Further forms of a text without a match, so that many can be looked up in one batch."""
-        return [*variants(text), *self.typed.names_in(text)]
+        return [*variants(text), *(split.name for split in split_type(text))]
 
     def prepare(self, texts: Iterable[str], relation: Relation) -> None:
         """Fetch in one batch the counts that `link` needs for these answers; links do not depend on it."""

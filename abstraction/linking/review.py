@@ -52,13 +52,8 @@ def without_refused_links(row: TieredRow, decisions: Decisions) -> TieredRow:
     none = {text for text in row.answers if decisions.get((row.id, text)) == NONE}
     if not none:
         return row
-    links = [link for link in row.links if _answer_of(link, row) not in none]
+    links = [link for link in row.links if (link.get("answer") or row.answers[0]) not in none]
     return replace(_without_ladder(row, Abstention.NO_LINK), extra={**row.extra, "links": links})
-
-
-def _answer_of(link: Mapping[str, Any], row: TieredRow) -> str:
-    """The answer of a link."""
-    return str(link.get("answer") or row.answers[0])
 
 
 def _rank(link: Mapping[str, Any]) -> int:
@@ -95,7 +90,7 @@ class Reviewer:
         An answer without a match is included where parts of it are names.
         """
         for link in row.links:
-            text = _answer_of(link, row)
+            text = str(link.get("answer") or row.answers[0])
             code = link.get("abstained")
             if code is None and _rank(link) >= CONFIDENCE.index(certain):
                 continue

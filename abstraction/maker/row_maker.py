@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -308,7 +308,9 @@ class RowMaker:
         beyond = levels(nodes)
         if beyond:
             # A prediction of a coarser tier's own name states that tier, so it is no alias of the answer.
-            first = _without_aliases(first, {normalise(node.text) for node in named.values()})
+            tier, taken = first.tiers[0], {normalise(node.text) for node in named.values()}
+            names = tuple(alias for alias in tier.aliases if normalise(alias) not in taken)
+            first = Level(tiers=(replace(tier, aliases=names),))
         information = self._tools.information
         weighed = information.with_bits((first, *beyond), nodes=nodes, asked=case.relation, kinds=kinds)
         if self._tools.bits_asked:
@@ -391,12 +393,6 @@ def _with_aliases(first: Level, more: Iterable[str]) -> Level:
     known = {normalise(name) for name in tier.names()}
     new = dict.fromkeys(name for name in more if normalise(name) not in known)
     return Level(tiers=(replace(tier, aliases=(*tier.aliases, *new)),))
-
-
-def _without_aliases(first: Level, taken: Collection[str]) -> Level:
-    """Level 1 without the aliases that are among these normalised names."""
-    tier = first.tiers[0]
-    return Level(tiers=(replace(tier, aliases=tuple(a for a in tier.aliases if normalise(a) not in taken)),))
 
 
 def _link_note(link: Link, answer: str | None) -> dict[str, object]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.ladders.phrase_parts import Lattice
+from abstraction.ladders.phrase_parts import Lattice, worded
 from abstraction.ladders.proposals import ANSWER
 from abstraction.text.language.phrases import article, indefinite, is_opaque, may_stand, takes_back
 
@@ -57,11 +57,11 @@ def test_weak_heads_do_not_stand_alone() -> None:
 
 def test_dropping_a_feature_makes_a_child() -> None:
     lattice = Lattice()
-    lattice.add("a French composer", {"n:French", "o:composer", "o:musician"})
-    lattice.add("a composer", {"o:composer", "o:musician"})
-    lattice.add("a French musician", {"n:French", "o:musician"})
-    lattice.add("a French person", {"n:French"})
-    lattice.add("a musician", {"o:musician"})
+    lattice.add("French composer", [worded("", {"n:French", "o:composer", "o:musician"}, (), frozenset())])
+    lattice.add("composer", [worded("", {"o:composer", "o:musician"}, (), frozenset())])
+    lattice.add("French musician", [worded("", {"n:French", "o:musician"}, (), frozenset())])
+    lattice.add("French person", [worded("", {"n:French"}, (), frozenset())])
+    lattice.add("musician", [worded("", {"o:musician"}, (), frozenset())])
     parents = {p.text: p.parents for p in lattice.proposals()}
     assert parents["a French composer"] == (ANSWER,)
     assert set(parents["a musician"]) == {"a composer", "a french musician"}
@@ -70,8 +70,8 @@ def test_dropping_a_feature_makes_a_child() -> None:
 
 def test_the_same_features_say_the_same() -> None:
     lattice = Lattice()
-    lattice.add("an American actress", {"n", "o"}, aliases=["an American actor"])
-    lattice.add("a U.S. actress", {"n", "o"})
+    lattice.add("American actress", [worded("", {"n", "o"}, (), frozenset())], aliases=["an American actor"])
+    lattice.add("U.S. actress", [worded("", {"n", "o"}, (), frozenset())])
     (only,) = lattice.proposals()
     assert only.text == "an American actress"
     assert only.aliases == ("an American actor", "a U.S. actress")
@@ -84,7 +84,7 @@ FEATURES = st.frozensets(st.sampled_from("abcdef"), min_size=1)
 def test_parents_are_the_least_phrases_that_entail(sets: list[frozenset[str]]) -> None:
     lattice = Lattice()
     for features in sets:
-        lattice.add(indefinite("".join(sorted(features))), features)
+        lattice.add("".join(sorted(features)), [worded("", features, (), frozenset())])
     told = {p.key: p for p in lattice.proposals()}
     of = {next(k for k, p in told.items() if p.text == indefinite("".join(sorted(s)))): s for s in sets}
     for key, proposal in told.items():

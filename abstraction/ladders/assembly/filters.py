@@ -69,12 +69,6 @@ def leaks_name(text: str, answer_label: str) -> bool:
     return bool(inner) and f" {' '.join(inner)} " in f" {' '.join(all_words(text))} "
 
 
-def _gives_town_of_name(text: str, answer_label: str) -> bool:
-    """Whether a phrase names a town that the answer is called after: "in Kent, Ohio" for Kent State University."""
-    match = _IN_TOWN.search(text)
-    return match is not None and leaks_name(answer_label, match[1])
-
-
 def is_phrase(text: str) -> bool:
     """Whether a tier is a description ("a city in Ohio"), not a name."""
     return ARTICLE.match(text) is not None and text[:1].islower()
@@ -143,7 +137,8 @@ def filter_by_answer(
     def leaks(p: Proposal) -> bool:
         if is_place:
             return p.qid is None and is_phrase(p.text) and normalise(p.text).endswith(inside)
-        return (p.qid is None and leaks_name(p.text, label)) or _gives_town_of_name(p.text, label)
+        town = _IN_TOWN.search(p.text)  # that the answer is called after: "in Kent, Ohio" for Kent State University
+        return (p.qid is None and leaks_name(p.text, label)) or (town is not None and leaks_name(label, town[1]))
 
     nodes = remove(nodes, lambda p: leaks(p) or not is_well_formed(p.text) or is_trivial(p, relation))
     return nodes, tuple(texts_of_answer)
@@ -316,7 +311,11 @@ class Triviality:
         None where too few are known.
         """
         tier = _tier_key(proposal)
-        for kind in self._groups_of_case(case):
+        # Entities of the kind of the subject, genres of the same art, and all.
+        kinds = [f"subject {kind}" for kind in self._graph.classes(case.subject)] if case.subject else []
+        if case.relation.asks == "genre":
+            kinds += [f"answer {kind}" for kind in self._arts_of_genre(case.answer, case.relation)]
+        for kind in (*kinds, ""):
             key = (case.relation.id, kind, tier)
             if key not in self._measured.shares:
                 self._measured.shares[key] = self._shares_among(case, kind, tier)
@@ -356,16 +355,6 @@ class Triviality:
             out.append(replace(level, tiers=tiers))
             bound = max((tier.bits_asked for tier in tiers if tier.bits_asked is not None), default=bound)
         return tuple(out)
-
-    def _groups_of_case(self, case: LadderCase) -> Iterable[str]:
-        """The groups of answers to measure in: by class of the subject, or by art of a genre, the most specific first;
-        "" for all answers.
-        """
-        if case.subject:
-            yield from (f"subject {kind}" for kind in self._graph.classes(case.subject))
-        if case.relation.asks == "genre":
-            yield from (f"answer {kind}" for kind in self._arts_of_genre(case.answer, case.relation))
-        yield ""
 
     def _arts_of_genre(self, genre: str, relation: Relation) -> list[str]:
         """The arts of a genre, from its classes that only repeat the question: "film" for film, film genre."""
