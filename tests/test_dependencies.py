@@ -13,7 +13,7 @@ PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 ASKED = tomllib.loads(PROJECT)["project"]
 EXTRAS = ("mirror", "report", "models", "parquet", "service", "spark", "datasets")
 # The driver, the server and the trainer load these by themselves where they are installed.
-LOADED = {"neo4j-rust-ext": "neo4j", "uvloop": "gunicorn", "accelerate": "transformers"}
+LOADED = {"neo4j-rust-ext": "neo4j", "uvloop": "gunicorn"}
 MODULES = {"sentence-transformers": "sentence_transformers"}
 
 
