@@ -250,7 +250,12 @@ def _read_whole(stream: BinaryIO, name: str) -> Any:
     try:
         return orjson.loads(stream.read().removeprefix(_BYTE_ORDER_MARK))
     except orjson.JSONDecodeError as error:
-        raise RowError(f"{name}:{error.lineno}: not JSON: {error}; a file of lines may have damaged ones") from error
+        if "valid UTF-8" in str(error):
+            raise RowError(f"{name}: {NOT_UTF8}") from error
+        raise RowError(
+            f"{name}:{error.lineno}: not JSON: {error}; mend it, or give one object a line, where a damaged one is "
+            "rejected alone"
+        ) from error
 
 
 def _records_of(values: Iterable[object], name: str) -> Iterator[Record | RejectedRow]:
@@ -277,7 +282,8 @@ def record_of_line(line: bytes, source: str) -> Record | RejectedRow:
     try:
         return _record_of(orjson.loads(line), source)
     except orjson.JSONDecodeError as error:
-        return RejectedRow(source=source, reason=f"not JSON: {error}", excerpt=excerpt(line))
+        reason = NOT_UTF8 if "valid UTF-8" in str(error) else f"not JSON: {error}"
+        return RejectedRow(source=source, reason=reason, excerpt=excerpt(line))
 
 
 def _record_of(data: object, source: str) -> Record | RejectedRow:

@@ -160,8 +160,8 @@ def test_rejected_lines_are_told_counted_and_status_1(run, tmp_path: Path) -> No
     ("text", "told"),
     [
         ('{"id": "x", "prediction": "y", "confidence": NaN}\n', "not JSON"),
-        ('[{"id": "x", "prediction": "y", "confidence": NaN}]', "not JSON"),
-        ('[{"id": "x", "prediction": Infinity}]', "not JSON"),
+        ('[{"id": "x", "prediction": "y", "confidence": NaN}]', "p.json:1: not JSON"),
+        ('[{"id": "x", "prediction": Infinity}]', "p.json:1: not JSON"),
         ('{"predictions": []}\n', "no id"),
         ('{"qid": "x", "prediction": "y"}\n', "no id"),
         ('{"id": "x", "answer": "y"}\n', "no prediction: expected a text under 'prediction'; the row has id, answer"),
