@@ -126,8 +126,7 @@ class EvidenceEditor:
                 name = name_of(facts.entity(entity_id))
                 known = {other.casefold() for other in self._names(entity_id)}
                 # A namesake or a container of the answer might still be correct.
-                encloses = entity_id in self._enclosing_ids(answer) or answer in self._enclosing_ids(entity_id)
-                if name is None or known & names or encloses:
+                if name is None or known & names or self._enclose(answer, entity_id):
                     continue
                 about = [fact for fact in grounding.facts() if answer in (fact.subject, fact.object)]
                 if not any(is_true(_with_ends(fact, {answer: entity_id}), facts) for fact in about):
@@ -159,6 +158,10 @@ class EvidenceEditor:
             self._smallest[classes] = min(several, key=len, default=[])
         return self._smallest[classes]
 
+    def _enclose(self, one: str, other: str) -> bool:
+        """Whether one entity lies in the other, or is a kind of it."""
+        return one in self._enclosing_ids(other) or other in self._enclosing_ids(one)
+
     def _enclosing_ids(self, entity_id: str) -> Set[str]:
         """The entity, its containers and the classes that it is a kind of."""
         if entity_id not in self._above:
@@ -168,6 +171,9 @@ class EvidenceEditor:
                 reached = [one for node in layer for hop in self._upward for one in self._facts.targets(node, hop)]
                 layer = [target for target in dict.fromkeys(reached) if target not in seen]
                 seen.update(layer)
+            # Bounds memory on long runs; containers are cheap to read again.
+            if len(self._above) > 100_000:
+                self._above.clear()
             self._above[entity_id] = seen
         return self._above[entity_id]
 
