@@ -170,6 +170,7 @@ TEXTS = SheetForm(
     draw_by="kind",
 )
 
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _WordedText:
     """A requested text: its kind and slots, and the names that it must contain, may contain, and must not contain."""
@@ -286,7 +287,6 @@ def _masked_facts(sample: AttributionSample) -> tuple[str, ...]:
     given = set(required_names(sample))
     # The prompt must not reveal the answer, or the model may write it into the question.
     masks: dict[str, str] = dict.fromkeys(sample.answer, "?x")
-
     for fact in sample.subgraph:
         for name in (fact.names[0], fact.names[2]):
             if name not in given:
