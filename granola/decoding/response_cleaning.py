@@ -116,7 +116,7 @@ class CleanedResponse:
         return IDK if self.abstains else self.whole
 
 
-@DECODING.memoize(1 << 16)
+@DECODING.memoize(1 << 16, size=len)
 def clean_response(response: str, *, subject: str | None = None, language: str = "en") -> CleanedResponse:
     """Clean a response to a question about `subject`. Never raises."""
     text = _answer_part(read_reply(response).answer[:EXAMINED])
@@ -140,7 +140,7 @@ def _abstention(rule: str) -> CleanedResponse:
     return CleanedResponse(text="", whole="", abstains=rule)
 
 
-@DECODING.memoize(1 << 15)
+@DECODING.memoize(1 << 15, size=len)
 def readings(text: str) -> tuple[str, ...]:
     """The text and ever shorter beginnings that may be the answer; at most five."""
     cuts = sorted({match.start() for match in _REMARK.finditer(text) if match.start() > 1}, reverse=True)

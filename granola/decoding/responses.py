@@ -266,7 +266,7 @@ def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
     return gives_away(row.question, row.subject_text, tier.names())
 
 
-@DECODING.memoize(1 << 15)
+@DECODING.memoize(1 << 15, size=len)
 def _spellings(text: str) -> tuple[str, ...]:
     """The spellings that the linker looks up: the text, and the text without or with an article."""
     plain = bare(text)
@@ -278,7 +278,7 @@ def _is_known(graph: Graph, text: str) -> bool:
     return any(match.id[0] == "Q" for name in _spellings(text) for match in graph.find(name))
 
 
-@DECODING.memoize(1 << 15)
+@DECODING.memoize(1 << 15, size=len)
 def _stated_value(stated: str, whole: str, asks: str, code: str) -> str | None:
     """The only date or amount in a response, as written; None for none or several."""
     parse = parse_date if asks == "date" else partial(parse_quantity, is_temperature=False)

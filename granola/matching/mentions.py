@@ -1,4 +1,4 @@
-"""An answer as folded words, with its question and with every mention of a tier's name in it."""
+"""The names of a ladder, computed once for all predictions, and an answer with every mention of them in it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Names = tuple[tuple[str, ...], ...]
 """Acceptable names by level, finest first."""
 Tier = tuple[int, str, tuple[str, ...]]
 """A name of a level: the level from 0, the name, its folded words."""
-_remember_names = MATCHING.memoize(1 << 14, size=lambda levels: sum(map(len, chain.from_iterable(levels))))
+_remember_names = MATCHING.memoize(1 << 14)
 LONGEST = 500  # characters of a name at most that rules search for; gold answers have up to 200
 
 

@@ -1,7 +1,9 @@
 """Names in other forms: without a preposition or container, written as one word, another name of a country, another
 spelling (`Havewala` for Havewalla, `Amr Moussa` for Amr Mousa).
 
-Each rule yields the mentions of a tier in an answer; they are subject to the same vetoes as plain mentions.
+`in the Gospel of Luke` -> Gospel of Luke; `Toronto, Ontario` -> Toronto, where the answer names no other container;
+`adenosine diphosphate (ADP)` -> either. A bracket that only disambiguates (`Paris (Texas)`) is no name. Each rule
+yields the mentions of a tier in an answer; they are subject to the same vetoes as plain mentions.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 `words` and `phrase` require all informative words, in any order or form; `coverage` half of their weight, where the
 gold answer has one level and no other rule decided.
+
+None matches a sibling, a name that differs from a tier's in the distinguishing word: Best Actress, Manchester United.
+A name and its siblings begin or end alike: `University of California, Berkeley` and `..., Los Angeles`. So an answer is
+compared with the name from either end, and the first word in which they differ decides.
 """
 
 from __future__ import annotations

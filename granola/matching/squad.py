@@ -32,7 +32,7 @@ def normalise(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-@SQUAD.memoize(1 << 18)
+@SQUAD.memoize(1 << 18, size=len)
 def tokens(text: str) -> tuple[str, ...]:
     """The normalised text's tokens, in order."""
     raw_tokens = text.lower().translate(_PUNCTUATION).split()

@@ -1,7 +1,9 @@
-"""Normalisation of text into a list of folded words with their places in the source.
+"""Texts repaired and normalised into folded words with their places in the source.
 
-Two spellings of a name fold to the same words: case, accents, punctuation, hyphens, possessives, joined initials
-(J.R.R. = JRR = J. R. R.), thousands separators, number words and ordinals, "&", "St." and the like.
+Damage by copying is repaired first: mojibake, words that a tokeniser split, footnotes and links glued to words. Then
+two spellings of a name fold to the same words: case, accents, punctuation, hyphens, possessives, joined initials
+(J.R.R. = JRR = J. R. R.), thousands separators, number words and ordinals, "&", "St." and the like. Marks (C++, 42 %)
+are words too.
 """
 
 from __future__ import annotations
@@ -159,7 +161,7 @@ def repaired_readings(text: str) -> list[str]:
     return readings
 
 
-MATCHING = Memory(characters=1 << 22)  # about 400 MB at most
+MATCHING = Memory(characters=1 << 21)  # about 400 MB at most
 """The caches of the matchers, for predictions, questions and names."""
 
 
@@ -238,7 +240,7 @@ def _fold(token: str) -> str:
     return text.replace("'", "")
 
 
-@MATCHING.memoize(1 << 12)  # few: the collector walks through every FoldedWord that is kept
+@MATCHING.memoize(1 << 12, size=len)  # few: the collector walks through every FoldedWord that is kept
 def words(text: str) -> tuple[FoldedWord, ...]:
     """The words of `text` in order, numbers and initials joined, without the English articles."""
     same = text.isascii()
@@ -352,7 +354,7 @@ def occurrences(texts: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
         counted, at = at, line.find(run, at + 1)
 
 
-@MATCHING.memoize(1 << 16)
+@MATCHING.memoize(1 << 16, size=len)
 def key(text: str) -> tuple[str, ...]:
     """The folded words without articles: names with equal keys are spelling variants of each other."""
     quick = plain_key(text)
@@ -397,6 +399,7 @@ _MARKED = _SPECIAL | ARTICLES | _LETTERS
 _UNITS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 _ROMANS = {"x" * tens + unit: 10 * tens + value for tens in range(4) for value, unit in enumerate(_UNITS)}
 del _ROMANS[""]
+_ROMAN_WORDS = frozenset(_ROMANS)  # faster to compare with than the keys
 _DIGIT_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _NO_PLURALS = ("ss", "us", "is", "as", "os")  # endings of singular words: glass, bus, basis, Texas, chaos
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/word_forms.json").read_bytes())
@@ -432,7 +435,7 @@ def loose_fold(text: str) -> str:
 def fold(folded_words: Sequence[FoldedWord]) -> tuple[str, ...]:
     """The further folds of words, in order; a Roman numeral in capitals after a capitalised word becomes a number."""
     texts = [word.text for word in folded_words]
-    if _ROMANS.keys().isdisjoint(texts):
+    if _ROMAN_WORDS.isdisjoint(texts):
         return tuple(map(loose_fold, texts))
     return tuple(
         str(_ROMANS[text])
@@ -450,7 +453,7 @@ def loose_key(text: str) -> tuple[str, ...]:
 
 def loose_folds(text: str, folded: tuple[str, ...]) -> tuple[str, ...]:
     """The further folds of a text whose key is `folded`; not cached."""
-    return tuple(map(loose_fold, folded)) if _ROMANS.keys().isdisjoint(folded) else fold(words(text))
+    return tuple(map(loose_fold, folded)) if _ROMAN_WORDS.isdisjoint(folded) else fold(words(text))
 
 
 @MATCHING.memoize(1 << 16)

@@ -1,5 +1,8 @@
 """Answers that state dates or amounts, compared with tiers that are dates or amounts: the claim that decides, and its
 level.
+
+Both are intervals, as wide as their wording leaves open: "August 1961" leaves a month open, "the 1960s" ten years,
+"about 35 million" half a million to either side. So equal, finer, coarser and conflicting are interval relations.
 """
 
 from __future__ import annotations

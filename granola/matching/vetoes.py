@@ -97,10 +97,16 @@ _DENYING = word_lists.NEGATIONS | {
 }
 
 
+@cache
+def _expressions(key: str, code: str) -> tuple[re.Pattern[str], ...]:
+    """The expressions for taking something back, in English and in another language."""
+    known = (language(one).matching.get(key) for one in dict.fromkeys(("en", code)))
+    return tuple(pattern for pattern in known if pattern is not None)
+
+
 def _expression_ends(key: str, answer: AnswerText, at: int) -> list[int]:
-    """The ends of the expressions of a key, in English and the answer's language, that begin at a character."""
-    patterns = (language(one).matching.get(key) for one in dict.fromkeys(("en", answer.code)))
-    return [found.end() for pattern in patterns if pattern and (found := pattern.match(answer.text, at))]
+    """The ends of the expressions of a key that begin at a character of the answer."""
+    return [found.end() for pattern in _expressions(key, answer.code) if (found := pattern.match(answer.text, at))]
 
 
 def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:

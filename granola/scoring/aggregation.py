@@ -1,4 +1,4 @@
-"""From items' outcomes to scores: over all, per relation, and the mean over relations, with bootstrap intervals."""
+"""Items and their scores: over all, per relation, and the mean over relations, with bootstrap intervals."""
 
 from __future__ import annotations
 

@@ -69,9 +69,9 @@ class SizedDict(dict[K, V]):
 class Memory:
     """Caches that are emptied together before their content exceeds a number of characters.
 
-    `functools.lru_cache` counts entries, of any size. Here the characters of the first argument are counted whenever a
-    function computes a result, so that a cached result is returned as fast as by `lru_cache`. A character costs about
-    100 bytes at most, in all caches together.
+    `functools.lru_cache` counts entries, of any size. Here functions that read texts count the characters whenever they
+    compute a result, so that a cached result is returned as fast as by `lru_cache`. A character costs about 200 bytes
+    at most, in all caches together.
     """
 
     def __init__(self, *, characters: int) -> None:
@@ -80,18 +80,21 @@ class Memory:
         self._counted = 0
 
     def memoize(
-        self, entries: int, *, size: Callable[[Any], int] = len
+        self, entries: int, *, size: Callable[[Any], int] | None = None
     ) -> Callable[[Callable[..., T]], _lru_cache_wrapper[T]]:
-        """Cache the last `entries` results of a function; `size` gives the characters of its first argument."""
+        """Cache the last `entries` results of a function; `size` gives the characters of its first argument.
+
+        A function without a `size` takes parts of texts, or calls a function that counts them.
+        """
 
         def decorate(function: Callable[..., T]) -> _lru_cache_wrapper[T]:
-            def computed(text: Any, *others: Any, **named: Any) -> T:
-                self._counted += size(text)
+            def counted(text: Any, *others: Any, **named: Any) -> T:
+                self._counted += size(text) if size else 0
                 if self._counted > self.characters:
                     self.forget()
                 return function(text, *others, **named)
 
-            cache = lru_cache(maxsize=entries)(update_wrapper(computed, function))
+            cache = lru_cache(maxsize=entries)(update_wrapper(counted, function) if size else function)
             self.caches.append(cache)
             return cache
 
