@@ -17,7 +17,6 @@ from abstraction.base.faults import RejectedRow, UnansweredRow
 from abstraction.base.properties import package_data
 from abstraction.errors import RowError
 from abstraction.files.records import ANSWERS, QUESTION, Record, heading, parse_literal, read_records, split_cell
-from abstraction.files.row_models import read_each
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 # Other names of splits on the Hugging Face Hub and in datasets.
@@ -334,6 +333,7 @@ def shaped_records(
     `path` names their file in messages, `called_so` is true if the file is named by the split. Raises RowError where
     the split is unknown.
     """
+    from abstraction.files.row_models import read_each  # here: commands that only name shapes start without pydantic
 
     def rename_or_reject(record: Record) -> Record | UnansweredRow:
         if shape.is_unanswered(record.data, language):
