@@ -200,3 +200,10 @@ def test_the_registry_loads_no_matcher() -> None:
     code = "import sys, granola.matching.matchers; print([n for n in sys.modules if n.startswith('granola.matching.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['granola.matching.matchers']"
+
+
+def test_a_threshold_may_be_in_the_name() -> None:
+    assert matcher("f1:0.5") == matcher("f1", tau=0.5)
+    for name, tau in (("f1:0.5", 0.4), ("f1:x", None), ("rules:0.5", None)):
+        with pytest.raises(MatcherError):
+            matcher(name, tau=tau)
