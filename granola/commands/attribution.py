@@ -133,8 +133,10 @@ class AttributionEvaluate(Command[VerdictsReport]):
                 asked = zip(partial, fact_verdicts(evaluator, partial), strict=True) if self.facts else ()
                 facts_of = {sample.id: facts for sample, facts in asked}
                 signatures.append(evaluator.signature())
+            # Only then is an unreadable reply no wrong category.
+            two_way = not any(judged.category for judged in judgements)
             for sample, judged in zip(samples, judgements, strict=True):
-                row = verdict_row(name, sample, judged, facts_of.get(sample.id, ()))
+                row = {**verdict_row(name, sample, judged, facts_of.get(sample.id, ())), "two_way": two_way}
                 rows.append({**row, "people_category": people[sample.id]} if sample.id in people else row)
         return rows, signatures
 
@@ -370,14 +372,6 @@ class AttributionAudit(Command[Mapping[str, Any]]):
             title = f"{count(own.total(), kind)}, by an automatic check of names:"
             show_lines(title, TextTable(rows=rows, words=(2,)))
 
-    def report_problems(self, result: Mapping[str, Any]) -> None:
-        """The rejected rows."""
-        report_rejects(str(self.files[0]), result["rejected"])
-
-    def failed(self, result: Mapping[str, Any]) -> bool:
-        """Whether rows were rejected."""
-        return bool(result["rejected"])
-
 
 @dataclass(frozen=True, kw_only=True)
 class AttributionTrain(Command[Mapping[str, Any]]):
@@ -424,11 +418,3 @@ class AttributionTrain(Command[Mapping[str, Any]]):
         show_lines(f"evaluator of {count(sources.total(), 'sample')}: signature {result['signature']}")
         show_lines(count_table(dict(sources.most_common())))
         show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator trained={self.out}"))
-
-    def report_problems(self, result: Mapping[str, Any]) -> None:
-        """The rejected rows."""
-        report_rejects(str(self.samples[0]), result["rejected"])
-
-    def failed(self, result: Mapping[str, Any]) -> bool:
-        """Whether rows were rejected."""
-        return bool(result["rejected"])

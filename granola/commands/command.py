@@ -37,7 +37,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from granola.base.settings import fit, recorded_settings
 from granola.commands.command_list import verb_of
-from granola.commands.messages import note, print_json
+from granola.commands.messages import note, print_json, report_rejects
 from granola.errors import BatchWritten
 
 Result = TypeVar("Result")
@@ -71,11 +71,17 @@ class Command(ABC, Generic[Result]):
         return result
 
     def report_problems(self, result: Result) -> None:
-        """Report on standard error, with and without --json, the rejected rows and the file that lists them."""
+        """Report on standard error, with and without --json, the rejected rows and the file that lists them.
+
+        By default the rows under "rejected" of a result that is a mapping.
+        """
+        if isinstance(result, Mapping):
+            report_rejects("", result.get("rejected", ()))
 
     def failed(self, result: Result) -> bool:
         """Whether rows were rejected or a check failed: exit status 1."""
-        return bool(getattr(result, "rejected", ()))
+        rejected = result.get("rejected") if isinstance(result, Mapping) else getattr(result, "rejected", ())
+        return bool(rejected)
 
     def execute(self, *, as_json: bool = False) -> int:
         """Run the command and show its result, or print it as JSON; returns the exit status, as for the command line.

@@ -380,6 +380,18 @@ def test_scores_by_hand() -> None:
     assert test.p < 0.1
 
 
+def test_an_unreadable_reply_of_a_two_way_evaluator_is_no_wrong_category() -> None:
+    samples = [sample(0, SUP), sample(1, IRR)]
+    four = rows_of("four", samples, [SUP, "unparsed"])
+    judged = [AttributionJudgement(id="s0", supported=True), AttributionJudgement(id="s1")]
+    pairs = zip(samples, judged, strict=True)
+    two = [{**verdict_row("two", one, found), "two_way": True} for one, found in pairs]
+    rows = VerdictRows.of([*four, *two], Forming(resamples=20))
+    assert rows.tests("micro-F1") == []
+    assert [(test.n, test.difference) for test in rows.tests("two-way micro-F1")] == [(2, 0.0)]
+    assert [rows.value(row, "micro-F1") for row in rows.rows] == [1.0, 0.0, None, None]
+
+
 def test_the_only_table_with_the_papers_margins_and_kappa() -> None:
     """Section 4.2: 97 of 100 agree, (92, 3, 2) on the diagonal: kappa 0.758."""
     pairs = [("full", "full")] * 92 + [("absent", "absent")] * 3 + [("hallucinated", "hallucinated")] * 2

@@ -45,7 +45,7 @@ class AttributionVerdict(RowModel):
 
     `gold_...` are the labels of the sample, `people_category` the unanimous label of people. For partially supportive
     samples, `fact_score` is the share of facts that the evaluator finds supported, `triples_left` the share that the
-    citations still state.
+    citations still state. `two_way`: whether the evaluator tells supported from not, and no categories.
     """
 
     id: str = Field(min_length=1, description="a text")
@@ -55,6 +55,7 @@ class AttributionVerdict(RowModel):
     gold_category: Category | None = None
     gold_supported: bool | None = None
     people_category: Category | None = None
+    two_way: bool = False
     complexity: Complexity | None = None
     source: str | None = None
     fact_score: float | None = None
@@ -64,23 +65,17 @@ class AttributionVerdict(RowModel):
         """The gold category (`gold` replaces it) and the judged one, "unparsed" if missing."""
         return str(gold or self.gold_category), str(self.category or NO_LABEL)
 
-    @property
-    def two_way(self) -> Pair:
-        """The pair in two classes, "supported" and "not supported"."""
-        return TWO_WAY[bool(self.gold_supported)], NO_LABEL if self.supported is None else TWO_WAY[self.supported]
-
     def value(self, score: str) -> float | None:
         """The contribution of the row to a score that is a mean over samples; None for other scores and unlabelled
-        rows.
+        rows. An unreadable reply counts as wrong, in the classes of its evaluator: a two-way one has no micro-F1.
         """
         if score == "two-way micro-F1":
             return None if self.gold_supported is None else float(self.gold_supported is self.supported)
         if score in (FACT_SCORE, TRIPLES_LEFT):
             return self.fact_score if score == FACT_SCORE else self.triples_left
-        # A two-class verdict has no category: it is left out rather than counted as wrong.
         gold = {"micro-F1": self.gold_category, BY_PEOPLE: self.people_category}.get(score)
-        is_two_class = self.category is None and self.supported is not None
-        return None if gold is None or is_two_class else float(gold is self.category)
+        is_two_way = self.two_way or (self.category is None and self.supported is not None)
+        return None if gold is None or is_two_way else float(gold is self.category)
 
 
 def verdict_row(
@@ -109,17 +104,23 @@ def scores_of(rows: Sequence[Mapping[str, Any]], forming: Forming) -> dict[str, 
     is_four_way = any(one.category is not None for one in verdicts)
     four = [one for one in verdicts if is_four_way and one.gold_category is not None]
     asked: list[tuple[str, Sequence[Pair], Statistic]] = []
-    groups = ("", CATEGORIES, [one.pair() for one in four]), (
-        "two-way ", TWO_WAY, [one.two_way for one in verdicts if one.gold_supported is not None]
-    )  # fmt: skip
-    for which, labels, pairs in groups:
-        asked += [(f"{label} F1", pairs, macro_f1([label])) for label in labels]
-        asked += [(f"{which}micro-F1", pairs, micro_f1), (f"{which}macro-F1", pairs, macro_f1(labels))]
+    two: list[Pair] = [
+        (TWO_WAY[bool(one.gold_supported)], NO_LABEL if one.supported is None else TWO_WAY[one.supported])
+        for one in verdicts
+        if one.gold_supported is not None
+    ]
+    for which, labels, own in ("", CATEGORIES, [one.pair() for one in four]), ("two-way ", TWO_WAY, two):
+        asked += [(f"{label} F1", own, macro_f1([label])) for label in labels]
+        asked += [(f"{which}micro-F1", own, micro_f1), (f"{which}macro-F1", own, macro_f1(labels))]
     for kind in Complexity:
         asked.append((f"micro-F1, {kind}", [one.pair() for one in four if one.complexity is kind], micro_f1))
     by_people = [one.pair(one.people_category) for one in four if one.people_category is not None]
     asked.append((BY_PEOPLE, by_people, micro_f1))
-    estimates = {title: _f1_estimate(pairs, statistic, forming) for title, pairs, statistic in asked if pairs}
+    estimates: dict[str, Estimate] = {}
+    for title, pairs, statistic in asked:
+        if pairs:
+            found, interval = bootstrap_estimate(pairs, statistic, resamples=forming.resamples, seed=forming.seed)
+            estimates[title] = Estimate(value=found, interval=interval, n=len(pairs))
     for title in (FACT_SCORE, TRIPLES_LEFT):
         values = [value for one in verdicts if (value := one.value(title)) is not None]
         if values:
@@ -154,12 +155,6 @@ def macro_f1(labels: Sequence[str]) -> Statistic:
         return divide_or_nan(np.nansum(each, axis=1), (there > 0).sum(axis=1).astype(np.float64))
 
     return macro
-
-
-def _f1_estimate(pairs: Sequence[Pair], statistic: Statistic, forming: Forming) -> Estimate:
-    """The value of a statistic with its bootstrap interval."""
-    value, interval = bootstrap_estimate(pairs, statistic, resamples=forming.resamples, seed=forming.seed)
-    return Estimate(value=value, interval=interval, n=len(pairs))
 
 
 CATEGORY = JudgedQuestion(

@@ -16,7 +16,7 @@ from granola.evidence.attribution.attribution_samples import (
     NoSampleError,
 )
 from granola.evidence.attribution.evidence_edits import EvidenceEditor, branch_facts, facts_of, why_unproven
-from granola.evidence.attribution.fact_wording import NO_NAMES, FactWording
+from granola.evidence.attribution.fact_wording import FactWording
 from granola.evidence.attribution.relation_table import CLASS, RelationValues, wording
 from granola.evidence.attribution.sample_queries import AnswerEdge, Extension, QueryExtender, SourcedQuery
 from granola.evidence.attribution.sample_texts import states_name
@@ -158,7 +158,7 @@ class SampleMaker:
     def _samples_of(self, ready: _Ready) -> Iterator[AttributionSample]:
         grounding, shape = ready.grounding, ready.grounding.query.shape
         try:
-            called = self._distinct_names(grounding.query)
+            called = self._words.distinct_names(grounding.query)
             worded = self._worded(ready, called)
         except NoSampleError as error:
             self.counts[f"{LEFT_OUT}{error}"] += 1
@@ -203,13 +203,6 @@ class SampleMaker:
         if several and shape is Shape.PATH:
             weights[Category.PARTIAL] *= _PARTIAL_FACTOR
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
-
-    def _distinct_names(self, query: LogicalQuery) -> Mapping[str, str]:
-        """Names for namesakes that a query starts from, so that readers of citations can assign the facts."""
-        starts = [branch.start for branch in query.branches]
-        if query.shape is Shape.UNION and len({self._words.name(start) for start in starts}) == 1:
-            return self._words.distinct_names(starts)
-        return NO_NAMES
 
     def _worded(self, ready: _Ready, called: Mapping[str, str]) -> AttributionSample:
         """The sample without category and citations. Raises NoSampleError."""

@@ -116,10 +116,17 @@ def write_benchmark(
             "citation_words": {side: lengths(samples) for side, samples in sides.items()},
             "domains": {side: domains(samples, facts) for side, samples in sides.items()},
         }
+        # The layout of Table 4.
+        whole = sum((Counter(tally) for tally in tallies.values()), Counter[str]())
+        rows = [
+            (key, *(f"{tally[key]:,}" for tally in tallies.values()), f"{whole[key]:,}",
+             f"{whole[key] / whole['all']:.1%}", f"{theirs / PAPER_COUNTS['all'][2]:.1%}")
+            for key, (_, _, theirs) in PAPER_COUNTS.items()
+        ]  # fmt: skip
         card = (files("granola") / "evidence" / "attribution" / "data" / "card.md").read_text(encoding="utf-8")
         text = card.format(
             name=json.dumps(out.name, ensure_ascii=False), title=out.name, wording=wording,
-            table=_counts_table(tallies),
+            table=markdown_table(("", *tallies, "all", "share", "in the paper"), rows),
             files="\n".join(f"  - split: {side}\n    path: data/{side}.jsonl" for side in sides),
             built=markdown_table(("number", "what"), [(n, what) for what, n in built.items()]),
             made=markdown_table(("", ""), [(key, f"`{value}`") for key, value in made.items()]),
@@ -134,14 +141,3 @@ def write_benchmark(
             out.rename(Path(work) / "replaced")
         final.rename(out)
     return summary
-
-
-def _counts_table(tallies: Mapping[str, Mapping[str, int]]) -> str:
-    """Counts in the layout of Table 4, with the shares of the paper in the last column."""
-    whole = sum((Counter(tally) for tally in tallies.values()), Counter[str]())
-    rows = [
-        (key, *(f"{tally[key]:,}" for tally in tallies.values()), f"{whole[key]:,}", f"{whole[key] / whole['all']:.1%}",
-         f"{theirs / PAPER_COUNTS['all'][2]:.1%}")
-        for key, (_, _, theirs) in PAPER_COUNTS.items()
-    ]  # fmt: skip
-    return markdown_table(("", *tallies, "all", "share", "in the paper"), rows)

@@ -115,7 +115,8 @@ class EvidenceEditor:
         lasts = [branch.hops[-1] for branch in grounding.query.branches]
         relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
         # Values of the same relations make plausible wrong answers.
-        plausible = dict.fromkeys(one for prop in relations for one in self._values.values_of_classes(prop, classes))
+        values = [self._values.by_class(prop) for prop in relations]
+        plausible = dict.fromkeys(one for own in values for kind in classes for one in own.get(kind, ()))
         for pool in (plausible, self._class_members(classes)):
             candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in taken]
             drawn = drawing.sample(candidates, min(_DRAWN, len(candidates)))
@@ -125,8 +126,10 @@ class EvidenceEditor:
             for entity_id in sorted(drawn, key=lambda other: -self._likeness(answer, other)):
                 name = name_of(facts.entity(entity_id))
                 known = {other.casefold() for other in self._names(entity_id)}
-                # A namesake or a container of the answer might still be correct.
-                if name is None or known & names or self._enclose(answer, entity_id):
+                # A namesake or a container of the answer, or its kind, might still be correct.
+                if name is None or known & names or answer in self._enclosing_ids(entity_id):
+                    continue
+                if entity_id in self._enclosing_ids(answer):
                     continue
                 about = [fact for fact in grounding.facts() if answer in (fact.subject, fact.object)]
                 if not any(is_true(_with_ends(fact, {answer: entity_id}), facts) for fact in about):
@@ -158,10 +161,6 @@ class EvidenceEditor:
             self._smallest[classes] = min(several, key=len, default=[])
         return self._smallest[classes]
 
-    def _enclose(self, one: str, other: str) -> bool:
-        """Whether one entity lies in the other, or is a kind of it."""
-        return one in self._enclosing_ids(other) or other in self._enclosing_ids(one)
-
     def _enclosing_ids(self, entity_id: str) -> Set[str]:
         """The entity, its containers and the classes that it is a kind of."""
         if entity_id not in self._above:
@@ -171,9 +170,6 @@ class EvidenceEditor:
                 reached = [one for node in layer for hop in self._upward for one in self._facts.targets(node, hop)]
                 layer = [target for target in dict.fromkeys(reached) if target not in seen]
                 seen.update(layer)
-            # Bounds memory on long runs; containers are cheap to read again.
-            if len(self._above) > 100_000:
-                self._above.clear()
             self._above[entity_id] = seen
         return self._above[entity_id]
 

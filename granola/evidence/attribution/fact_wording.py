@@ -63,8 +63,14 @@ class FactWording:
             return name
         return f"the {name}"
 
-    def distinct_names(self, ids: Sequence[str]) -> dict[str, str]:
-        """Names with descriptions for namesakes. Raises NoSampleError where descriptions are missing or equal."""
+    def distinct_names(self, query: LogicalQuery) -> Mapping[str, str]:
+        """Names with descriptions for namesakes from which a query starts: readers of citations can assign the facts.
+
+        Raises NoSampleError where descriptions are missing or equal.
+        """
+        ids = [branch.start for branch in query.branches]
+        if query.shape is not Shape.UNION or len(set(map(self.name, ids))) > 1:
+            return NO_NAMES
         entities = {entity_id: self._facts.entity(entity_id) for entity_id in ids}
         told = {one: entity.descriptions.get("en") for one, entity in entities.items() if entity is not None}
         called = {one: f"{self.name(one)} ({description})" for one, description in told.items() if description}

@@ -107,10 +107,8 @@ class PromptedEvaluator(ABC):
         self, items: Iterable[T], ask: Callable[[T], Request], read: Callable[[str], V]
     ) -> Iterator[tuple[T, RequestOutcome[V]]]:
         """Ask about each item; yield it with the outcome, in order. An unreadable reply is requested once more."""
-        form: RequestForm[T, V] = RequestForm(
-            model=self.model, ask=ask, read=lambda _, reply: read(reply), again=self.prompts[AGAIN.name]
-        )
-        return form.run(items)
+        again = self.prompts[AGAIN.name]
+        return RequestForm(model=self.model, ask=ask, read=lambda _, reply: read(reply), again=again).run(items)
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
         """See `evaluators.fact_verdicts`: a true/false request for each fact in the context of the citations (CAQA,
@@ -269,7 +267,12 @@ class GeneratedEntailment(PromptedEvaluator):
             slots = {"premise": pair.premise, "hypothesis": pair.hypothesis}
             return self._request(sample.id, self.prompts[PAIR.name].fill(slots), ())
 
-        for sample, outcome in self.ask_each(samples, ask, _read_entailed):
+        def read(reply: str) -> bool:
+            if (verdict := read_verdict(reply, _ENTAILED)) is None:
+                raise ReplyError("expected 1 or 0")
+            return verdict
+
+        for sample, outcome in self.ask_each(samples, ask, read):
             failed = _failure_of(outcome) if outcome.value is None else ""
             yield AttributionJudgement(id=sample.id, supported=outcome.value, failed=failed)
 
@@ -296,12 +299,6 @@ def _read_fact_label(reply: str) -> Category:
 def _read_truth(reply: str) -> bool:
     if (verdict := read_verdict(reply, _TRUTHS, affirming=(True,))) is None:
         raise ReplyError("expected True or False")
-    return verdict
-
-
-def _read_entailed(reply: str) -> bool:
-    if (verdict := read_verdict(reply, _ENTAILED)) is None:
-        raise ReplyError("expected 1 or 0")
     return verdict
 
 

@@ -5,7 +5,6 @@ values that relations have in a store.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -81,11 +80,6 @@ class RelationValues:
     def classes(self, entity_id: str) -> tuple[str, ...]:
         """The classes of an entity."""
         return self._facts.targets(entity_id, Hop(property=CLASS))
-
-    def values_of_classes(self, relation: str, classes: Iterable[str]) -> list[str]:
-        """Values of a relation that have one of the classes."""
-        values_by_class = self.by_class(relation)
-        return list(dict.fromkeys(value for kind in classes for value in values_by_class.get(kind, ())))
 
     def is_often_multivalued(self, relation: str) -> bool:
         """Whether subjects often have several values: by the table, or in over a tenth of a sample of the store."""

@@ -21,8 +21,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from abstraction.base.faults import RejectedRow, excerpt
 from abstraction.files.records import open_for_reading, read_records
 from granola.errors import SampleError
@@ -89,16 +87,13 @@ def _rows(path: Path) -> Iterator[tuple[str, object]]:
         if b"\t" in head.split(b"\n", 1)[0] and not head.lstrip().startswith((b"{", b"[")):
             yield from ((str(at), _simple_row(line)) for at, line in enumerate(stream, 1))
             return
-        if b'"questions"' in head[:2_000]:
-            try:
-                rows = orjson.loads(stream.read())["questions"]
-            except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-                raise SampleError(f'{path} is no JSON object with "questions": {error}') from error
-            yield from ((str(at), row) for at, row in enumerate(rows if isinstance(rows, list) else (), 1))
-            return
-    for at, record in enumerate(read_records(path), 1):
-        row = record.reason if isinstance(record, RejectedRow) else record.data
-        yield record.source.removeprefix(f"{path}:") or str(at), row
+    for record in read_records(path):
+        row: Any = record.reason if isinstance(record, RejectedRow) else record.data
+        # QALD: one object with a list of rows, and perhaps one about the set.
+        if isinstance(row, Mapping) and isinstance(rows := row.get("questions"), list):
+            yield from ((str(at), one) for at, one in enumerate(rows, 1))
+        else:
+            yield record.source.removeprefix(str(path)).strip(":[]"), row
 
 
 def _simple_row(line: bytes) -> object:
@@ -116,12 +111,17 @@ def _sourced_query(name: str, place: str, row: object) -> SourcedQuery:
     if not isinstance(row, Mapping):
         raise SampleError("expected an object, or subject, property, object and question between tabs")
     number = row.get("id", row.get("uid", place))
+    question = next((row[name] for name in _QUESTION if row.get(name)), None)
+    # In QALD a list of texts by language.
+    if isinstance(question, list):
+        english = (one for one in question if isinstance(one, Mapping) and one.get("language") == "en")
+        question = next(english, {}).get("string")
     lists = [row[field] for field in ("answer_qids", "ans_id", "answers") if isinstance(row.get(field), list)]
     return SourcedQuery(
         id="-".join(str(one) for one in (name, row.get("split"), number) if one is not None),
         query=_logical_query(row),
         source=name,
-        question=_question_text(row),
+        question=question.strip() or None if isinstance(question, str) else None,
         gold=tuple(dict.fromkeys(found for one in lists for answer in one for found in _entities_of(answer))),
     )
 
@@ -139,15 +139,6 @@ def _logical_query(row: Mapping[str, Any]) -> LogicalQuery:
         raise SampleError('no query; expected "sparql", or "query" as docs/reference/attribution.md shows')
     # Two hops and two subjects cover the four complexities of the paper.
     return query_of_sparql(sparql)
-
-
-def _question_text(row: Mapping[str, Any]) -> str | None:
-    """The question in its original words: a text, or the English entry of the list in QALD."""
-    question = next((row[name] for name in _QUESTION if row.get(name)), None)
-    if isinstance(question, list):
-        english = (one for one in question if isinstance(one, Mapping) and one.get("language") == "en")
-        question = next(english, {}).get("string")
-    return question.strip() or None if isinstance(question, str) else None
 
 
 def _entities_of(answer: object) -> Iterator[str]:

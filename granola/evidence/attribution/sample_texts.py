@@ -26,7 +26,7 @@ from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
 from abstraction.text.language.comparable_words import FUNCTION
 from granola.evidence.attribution.attribution_samples import AttributionSample, CitedFact
-from granola.evidence.evidence_task import JudgedQuestion, Labels, Row, SheetForm, SheetLine
+from granola.evidence.evidence_task import JudgedQuestion, SheetForm, SheetLine
 
 CITATION = PromptKind(name="citation", required=frozenset({"facts"}))
 QUESTION = PromptKind(name="question", required=frozenset({"facts"}))
@@ -157,18 +157,16 @@ def text_items(samples: Iterable[AttributionSample]) -> Iterator[dict[str, Any]]
             }  # fmt: skip
 
 
-def _verdict(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
-    return {"id": item["id"], "judge": annotator, COVERAGE.field: labels.get(0, {}).get(COVERAGE.field)}
-
-
 _SHOWN = ("kind", "text", "facts")
 TEXTS = SheetForm(
     shown=_SHOWN,
     questions=(COVERAGE,),
     lines=lambda item: iter([SheetLine(cells={name: str(item.get(name) or "") for name in _SHOWN})]),
-    verdict=_verdict,
+    verdict=lambda item, labels, annotator: {
+        "id": item["id"], "judge": annotator, COVERAGE.field: labels.get(0, {}).get(COVERAGE.field)
+    },
     draw_by="kind",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -189,9 +187,8 @@ class _WordedText:
         if not text or len(text) > LONGEST_REPLY:
             raise ReplyError(f"a text of 1 to {LONGEST_REPLY} characters is wanted")
         # A question that contains its answer needs no evidence.
-        revealed = [name for name in self.hidden if states_name(text, name)]
-        if revealed:
-            raise ReplyError(f"it tells {revealed[0]}")
+        if revealed := next((name for name in self.hidden if states_name(text, name)), ""):
+            raise ReplyError(f"it tells {revealed}")
         label, name = coverage(text, self.wanted, self.known)
         if label is not TextCoverage.FULL:
             why = "is missing" if label is TextCoverage.ABSENT else "stands in none of the facts"
@@ -201,7 +198,7 @@ class _WordedText:
 
 @dataclass(kw_only=True)
 class ModelWording:
-    """Rewords samples with `model`; `counts` has the outcomes by kind of text."""
+    """Rewords samples with `model`; `counts` has the outcomes by kind of text, `fingerprint` hashes the prompts."""
 
     model: ChatModel
     entailment: EntailmentModel | None = None
@@ -211,12 +208,8 @@ class ModelWording:
         """Read the prompts."""
         with as_file(files("granola") / "evidence" / "attribution" / "prompts") as bundled:
             self.prompts = load_prompts((CITATION, QUESTION, STATEMENT, AGAIN), bundled)
+        self.fingerprint = prompts_hash(dict(self.prompts))[:8]
         self._sampling = sampling_of(self.model, Sampling(max_tokens=200))
-
-    @property
-    def fingerprint(self) -> str:
-        """The hash of the prompts."""
-        return prompts_hash(dict(self.prompts))[:8]
 
     def reword(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionSample]:
         """The samples in order, with the texts of the model where they passed the check."""

@@ -29,7 +29,7 @@ from abstraction.models.text_scorers import Entailment, EntailmentModel, TextPai
 from abstraction.text.language.comparable_words import FUNCTION, stem
 from granola.base.code_hash import hash_of_modules
 from granola.errors import UsageError
-from granola.evidence.attribution.attribution_samples import AttributionSample, Category
+from granola.evidence.attribution.attribution_samples import TWO_WAY, AttributionSample, Category
 from granola.evidence.attribution.evaluators import BATCH, AttributionJudgement, category_judgement
 from granola.evidence.attribution.sample_texts import folded_words, foreign_names
 from kg.base.files import atomic_path
@@ -37,7 +37,7 @@ from kg.base.packages import install_hint
 
 FILE = "evaluator.json"
 BUNDLED = "bundled"  # the name of the evaluator that comes with the package
-YES, NO = "supported", "not supported"
+NO, YES = TWO_WAY
 # number of trees, leaves per tree at most, samples per leaf at least: a file of about 190 KB
 TREES, LEAVES, OF_LEAF = 100, 32, 5
 _DIGITS = 4
@@ -108,7 +108,7 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
     # Words that the question already contains are no evidence of an answer.
     new = words - set(_words(sample.question[:LONGEST]))
     # A contradicted claim often differs from its evidence only in a name or a number.
-    names, own = _names(statement), _numbers(statement)
+    names, own = set(map(folded_words, foreign_names(statement, ()))), _numbers(statement)
     features = [
         _share(words, there),
         weights.sum(words & in_best) / whole,
@@ -124,9 +124,7 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
         len(said),
         len(words - there),
     ]
-    if entailment is not None:
-        features += [entailment.entailed, entailment.neutral, entailment.refuted]
-    return features
+    return features if entailment is None else [*features, *(getattr(entailment, one) for one in ENTAILMENT_FEATURES)]
 
 
 def _evidence_text(sample: AttributionSample) -> str:
@@ -146,10 +144,6 @@ def _stems(text: str) -> tuple[str, ...]:
 def _numbers(text: str) -> set[str]:
     # "1,000" equals "1000"; a full stop after a number is punctuation.
     return {number.rstrip(".,").replace(",", "") for number in _NUMBER.findall(text)}
-
-
-def _names(text: str) -> set[str]:
-    return {folded_words(name) for name in foreign_names(text, ())}
 
 
 def _is_negated(text: str) -> bool:
