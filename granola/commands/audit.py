@@ -18,7 +18,7 @@ from granola.commands.command import Command
 from granola.commands.messages import count, report_rejects
 from granola.commands.output import writing
 from granola.errors import UsageError
-from granola.evidence.audit.offences import AuditKind, FindingTally, Offence, audit
+from granola.evidence.audit.offences import FindingTally, Offence, audit
 from granola.scoring.shared_settings import Force, Language, check_language
 from kg.store import open_store
 
@@ -74,27 +74,28 @@ class Audit(Command[AuditResult]):
         with writing(self.out, inputs=[self.file, self.snapshot], force=self.force):
             if self.out is not None:
                 check_kind(self.out, "jsonl")
-            return self._audit(self.file, self.snapshot)
+            return self._audit()
 
-    @property
-    def _kind(self) -> AuditKind:
-        return AuditKind.EVIDENCE if self.entailment else AuditKind.AXES
-
-    def _audit(self, path: str, snapshot: str) -> AuditResult:
+    def _audit(self) -> AuditResult:
         rejected: list[RejectedRow] = []
         tally = FindingTally()
-        with closing(open_store(snapshot)) as store:
-            rows = read_tiered(path, on_reject=rejected.append)
+        with closing(open_store(self.snapshot)) as store:
+            rows = read_tiered(self.file, on_reject=rejected.append)
             findings = list(
-                audit(rows, store, tally, self._kind, language=self.language, on_reject=rejected.append)
-            )
+                audit(rows, store, tally, by_evidence=self.entailment, language=self.language,
+                      on_reject=rejected.append)
+            )  # fmt: skip
             about = str(store.manifest()["snapshot_id"])
         # An audit of nothing must not pass.
         if tally.total["rows"] == 0:
-            report_rejects(path, rejected)
-            raise UsageError(f"{path}: no row to audit")
+            report_rejects(self.file, rejected)
+            raise UsageError(f"{self.file}: no row to audit")
         if self.out is not None:
-            _write_findings(findings, tally, self.out, about)
+            rows_and_tiers = {name: tally.total[name] for name in ("rows", "tiers")}
+            with writing_lines(self.out) as write:
+                write({"schema_version": 1, "snapshot": about, **rows_and_tiers})
+                for line in (*(one.to_json() for one in findings), *({"namesake": one} for one in tally.namesakes)):
+                    write(line)
         return AuditResult(findings=findings, tally=tally, snapshot=about, rejected=rejected)
 
     def failed(self, result: AuditResult) -> bool:
@@ -105,7 +106,7 @@ class Audit(Command[AuditResult]):
         """Print the tables and the findings."""
         verdicts = ", ".join(f"{name} {number:,}" for name, number in result.by_verdict.items())
         show_lines(
-            *result.tally.tables(self._kind),
+            *result.tally.tables(by_evidence=self.entailment),
             *([f"findings: {verdicts}"] if verdicts else []),
             *_finding_lines(result.findings, result.tally, self.out),
         )
@@ -130,12 +131,3 @@ def _finding_lines(findings: Sequence[Offence], tally: FindingTally, out: Path |
         yield f"  {place}: {offence.text!r}: {offence.verdict}: {offence.why}"
     if out is not None and findings:
         yield f"  all of them: {out}"
-
-
-def _write_findings(findings: Sequence[Offence], tally: FindingTally, out: Path, snapshot: str) -> None:
-    with writing_lines(out) as write:
-        write({"schema_version": 1, "snapshot": snapshot, "rows": tally.total["rows"], "tiers": tally.total["tiers"]})
-        for finding in findings:
-            write(finding.to_json())
-        for namesake in tally.namesakes:
-            write({"namesake": namesake})

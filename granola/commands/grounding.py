@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +67,7 @@ class GroundingJudge(RowsCommand):
     def run(self) -> RowsOutput:
         """Judge the answers and write the items. Raises UsageError for settings that contradict each other."""
         from abstraction.text.language.languages import is_known, notice
+        from granola.evidence.grounding.grounded_rows import read_grounded
 
         kind = self.sentences or (WORDS if self.model is None else CHAT)
         if kind == CHAT and self.model is None:
@@ -78,7 +79,8 @@ class GroundingJudge(RowsCommand):
         if self.ask_deflection and self.model is None:
             raise UsageError("--ask-deflection asks --model, which is not given")
         with writing_rows(self, self.out, inputs=[self.questions, self.given], force=self.force) as output:
-            samples = self._samples(output)
+            read = read_grounded(self.questions, on_reject=output.rejected.append)
+            samples = {sample.id: sample for sample in read}
             pairs, systems = self._pairs(output, samples)
             with ExitStack() as stack:
                 judge = self._judge(kind, output, stack)
@@ -94,17 +96,6 @@ class GroundingJudge(RowsCommand):
             line = f"{count(len(pairs), 'answer')}: {counts}"
             return output.finish(line, Verbatim(f"judge {judge.signature()}"), source=str(self.given))
 
-    def _samples(self, output: RowsOutput) -> dict[str, GroundedSample]:
-        """The questions by id; a note lists those whose signs of a deflection disagree."""
-        from granola.evidence.grounding.grounded_rows import read_grounded
-
-        read = read_grounded(self.questions, on_reject=output.rejected.append)
-        samples = {sample.id: sample for sample in read}
-        if against := [one.id for one in samples.values() if one.signs is not None and one.signs.contradicting]:
-            named = f"{count(len(against), 'question')} whose signs of a deflection disagree: {', '.join(against[:5])}"
-            note(f"{named}; granola verdicts {self.questions} lists them")
-        return samples
-
     def _pairs(
         self, output: RowsOutput, samples: Mapping[str, GroundedSample]
     ) -> tuple[list[tuple[GroundedSample, str]], dict[str, str]]:
@@ -113,6 +104,7 @@ class GroundingJudge(RowsCommand):
         from abstraction.files.row_models import read_each_once, without_rejected
         from granola.errors import SampleError
         from granola.evidence.grounding.answer_judging import GivenAnswer
+        from granola.evidence.grounding.answer_text import cited_passages
         from granola.replies.reply import visible_text
 
         def read(record: Record) -> GivenAnswer:
@@ -139,7 +131,13 @@ class GroundingJudge(RowsCommand):
             if not samples:
                 raise UsageError(f"{self.questions} has no question that can be read{why}")
             raise UsageError(f"{self.given} has no answer to a question of {self.questions}{why}")
-        _note_unknown_citations(pairs)
+        unknown = Counter[str]()
+        for sample, answer in pairs:
+            unknown.update(cited_passages(answer, [passage.id for passage in sample.passages])[1])
+        # Usually answers use other ids than the passages.
+        if unknown:
+            often = ", ".join(f"[{name[:40]}]" for name, _ in unknown.most_common(3))
+            note(f"{count(unknown.total(), 'citation')} of no passage of the question, counted as wrong: {often}")
         return pairs, systems
 
     def _judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
@@ -172,15 +170,3 @@ class GroundingJudge(RowsCommand):
             sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
             prompts=prompts,
         )  # fmt: skip
-
-
-def _note_unknown_citations(pairs: Sequence[tuple[GroundedSample, str]]) -> None:
-    """Note how many citations name no passage: usually because answers use other ids than the passages."""
-    from granola.evidence.grounding.answer_text import cited_passages
-
-    unknown = Counter[str]()
-    for sample, answer in pairs:
-        unknown.update(cited_passages(answer, [passage.id for passage in sample.passages])[1])
-    if unknown:
-        often = ", ".join(f"[{name[:40]}]" for name, _ in unknown.most_common(3))
-        note(f"{count(unknown.total(), 'citation')} of no passage of the question, counted as wrong: {often}")

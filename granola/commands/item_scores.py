@@ -22,10 +22,9 @@ from granola.scoring.shared_settings import Force, Resamples
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from granola.evidence.evidence_task import Report
-    from granola.evidence.judge_pools import JudgePool
     from granola.evidence.knowledge.knowledge_task import Association, ChosenTexts
     from granola.evidence.paper_tables import FilledTable, ItemFigure
-    from granola.evidence.verdict_rows import VerdictRows
+    from granola.evidence.verdict_rows import JudgePool, VerdictRows
     from granola.report.charts import Panel
     from granola.scoring.statistics import Estimate
     from granola.scoring.system_comparison import Difference
@@ -57,9 +56,17 @@ class VerdictsReport:
     def parts(self) -> Iterator[Part]:
         """Tables with headings, then the signature."""
         if self.pool is not None:
-            yield from _pool_parts(self.pool)
+            yield f"{count(len(self.pool.rows), 'item')}, {len(self.pool.judges)} judges"
+            yield from map(Verbatim, self.pool.judges)
+            agreement = [
+                (name, f"{one['n']:,}", f"{one['agree']:.4f}", "-" if one["kappa"] is None else f"{one['kappa']:.3f}")
+                for name, one in self.pool.agreement.items()
+            ]
+            yield TextTable(head=("agreement", "n", "all agree", "kappa"), rows=agreement)
         if self.chosen is not None:
-            yield from _chosen_parts(self.chosen)
+            gamma = ", ".join(f"{value:.3f}" for value in self.chosen.gamma)
+            yield f"{count(len(self.chosen.rows), 'text')} chosen; coefficients {gamma}; gain over a random choice"
+            yield _estimates_table(self.chosen.gains)
         if self.table is not None:
             yield self.table.text()
             if self.table.printed and self.table.table.note:
@@ -81,7 +88,13 @@ class VerdictsReport:
             if judges != others and judges != [test.first]:
                 yield "  not judged alike, so the difference may be the judges': the signature names them"
         if self.associations:
-            yield _association_table(self.associations)
+            rows = [
+                (one.system, one.independent, one.dependent,
+                 *("-" if math.isnan(x) else f"{x:.3f}" for x in (one.d, one.p)), f"{one.n:,}")
+                for one in self.associations
+            ]  # fmt: skip
+            head = ("system", "independent", "dependent", "D", "p", "n")
+            yield TextTable(head=head, rows=rows, words=(1, 2), keys=3)
         yield from self.notes
         yield Verbatim(self.signature)
 
@@ -89,9 +102,7 @@ class VerdictsReport:
         for name, scores in self.report.items():
             lacking = ", ".join(f"{number:,} {what}" for what, number in self.unjudged.get(name, {}).items())
             yield f"{name}{f'; without a verdict that was asked for: {lacking}' if lacking else ''}"
-            yield TextTable(
-                rows=[(score, *_estimate_cells(one)) for score, one in scores.items() if one.n], words=(2, 3), indent=2
-            )
+            yield _estimates_table({score: one for score, one in scores.items() if one.n})
             # Scores without values are listed by name, so that they do not pass for zero.
             if empty := [score for score, one in scores.items() if not one.n]:
                 yield f"  n 0: {', '.join(empty)}{f'; {self.lacking}' if self.lacking else ''}"
@@ -219,10 +230,9 @@ class Verdicts(Command[VerdictsReport]):
             )
 
     def _report(self, given: VerdictRows, rejected: list[RejectedRow]) -> VerdictsReport:
-        from granola.evidence.judge_pools import pool_judges
         from granola.evidence.knowledge.knowledge_task import associations, choose_texts, parse_coefficients
         from granola.evidence.paper_tables import FilledTable, published
-        from granola.evidence.verdict_rows import BY_NAME
+        from granola.evidence.verdict_rows import BY_NAME, pool_judges
 
         pool = pool_judges(given) if self.pool else None
         # Pooled rows replace those of the judges in everything that follows.
@@ -340,26 +350,5 @@ def _estimate_cells(estimate: Estimate) -> tuple[str, str, str]:
     return f"{estimate.value:.4f}", interval, f"n {estimate.n:,}"
 
 
-def _pool_parts(pool: JudgePool) -> Iterator[Part]:
-    yield f"{count(len(pool.rows), 'item')}, {len(pool.judges)} judges"
-    yield from map(Verbatim, pool.judges)
-    rows = [
-        (name, f"{one['n']:,}", f"{one['agree']:.4f}", "-" if one["kappa"] is None else f"{one['kappa']:.3f}")
-        for name, one in pool.agreement.items()
-    ]
-    yield TextTable(head=("agreement", "n", "all agree", "kappa"), rows=rows)
-
-
-def _chosen_parts(chosen: ChosenTexts) -> Iterator[Part]:
-    gamma = ", ".join(f"{value:.3f}" for value in chosen.gamma)
-    yield f"{count(len(chosen.rows), 'text')} chosen; coefficients {gamma}; gain over a random choice"
-    yield TextTable(rows=[(name, *_estimate_cells(one)) for name, one in chosen.gains.items()], words=(2, 3), indent=2)
-
-
-def _association_table(lines: Sequence[Association]) -> TextTable:
-    rows = [
-        (one.system, one.independent, one.dependent, *("-" if math.isnan(x) else f"{x:.3f}" for x in (one.d, one.p)),
-         f"{one.n:,}")
-        for one in lines
-    ]  # fmt: skip
-    return TextTable(head=("system", "independent", "dependent", "D", "p", "n"), rows=rows, words=(1, 2), keys=3)
+def _estimates_table(scores: Mapping[str, Estimate]) -> TextTable:
+    return TextTable(rows=[(name, *_estimate_cells(one)) for name, one in scores.items()], words=(2, 3), indent=2)

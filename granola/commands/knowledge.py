@@ -18,7 +18,6 @@ from granola.evidence.knowledge.knowledge_metrics import Aggregation
 from granola.scoring.shared_settings import Force, Out
 
 if TYPE_CHECKING:
-    from granola.evidence.knowledge.evidence_pieces import ItemPieces
     from granola.evidence.knowledge.knowledge_items import KnowledgeItem
     from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge as Judge
 
@@ -143,6 +142,7 @@ class KnowledgeJudge(RowsCommand):
         from abstraction.models import spec
         from abstraction.models.answer_store import KeptScores
         from granola.evidence.knowledge import knowledge_judge
+        from granola.evidence.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex, read_passages
         from granola.evidence.knowledge.knowledge_items import read_items
         from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
         from kg.web.answer_cache import Cache
@@ -158,6 +158,8 @@ class KnowledgeJudge(RowsCommand):
         store = stack.enter_context(closing(Cache(store_path or ":memory:")))
         kept = {part: KeptScores(loaded[kinds.get(part, part), word], store) for part, word in words.items()}
         encoder = kept.pop(EMBEDDINGS, None)
+        files = [read_passages(source) for source in self.evidence if source != REFERENCE]
+        sources = tuple(WordIndex(one) if encoder is None else VectorIndex(one, encoder) for one in files)
         pool = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected.append))
         return knowledge_judge.KnowledgeJudge(
             knowledge_judge.JudgeModels(**kept),
@@ -166,16 +168,8 @@ class KnowledgeJudge(RowsCommand):
                 aggregation=self.aggregation, pieces=self.pieces, randoms=self.randoms, validity=self.validity,
                 baselines=self.baselines, perplexity_cut=self.perplexity_cut,
             ),
-            evidence=self._evidence(encoder),
+            evidence=ItemPieces(reference=REFERENCE in self.evidence, sources=sources),
             pool=pool or items,
             examples=pool,
             answered=any(item.answer for item in items),
         )  # fmt: skip
-
-    def _evidence(self, encoder: Any) -> ItemPieces:
-        """The sources of evidence: the item's own, then each file of --evidence."""
-        from granola.evidence.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex, read_passages
-
-        files = (read_passages(source) for source in self.evidence if source != REFERENCE)
-        sources = [WordIndex(one) if encoder is None else VectorIndex(one, encoder) for one in files]
-        return ItemPieces(reference=REFERENCE in self.evidence, sources=tuple(sources))

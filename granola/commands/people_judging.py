@@ -21,7 +21,6 @@ from granola.scoring.shared_settings import Force, Out
 
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
-    from granola.evidence.audit.tier_sheets import Rate
     from granola.evidence.evidence_task import Row
 
 
@@ -128,7 +127,7 @@ class SheetsJudged:
     agreement: Mapping[str, Mapping[str, Any]]
     verdicts: int
     paper: str = ""
-    rates: Mapping[str, Sequence[Rate]] = field(default_factory=dict)
+    rates: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The agreement, verdicts and rates as JSON."""

@@ -185,12 +185,10 @@ class Panel:
                 n[place] = n.get(place, 0) + estimate.n
         # Slices of most items are kept, since their intervals are narrow.
         most_first = sorted(n, key=lambda name: (-n[name], name))
-        return sorted(most_first[:MOST], key=lambda name: (_rank(name), natural_order(name)))
-
-
-def _rank(name: str) -> int:
-    word = name.casefold()
-    return _ORDER.index(word) if word in _ORDER else len(_ORDER)
+        rank = {word: place for place, word in enumerate(_ORDER)}
+        return sorted(
+            most_first[:MOST], key=lambda name: (rank.get(name.casefold(), len(rank)), natural_order(name))
+        )
 
 
 def estimates_figure(panels: Sequence[Panel], format: str = "svg") -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +18,7 @@ from granola.report.charts import (
     LEVELS,
     SHOWN_SYSTEMS,
     WIDTH,
-    Panel,
     check_drawing,
-    draw_panels,
     figure_bytes,
     figure_of,
     legend,
@@ -30,8 +28,9 @@ from granola.report.charts import (
     system_style,
 )
 from granola.report.score_page import render
-from granola.report.score_tables import Table, distribution_columns
+from granola.report.score_tables import distribution_columns
 from granola.report.study import Study
+from granola.scoring.metrics import informativeness_weight
 from kg.base.files import atomic_path
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class _Plan:
     name: str
     title: str
     caption: str
-    draw: Callable[[Study, Figure], bool | None]
+    draw: Callable[[Study, Figure], bool]
 
 
 def drawings(study: Study) -> list[DrawnFigure]:
@@ -67,16 +66,10 @@ def drawings(study: Study) -> list[DrawnFigure]:
     check_drawing()
     import matplotlib
 
-    def drawing(panels: Sequence[Panel]) -> Callable[[Study, Figure], None]:
-        return lambda _, figure: draw_panels(figure, panels)
-
-    panels = [
-        _Plan(name=one.name, title=one.title, caption=one.caption, draw=drawing(one.panels)) for one in study.figures
-    ]
     drawn = []
-    for plan in (*_OWN, *panels):
+    for plan in (*_OWN, *study.figures):
         with figure_of() as figure:
-            if plan.draw(study, figure) is False:
+            if not plan.draw(study, figure):
                 continue
             svg, png = figure_bytes(figure), figure_bytes(figure, "png")
             # Letters as text take a third of the room of outlines.
@@ -212,7 +205,13 @@ def draw_f1(study: Study, figure: Figure) -> bool:
 
 def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int, float]]:
     """For each pair of F1: the number of answers of a system, and the mean of the scores that colour them."""
-    colour, matched = study.colour_of(index), study.matched(index)
+    matched, score = study.matched(index), study.coloured
+    # Without a score in the predictions, points are coloured by informativeness.
+    colour = (
+        {id_: informativeness_weight(level, study.lambda_) if level else 0.0 for id_, level in matched.items()}
+        if score is None
+        else {id_: p.scores[score] for id_, p in study.files[index].predictions.items() if score in p.scores}
+    )
     counts: Counter[tuple[float, float]] = Counter()
     sums: Counter[tuple[float, float]] = Counter()
     for item in study.f1[index]:
@@ -272,12 +271,19 @@ def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), cs
         written[f"{TABLES}/{table.name}.csv"] = table.to_csv(raw=csv_raw).encode()
     # The page links the other tables as files: the figures show their numbers.
     on_page = {"differences", "coarse-answers", *(figure.name for figure in study.figures if figure.is_shown)}
+    shown = [
+        replace(one, rows=one.rows[:_LONG], caption=f"{one.caption} The first {_LONG} of {len(one.rows):,} rows.")
+        if len(one.rows) > _LONG
+        else one
+        for one in tables
+        if one.name in on_page
+    ]
     page = render(
         [study.evidence.get(row.id, row) for row in study.rows],
         study.reports,
         title="GRANOLA report",
         figures=drawn,
-        tables=[_shortened(table) for table in tables if table.name in on_page],
+        tables=shown,
         files_of_tables=[f"{TABLES}/{table.name}.csv" for table in tables if table.name not in on_page],
         made_of={
             report.system: {one.id: one.made_of for one in file.predictions.values() if one.made_of}
@@ -296,11 +302,3 @@ def write_study(study: Study, folder: Path, *, earlier: Collection[str] = (), cs
         if name not in written and Path(name).parts[:-1] in ((FIGURES,), (TABLES,)):
             (folder / name).unlink(missing_ok=True)
     return list(written)
-
-
-def _shortened(table: Table) -> Table:
-    """The table with as many rows as the page shows."""
-    if len(table.rows) <= _LONG:
-        return table
-    caption = f"{table.caption} The first {_LONG} of {len(table.rows):,} rows."
-    return replace(table, rows=table.rows[:_LONG], caption=caption)

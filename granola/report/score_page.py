@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -65,13 +66,11 @@ def rows_with_evidence(tiered: str, rows: Sequence[TieredRow]) -> dict[str, Tier
     for row in read_tiered(tiered, on_reject=lambda _: None):
         known = shown.pop(row.id, None)
         # Scoring read the rows without evidence; here the same rows are read with it.
-        if known is not None and _tier_texts(known) == _tier_texts(row):
-            row_of[row.id] = replace(known, levels=row.levels)
+        if known is not None:
+            first, second = ([[tier.text for tier in level.tiers] for level in one.levels] for one in (known, row))
+            if first == second:
+                row_of[row.id] = replace(known, levels=row.levels)
     return row_of
-
-
-def _tier_texts(row: TieredRow) -> list[list[str]]:
-    return [[tier.text for tier in level.tiers] for level in row.levels]
 
 
 def matched_levels(scored: Sequence[tuple[str, ItemScore]]) -> dict[int, list[tuple[str, str]]]:
@@ -79,12 +78,11 @@ def matched_levels(scored: Sequence[tuple[str, ItemScore]]) -> dict[int, list[tu
     levels: dict[int, list[tuple[str, str]]] = {}
     for system, item in scored:
         if item.verdict and item.verdict.level:
-            levels.setdefault(item.verdict.level, []).append((system, shorten_prediction(item.prediction or "")))
+            levels.setdefault(item.verdict.level, []).append((system, _shortened(item.prediction or "")))
     return levels
 
 
-def shorten_prediction(text: str) -> str:
-    """At most LONGEST characters of a text."""
+def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
@@ -105,10 +103,15 @@ def question_views(
             # The number in the file, so that links survive a different selection.
             "name": f"q{index + 1}",
             "row": row,
-            "gold": gold(row),
+            "gold": " / ".join(dict.fromkeys(row.answers)),
             "relation": row.relation or NO_RELATION,
             "title": titled(row.relation) if row.relation else "",
-            "verdicts": dict.fromkeys(_verdict_filter(item) for _, item in scored),
+            "verdicts": dict.fromkeys(
+                ("gold" if item.verdict.level == 1 else "coarser")
+                if item.verdict is not None and item.verdict.level is not None
+                else {"wrong": "wrong", "abstained": "idk"}.get(item.status, "unscored")
+                for _, item in scored
+            ),
             "is_different": len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
             "predictions": [
                 replace(prediction_view(system, item), made_of=parts.get(system, {}).get(row.id, ()))
@@ -117,11 +120,6 @@ def question_views(
             "matched": matched_levels(scored),
             "fields": () if reports else list(_searchable_fields(row)),
         }
-
-
-def gold(row: TieredRow) -> str:
-    """The gold answers, each once."""
-    return " / ".join(dict.fromkeys(row.answers))
 
 
 def _searchable_fields(row: TieredRow) -> Iterator[tuple[str, str]]:
@@ -138,13 +136,6 @@ def _searchable_fields(row: TieredRow) -> Iterator[tuple[str, str]]:
             yield name, text
     for link in row.links[:1]:
         yield from ((f"link {name}", str(link[name])) for name in ("confidence", "rule") if name in link)
-
-
-def _verdict_filter(item: ItemScore) -> str:
-    """The value of the filter for a verdict: gold, coarser, wrong, idk or unscored."""
-    if item.verdict is not None and item.verdict.level is not None:
-        return "gold" if item.verdict.level == 1 else "coarser"
-    return {"wrong": "wrong", "abstained": "idk"}.get(item.status, "unscored")
 
 
 def prediction_view(system: str, item: ItemScore) -> PredictionView:
@@ -194,13 +185,14 @@ def _drawn_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> 
     elsewhere = [
         (
             system,
-            shorten_prediction(item.prediction),
+            _shortened(item.prediction),
             "declines to answer" if item.status == "abstained" else "matches no level",
         )
         for system, item in scored
         if item.status != "matched" and item.prediction
     ]
-    return {"row": rows[best], "gold": gold(rows[best]), "matched": matched_levels(scored), "elsewhere": elsewhere}
+    gold = " / ".join(dict.fromkeys(rows[best].answers))
+    return {"row": rows[best], "gold": gold, "matched": matched_levels(scored), "elsewhere": elsewhere}
 
 
 def metrics_table(reports: Sequence[ScoreReport]) -> Table:
@@ -247,7 +239,11 @@ def render(
             raise ValueError(f"report {report.system!r} is not on these rows; score the same tiered file")
     script = page_file("report.js").decode()
     places = shown_places(len(rows), MOST if reports else MOST_LADDERS)
-    known = sorted({rows[index].relation or NO_RELATION for index in places}, key=_relation_order)
+    # P19 before P112; names that are no property last.
+    known = sorted(
+        {rows[index].relation or NO_RELATION for index in places},
+        key=lambda name: (int(name[1:]) if re.fullmatch(r".[0-9]{1,19}", name) else 1 << 40, name),
+    )
     return render_page(
         "report",
         title=title,
@@ -270,9 +266,3 @@ def render(
         version=__version__,
         snapshot=snapshot,
     )
-
-
-def _relation_order(name: str) -> tuple[int, str]:
-    # P19 before P112; names that are no property last.
-    digits = name[1:]
-    return (int(digits) if digits.isdigit() and len(digits) < 20 else 1 << 40, name)

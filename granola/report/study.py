@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import nsmallest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from abstraction.base.properties import titled
 from abstraction.files.rows import TieredRow
 from granola.matching import squad
-from granola.report.charts import Panel
+from granola.report.charts import Panel, draw_panels
 from granola.report.score_tables import Table, Value, distribution_columns
 from granola.scoring.aggregation import GroupScore, names_of
 from granola.scoring.grouping import TITLES
@@ -22,6 +22,9 @@ from granola.scoring.scores import ScoreReport
 from granola.scoring.statistics import Estimate, Interval
 from granola.scoring.sweeps import LAMBDAS, ItemF1, item_f1, risk_coverage
 from granola.scoring.system_comparison import Difference
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 EXAMPLES = 8  # rows of the table for each system
 
@@ -79,21 +82,30 @@ _ByGroup = Sequence[Mapping[str, GroupScore]]
 class PanelFigure:
     """A figure of estimates by slice or along a number; `name` is that of its files, `is_shown`: also shown as a
     table.
+
+    `lines` contain the points of each panel, by its score and by label.
     """
 
     name: str
     title: str
     caption: str
-    panels: Sequence[Panel]
+    across: str
+    lines: Mapping[str, Mapping[str, Sequence[tuple[float | str, Estimate]]]]
     is_shown: bool = False
+
+    def draw(self, _: Study, figure: Figure) -> bool:
+        """Draw a panel for each score."""
+        panels = [Panel(name=score, across=self.across, score=score, lines=own) for score, own in self.lines.items()]
+        draw_panels(figure, panels)
+        return True
 
     def table(self) -> Table:
         """All points as a table, including slices that are left out of the figure for lack of room."""
         rows = [
-            (line, panel.score, place, one.value, one.interval.low, one.interval.high, one.n)
-            for panel in self.panels for line, points in panel.lines.items() for place, one in points
+            (line, score, place, one.value, one.interval.low, one.interval.high, one.n)
+            for score, lines in self.lines.items() for line, points in lines.items() for place, one in points
         ]  # fmt: skip
-        head = ("line", "score", self.panels[0].across, "value", "low", "high", "n")
+        head = ("line", "score", self.across, "value", "low", "high", "n")
         return Table(name=self.name, title=self.title, caption=self.caption, head=head, rows=tuple(rows))
 
 
@@ -146,25 +158,21 @@ class Study:
             "word that is not in the answer."
         )
 
-    def colour_of(self, index: int) -> dict[str, float]:
-        """The value that colours the point of each item of a system, by id."""
-        if self.coloured is not None:
-            scores_of = {id_: p.scores for id_, p in self.files[index].predictions.items()}
-            return {id_: scores[self.coloured] for id_, scores in scores_of.items() if self.coloured in scores}
-        # Without a score in the predictions, points are coloured by informativeness.
-        levels = self.matched(index)
-        return {id_: informativeness_weight(level, self.lambda_) if level else 0.0 for id_, level in levels.items()}
-
     @cached_property
     def figures(self) -> list[PanelFigure]:
         """The figures of panels that have a number, in the order of the page."""
-        made = [*self._by_groups(), self._weights(), self._relations(), self._risk()]
+        relations = self._accuracies(
+            "relations", "Per relation",
+            "Both accuracies of each relation, with 95 % intervals; of the relations with most questions where not all "
+            "have room (as Figure 10).",
+            [report.relations for report in self.reports], "relation",
+        )  # fmt: skip
         return [
             figure
-            for figure in made
+            for figure in (*self._by_groups(), self._weights(), relations, self._risk())
             if any(
                 not math.isnan(one.value)
-                for panel in figure.panels for line in panel.lines.values() for _, one in line
+                for lines in figure.lines.values() for line in lines.values() for _, one in line
             )
         ]  # fmt: skip
 
@@ -190,16 +198,6 @@ class Study:
                 f"by-{file_name_part(name)}", f"By {name}", f"Scores by the values of {name}.", scores, name
             )
 
-    def _relations(self) -> PanelFigure:
-        return self._accuracies(
-            name="relations",
-            title="Per relation",
-            caption="Both accuracies of each relation, with 95 % intervals; of the relations with most questions where "
-            "not all have room (as Figure 10).",
-            scores=[report.relations for report in self.reports],
-            across="relation",
-        )
-
     def _accuracies(self, name: str, title: str, caption: str, scores: _ByGroup, across: str) -> PanelFigure:
         """A figure with a panel for each selective accuracy, with the values of every system by group."""
         panels = {
@@ -209,7 +207,7 @@ class Study:
             }
             for key, words in _BOTH.items()
         }
-        return _figure(name, title, across, panels, caption, is_shown=True)
+        return PanelFigure(name=name, title=title, caption=caption, across=across, lines=panels, is_shown=True)
 
     def _weights(self) -> PanelFigure:
         deepest = max((len(row.levels) for row in self.rows), default=1)
@@ -217,10 +215,13 @@ class Study:
             f"level {level}": [(at, _without_interval(informativeness_weight(level, at))) for at in LAMBDAS]
             for level in range(1, min(deepest, DRAWN_LEVELS) + 1)
         }
-        return _figure(
-            "weights", "Weights of the levels", "lambda", {"weight": lines},
-            f"exp(-lambda (level - 1)) against lambda (as Figure 9); the scores here take {self.lambda_:g}.",
-        )  # fmt: skip
+        return PanelFigure(
+            name="weights",
+            title="Weights of the levels",
+            caption=f"exp(-lambda (level - 1)) against lambda (as Figure 9); the scores here take {self.lambda_:g}.",
+            across="lambda",
+            lines={"weight": lines},
+        )
 
     def _risk(self) -> PanelFigure:
         lines = {
@@ -230,12 +231,15 @@ class Study:
             for report, file in zip(self.reports, self.files, strict=True)
             if (curve := risk_coverage(report, file.predictions)) is not None
         }
-        return _figure(
-            "risk-coverage", "Risk and coverage", "coverage: share of the questions answered, surest first",
-            {"risk: share wrong": lines},
-            "The share of wrong answers among the surest ones; in brackets its mean over the curve. Abstentions and "
-            "answers without a confidence are never covered: a curve that ends early is the mean of few answers.",
-        )  # fmt: skip
+        return PanelFigure(
+            name="risk-coverage",
+            title="Risk and coverage",
+            caption="The share of wrong answers among the surest ones; in brackets its mean over the curve. "
+            "Abstentions and answers without a confidence are never covered: a curve that ends early is the mean of "
+            "few answers.",
+            across="coverage: share of the questions answered, surest first",
+            lines={"risk: share wrong": lines},
+        )
 
     def _scores(self) -> Table:
         rows: list[tuple[Value, ...]] = []
@@ -284,20 +288,6 @@ class Study:
 def file_name_part(name: str) -> str:
     """A name as part of a file's name."""
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
-
-
-def _figure(
-    name: str,
-    title: str,
-    across: str,
-    panels: Mapping[str, Mapping[str, Sequence[tuple[float | str, Estimate]]]],
-    caption: str,
-    *,
-    is_shown: bool = False,
-) -> PanelFigure:
-    """A figure with one panel for each score."""
-    drawn = [Panel(name=score, across=across, score=score, lines=lines) for score, lines in panels.items()]
-    return PanelFigure(name=name, title=title, caption=caption, panels=drawn, is_shown=is_shown)
 
 
 def _without_interval(value: float, n: int = 0) -> Estimate:

@@ -122,10 +122,10 @@ def test_tiers_are_judged_blind_and_become_error_rates(tmp_path: Path) -> None:
         filled(sheet, lambda line, marked=marked: dict.fromkeys(AXES, marked[line["tier"]]))  # type: ignore[misc]
     told = SheetsRead(drawn=drawn, sheets=sheets).run()
     coarser, every = (told.rates[name] for name in sorted(told.rates, reverse=True))
-    assert [(rate.axis, rate.errors, rate.n, rate.open) for rate in coarser] == [
+    assert [(rate["axis"], rate["errors"], rate["n"], rate["open"]) for rate in coarser] == [
         ("correct", 1, 2, 1), ("informative", 1, 2, 1), ("granularity", 1, 2, 1)
     ]  # fmt: skip
-    assert {(rate.errors, rate.n, rate.open) for rate in every} == {(1, 3, 1)}
+    assert {(rate["errors"], rate["n"], rate["open"]) for rate in every} == {(1, 3, 1)}
     shown = json_of(told)["rates"]
     assert [rate["paper"] for rate in shown["tiers coarser than the answer"]] == ["< 1 %", None, "9 %"]
     # Of four items three are agreed on: observed 3/4, by chance 1/2 * 3/4 + 1/2 * 1/4.

@@ -26,7 +26,7 @@ from granola.evidence.grounding.answer_judging import AnswerJudge, ChatSentenceJ
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance, read_grounded
 from granola.evidence.grounding.grounding_task import (
     GROUNDING,
-    SCORE_FUNCTIONS,
+    SCORES,
     AnswerVerdict,
     CitationCounts,
     Deflecting,
@@ -34,7 +34,6 @@ from granola.evidence.grounding.grounding_task import (
     GroundingSettings,
     Over,
     SentenceVerdict,
-    and_if_known,
     citation_scores,
     grounding_report,
     item_value,
@@ -132,7 +131,7 @@ def test_the_papers_inequalities_hold_item_by_item(
     one = item(
         eligibility=grade, sentences=("s",) * n, all_=tuple(whole[:n]), relevant={STRICT: tuple(own[:n])}
     )
-    told = {name: item_value(one, name, GroundingSettings()) for name in SCORE_FUNCTIONS if "wide" not in name}
+    told = {name: item_value(one, name, GroundingSettings()) for name in SCORES if "wide" not in name}
     scores = {name: number or 0.0 for name, number in told.items()}
     assert scores["F"] <= min(scores["E"], scores["uF"])
     assert scores["RAF strict"] <= min(scores["E"], scores["uRAF strict"])
@@ -149,8 +148,8 @@ def test_what_counts_is_a_setting() -> None:
     assert item_value(deflecting, "E", GroundingSettings(deflecting=Deflecting.FAILS)) == 0.0
     assert item_value(deflecting, "E", GroundingSettings(deflecting=Deflecting.LEFT_OUT)) is None
     assert item_value(lacking, "E", GroundingSettings()) is None
-    pairs = ((True, None), (None, False), (True, False), (True, True))
-    assert [and_if_known(*pair) for pair in pairs] == [None, None, False, True]
+    assert item_value(lacking, "uF", GroundingSettings()) is not None
+    assert item_value(lacking, "F", GroundingSettings()) is None
 
 
 def test_a_report_by_hand() -> None:
@@ -336,8 +335,8 @@ def test_a_perfect_answer_scores_one_and_an_empty_one_nothing() -> None:
     judge = AnswerJudge(sentences=ChatSentenceJudge(model=model), chat=model)
     perfect, empty = judge.judge([(sample(), "The bridge opened in 1999 [1]."), (sample(id="b"), "")])
     settings = GroundingSettings(resamples=10)
-    assert {item_value(perfect, name, settings) for name in SCORE_FUNCTIONS} == {1.0}
-    assert {item_value(empty, name, settings) for name in SCORE_FUNCTIONS} == {0.0}
+    assert {item_value(perfect, name, settings) for name in SCORES} == {1.0}
+    assert {item_value(empty, name, settings) for name in SCORES} == {0.0}
     assert empty.deflects == "empty"
     assert perfect.citations is not None
     assert perfect.citations == CitationCounts(1, 1, 1)

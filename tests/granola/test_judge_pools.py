@@ -12,8 +12,7 @@ from granola.commands import Verdicts
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
 from granola.evidence.grounding.grounding_task import AnswerVerdict, GroundingItem, SentenceVerdict
-from granola.evidence.judge_pools import JudgePool, pool_judges
-from granola.evidence.verdict_rows import VerdictRows, read_verdicts
+from granola.evidence.verdict_rows import JudgePool, VerdictRows, pool_judges, read_verdicts
 from tests.grounding_world import judged_item
 
 SUP, UNS, CON, NONE = SentenceVerdict

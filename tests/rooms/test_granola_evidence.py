@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from granola.evidence.evidence_task import Forming
-from granola.evidence.judge_pools import pool_judges
-from granola.evidence.verdict_rows import VerdictRows
+from granola.evidence.verdict_rows import VerdictRows, pool_judges
 
 
 def test_most_judges_decide() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from abstraction.base.faults import Fault, OnReject, attempt
@@ -18,7 +17,7 @@ from abstraction.verifying.verdicts import AXES, RowVerdict, TierCheck, TierVerd
 from granola.base.terminal_lines import Part, TextTable
 from kg.store.protocol import Store
 
-# Answer classes in tables; an answer with several classes counts in the first of these.
+# Answer classes in tables; an answer with several classes counts in the first of these, else in the first by name.
 CLASS_ORDER = (
     "person", "fictional", "group", "country", "place", "building", "school", "label", "club", "company",
     "organisation", "work", "genre", "occupation", "language", "position",
@@ -26,19 +25,12 @@ CLASS_ORDER = (
 NO_CLASS, NO_RELATION = "unknown", "-"  # headings for answers without a class, and rows without a relation
 
 
-class AuditKind(StrEnum):
-    """The kind of audit: by the three axes of the paper, or by replaying evidence."""
-
-    AXES = "axes"
-    EVIDENCE = "evidence"
-
-
 _BY_AXIS = {axis: [verdict for verdict, own in AXES.items() if own == axis] for axis in dict.fromkeys(AXES.values())}
-# For each kind of audit, the columns of its tables and the outcomes that each column counts.
-COLUMNS: Mapping[AuditKind, Mapping[str, Sequence[str]]] = {
-    AuditKind.AXES: {"entailed": [VerdictKind.ENTAILED], **_BY_AXIS, "unknown": [VerdictKind.UNKNOWN]},
-    AuditKind.EVIDENCE: {name: [name] for name in ("entailed", "flawed", "unchecked")},
-}
+# The columns of tables and the outcomes that each counts, in audits by axes and in those by evidence.
+OF_AXES: Mapping[str, Sequence[str]] = {
+    "entailed": [VerdictKind.ENTAILED], **_BY_AXIS, "unknown": [VerdictKind.UNKNOWN]
+}  # fmt: skip
+OF_EVIDENCE: Mapping[str, Sequence[str]] = {name: [name] for name in ("entailed", "flawed", "unchecked")}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,14 +87,15 @@ class FindingTally:
             "classes": {name: group(counts) for name, counts in sorted(self.classes.items())},
         }
 
-    def tables(self, kind: AuditKind) -> Iterator[Part]:
+    def tables(self, *, by_evidence: bool = False) -> Iterator[Part]:
         """A table per relation, then one per answer class: rows, tiers, and the number and share of tiers in each
         column.
         """
+        columns = OF_EVIDENCE if by_evidence else OF_AXES
 
         def cells(counts: Counter[str]) -> Iterator[str]:
             yield from (str(counts["rows"]), str(counts["tiers"]))
-            for outcomes in COLUMNS[kind].values():
+            for outcomes in columns.values():
                 number = sum(counts[outcome] for outcome in outcomes)
                 share = f"{100 * number / counts['tiers']:.1f} %" if counts["tiers"] else "-"
                 yield f"{number} {share:>7}"
@@ -110,9 +103,7 @@ class FindingTally:
         for heading, groups in (("relation", self.relations), ("answer class", self.classes)):
             ordered = sorted(groups, key=lambda one: (one[:1] != "P", int(one[1:]) if one[1:].isdigit() else 0, one))
             rows = [(titled(name), *cells(groups[name])) for name in ordered]
-            yield TextTable(
-                head=(heading, "rows", "tiers", *COLUMNS[kind]), rows=[*rows, ("total", *cells(self.total))]
-            )
+            yield TextTable(head=(heading, "rows", "tiers", *columns), rows=[*rows, ("total", *cells(self.total))])
             yield ""
 
 
@@ -120,8 +111,8 @@ def audit(
     rows: Iterable[TieredRow],
     store: Store,
     tally: FindingTally,
-    kind: AuditKind = AuditKind.AXES,
     *,
+    by_evidence: bool = False,
     language: str = "en",
     on_reject: OnReject | None = None,
 ) -> Iterator[Offence]:
@@ -135,7 +126,7 @@ def audit(
     judge, checker = Judge(store, language=language), EntailmentChecker(store, language=language)
 
     def audit_row(row: TieredRow) -> tuple[_Outcomes, Iterable[str], dict[str, Any] | None]:
-        if kind is AuditKind.AXES:
+        if not by_evidence:
             return _by_axes(row, judge.judge(row), checker)
         # The classes are those of the entity that the row gives for its answer.
         own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
@@ -154,7 +145,11 @@ def audit(
             judge.start_afresh()
             continue
         outcomes, classes, namesake = audited
-        relation, answer_class = row.relation or NO_RELATION, class_of(row, classes)
+        relation, known = row.relation or NO_RELATION, set(classes)
+        answer_class = relation_row(row.relation).asks if row.relation else ""
+        # A date or a quantity is no entity, and has no classes of its own.
+        if answer_class not in ("date", "quantity"):
+            answer_class = next((name for name in CLASS_ORDER if name in known), min(known, default=NO_CLASS))
         tally.count(relation, answer_class, [outcome for _, outcome, _ in outcomes])
         if namesake is not None:
             tally.namesakes.append(namesake)
@@ -175,7 +170,11 @@ def _by_axes(
 ) -> tuple[_Outcomes, Iterable[str], dict[str, Any] | None]:
     """The outcomes of a row's tiers, the classes of its answer, and the namesake to which its chain belongs."""
     outcomes: _Outcomes = []
-    proven = _tiers_proven_by_evidence(row, verdict, checker)
+    proven: set[tuple[int, int]] = set()  # the (level, position) of tiers that follow from their own evidence
+    is_doubted = any(tier.verdict is VerdictKind.UNKNOWN for tier in verdict.tiers)
+    # Replayed only where a verdict is unknown.
+    if is_doubted and any(tier.evidence for level in row.levels[1:] for tier in level.tiers):
+        proven = {(check.level, check.position) for check in checker.check(row) if check.status == "entailed"}
     for tier in verdict.tiers:
         is_proven = tier.verdict is VerdictKind.UNKNOWN and (tier.level, tier.position) in proven
         outcome = VerdictKind.ENTAILED if is_proven else tier.verdict
@@ -189,22 +188,3 @@ def _by_axes(
         "certain": verdict.certain,
     }  # fmt: skip
     return outcomes, verdict.classes, namesake
-
-
-def class_of(row: TieredRow, classes: Iterable[str]) -> str:
-    """The answer's class in tables: date or quantity where the relation asks for one, else the first of CLASS_ORDER
-    among its `classes`, else the first of them by name.
-    """
-    asked = relation_row(row.relation).asks if row.relation else ""
-    if asked in ("date", "quantity"):
-        return asked
-    known = set(classes)
-    return next((name for name in CLASS_ORDER if name in known), next(iter(sorted(known)), NO_CLASS))
-
-
-def _tiers_proven_by_evidence(row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker) -> set[tuple[int, int]]:
-    """The (level, position) of tiers that follow from their own evidence; replayed only where a verdict is unknown."""
-    is_doubted = any(tier.verdict is VerdictKind.UNKNOWN for tier in verdict.tiers)
-    if not is_doubted or not any(tier.evidence for level in row.levels[1:] for tier in level.tiers):
-        return set()
-    return {(check.level, check.position) for check in checker.check(row) if check.status == "entailed"}

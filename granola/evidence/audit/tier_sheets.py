@@ -5,7 +5,6 @@ sheets.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from abstraction.files.rows import TieredRow
@@ -13,7 +12,7 @@ from granola.base.terminal_lines import TextTable
 from granola.evidence.annotation_sheets import FilledSheet
 from granola.evidence.evidence_task import JudgedQuestion, Row, SheetForm, SheetLine
 from granola.report.ladder_view import evidence_line
-from granola.scoring.statistics import Interval, wilson
+from granola.scoring.statistics import wilson
 
 SHOWN = ("question", "template", "answer", "before", "tier", "evidence")  # columns that annotators see
 YES, NO = "1", "0"
@@ -72,31 +71,13 @@ TIERS = SheetForm(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Rate:
-    """The error rate on one axis: `errors` among `n` decided items, in [0, 1], lower is better, with its 95 % Wilson
-    interval.
-
-    An item is an error where more annotators say no than yes; `open` items are undecided, or divide them evenly.
-    """
-
-    axis: str
-    errors: int
-    n: int
-    open: int
-    interval: Interval
-
-    def to_json(self) -> dict[str, Any]:
-        """The rate as a JSON object; `paper` is its share in words, null where it has none."""
-        return {
-            "axis": self.axis, "errors": self.errors, "n": self.n, "open": self.open, "rate": self.errors / self.n,
-            "low": self.interval.low, "high": self.interval.high, "paper": PAPER.get(self.axis),
-        }  # fmt: skip
-
-
-def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: bool = True) -> list[Rate]:
+def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: bool = True) -> list[dict[str, Any]]:
     """The error rate on each axis with a mark, over the items on a sheet; `first` False leaves out the answers
     themselves.
+
+    `rate` is the share of `errors` among `n` decided items, in [0, 1], lower is better; `low` and `high` are the ends
+    of its 95 % Wilson interval; `paper` is the paper's share in words, None where it has none. An item is an error
+    where more annotators say no than yes; `open` items are undecided, or divide them evenly.
     """
     numbers = sorted({number for sheet in sheets for number in sheet.labels if first or items[number - 1]["before"]})
     rates = []
@@ -111,12 +92,15 @@ def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: b
         if decided:
             interval = wilson(errors, decided)
             rates.append(
-                Rate(axis=axis, errors=errors, n=decided, open=len(numbers) - decided, interval=interval)
+                {
+                    "axis": axis, "errors": errors, "n": decided, "open": len(numbers) - decided,
+                    "rate": errors / decided, "low": interval.low, "high": interval.high, "paper": PAPER.get(axis),
+                }
             )  # fmt: skip
     return rates
 
 
-def rates_table(rates: Sequence[Rate]) -> TextTable:
+def rates_table(rates: Sequence[Mapping[str, Any]]) -> TextTable:
     """A table of errors, n, rate and interval, next to the paper's share."""
 
     def percent(*shares: float) -> str:
@@ -125,8 +109,8 @@ def rates_table(rates: Sequence[Rate]) -> TextTable:
     return TextTable(
         head=("errors of", "errors", "n", "open", "rate", "95 % (Wilson)", "paper"),
         rows=[
-            (rate.axis, str(rate.errors), str(rate.n), str(rate.open), percent(rate.errors / rate.n),
-             percent(rate.interval.low, rate.interval.high), PAPER.get(rate.axis, "-"))
+            (*(str(rate[name]) for name in ("axis", "errors", "n", "open")), percent(rate["rate"]),
+             percent(rate["low"], rate["high"]), rate["paper"] or "-")
             for rate in rates
         ],
     )  # fmt: skip

@@ -8,7 +8,7 @@ nor the score of a deflecting answer: both are settings, printed with every scor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -199,27 +199,10 @@ def grounding_settings(forming: Forming) -> GroundingSettings:
 # Scores of items.
 
 
-def and_if_known(first: bool | None, second: bool | None) -> bool | None:
-    """Logical and; None where one is unknown, even where the other is False: counting only those would lower the
-    score.
-    """
-    return None if first is None or second is None else first and second
-
-
-def _factual_scores(u_name: str, name: str, reading: Relevance | None) -> dict[str, Callable[[GroundingItem], Any]]:
-    return {
-        u_name: lambda item: item.factual(reading),
-        name: lambda item: and_if_known(item.eligible, item.factual(reading)),
-    }
-
-
-# The five scores of an item by name; those against relevant passages once per reading.
-SCORE_FUNCTIONS: Mapping[str, Callable[[GroundingItem], bool | None]] = {
-    "E": lambda item: item.eligible,
-    **_factual_scores("uF", "F", None),
-    **_factual_scores("uRAF strict", "RAF strict", Relevance.STRICT),
-    **_factual_scores("uRAF wide", "RAF wide", Relevance.WIDE),
-}
+# By score of answers that are eligible and factual: the passages that it is against.
+_AGAINST_PASSAGES = {"F": None, "RAF strict": Relevance.STRICT, "RAF wide": Relevance.WIDE}
+# The five scores of an item; those against relevant passages once per reading.
+SCORES = ("E", *(name for factual in _AGAINST_PASSAGES for name in (f"u{factual}", factual)))
 DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # by score: whether its questions expect a deflection
 
 
@@ -232,7 +215,10 @@ def item_value(item: GroundingItem, score: str, settings: GroundingSettings) -> 
     # A good answer to such a question deflects, and is scored by DEFLECTIONS.
     if settings.over is Over.ANSWERABLE and item.expected_deflection:
         return None
-    worth = SCORE_FUNCTIONS[score](item)
+    worth = item.eligible if score == "E" else item.factual(_AGAINST_PASSAGES[score.removeprefix("u")])
+    if score in _AGAINST_PASSAGES:
+        # Unknown even where the other is False: counting only those would lower the score.
+        worth = None if item.eligible is None or worth is None else item.eligible and worth
     if settings.deflecting is not Deflecting.AS_JUDGED:
         if item.deflects is None:
             worth = None  # no judge decided whether it deflects
@@ -250,7 +236,7 @@ def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings
     """
     report = {
         name: share_estimate([item_value(item, name, settings) for item in items])
-        for name in (*SCORE_FUNCTIONS, *DEFLECTIONS)
+        for name in (*SCORES, *DEFLECTIONS)
     }
     cited = [item.citations for item in items if item.citations is not None and not item.expected_deflection]
     scores = citation_scores(cited, resamples=settings.resamples, seed=settings.seed)
@@ -351,7 +337,7 @@ def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
 
 
 def _value(row: Row, score: str, forming: Forming) -> float | None:
-    known = score in SCORE_FUNCTIONS or score in DEFLECTIONS
+    known = score in SCORES or score in DEFLECTIONS
     return item_value(GroundingItem.model_validate(row), score, grounding_settings(forming)) if known else None
 
 

@@ -28,17 +28,17 @@ from granola.evidence.knowledge.knowledge_metrics import (
     JudgedSentence,
     RandomTexts,
     aggregate_vectors,
-    answer_em,
     hallucinated_entities,
     helpfulness,
     informativeness,
     is_number,
     judge_sentences,
     likeliest_label,
+    scores_per_item,
     sentence_coherence,
 )
 from granola.evidence.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, prompt_as_text
-from granola.matching.squad import best_f1, token_f1
+from granola.matching.squad import best_f1, normalise, token_f1
 
 
 class AnswerForm(StrEnum):
@@ -199,7 +199,7 @@ class KnowledgeJudge:
     def _coherence(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.causal is not None:
             asked = [[Continuation("", text) for text in task.sentences] for task in work]
-            for task, scores in zip(work, _scores_per_item(self.models.causal, asked), strict=True):
+            for task, scores in zip(work, scores_per_item(self.models.causal, asked), strict=True):
                 if any(math.isnan(each.mean) for each in scores):
                     task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
                 cut = self.settings.perplexity_cut
@@ -221,7 +221,7 @@ class KnowledgeJudge:
             text = prompt_as_text(prompt, _slot_values(task.item), _demonstrations(task.item, shown))
             # The space belongs to the first token of the continuation.
             asked.append([Continuation(text, f" {task.item.knowledge}" if task.sentences else "")])
-        for task, (scores,) in zip(work, _scores_per_item(self.models.causal, asked), strict=True):
+        for task, (scores,) in zip(work, scores_per_item(self.models.causal, asked), strict=True):
             if task.sentences and math.isnan(scores.mean):
                 task.notes.append("informativeness: the model gave no number")
             task.scores["informativeness"] = informativeness(scores)
@@ -230,15 +230,15 @@ class KnowledgeJudge:
         if self.models.reader is None:
             return
         asked = [self._gold_continuations(task.item) for task in work]
-        for task, scores in zip(work, _scores_per_item(self.models.reader, asked), strict=True):
+        for task, scores in zip(work, scores_per_item(self.models.reader, asked), strict=True):
             if not scores:
                 task.scores |= {"helpfulness": None, "helpfulness_raw": None}
                 task.notes.append("helpfulness: no gold answer")
                 continue
             gain = helpfulness(scores[0], scores[1:])
-            if gain.raw is None:
+            if gain is None:
                 task.notes.append("helpfulness: no other text to compare with, or no number")
-            task.scores |= {"helpfulness": gain.score, "helpfulness_raw": gain.raw}
+            task.scores |= {"helpfulness": max(0.0, gain or 0.0), "helpfulness_raw": gain}
 
     def _gold_continuations(self, item: KnowledgeItem) -> list[Continuation]:
         """The gold answer as continuation of the item's own text, then of random ones; [] without a gold answer."""
@@ -255,7 +255,7 @@ class KnowledgeJudge:
         if self.models.entailment is None or not self._answered:
             return
         asked = [self._answer_pairs(task.item) for task in work]
-        for task, vectors in zip(work, _scores_per_item(self.models.entailment, asked), strict=True):
+        for task, vectors in zip(work, scores_per_item(self.models.entailment, asked), strict=True):
             shares = [vector.entailed for vector in vectors if is_number(vector)]
             if self.settings.validity is AnswerForm.SPAN and not task.item.gold:
                 task.scores["validity"] = None
@@ -283,7 +283,7 @@ class KnowledgeJudge:
                 task.scores["he_negated"] = hallucinated_entities(task.sentences, item.reference)
                 task.scores["knowledge_f1"] = token_f1(item.knowledge, item.reference)
             if item.gold and self._answered:
-                task.scores["answer_em"] = answer_em(item.answer, item.gold)
+                task.scores["answer_em"] = float(normalise(item.answer) in map(normalise, item.gold))
                 task.scores["answer_f1"] = best_f1(item.answer, item.gold)
         if self.models.entailment is None:
             return
@@ -292,7 +292,7 @@ class KnowledgeJudge:
             [TextPair(task.item.reference, text) for text in [task.item.knowledge, *task.sentences] if text.strip()]
             for task in there
         ]
-        for task, vectors in zip(there, _scores_per_item(self.models.entailment, pairs), strict=True):
+        for task, vectors in zip(there, scores_per_item(self.models.entailment, pairs), strict=True):
             # A pair without numbers counts as not verified: a failed model must not look like support.
             whole, *parts = [one if is_number(one) else UNVERIFIED for one in vectors] or [UNVERIFIED]
             task.scores["entailment_ratio"] = whole.entailed
@@ -306,18 +306,11 @@ def _set_scores(name: str, work: Sequence[ScoredKnowledge], model: Any, asked: S
     """
     if model is None:
         return
-    for task, found in zip(work, _scores_per_item(model, asked), strict=True):
+    for task, found in zip(work, scores_per_item(model, asked), strict=True):
         value = found[0] if found else 0.0
         if math.isnan(value):
             task.notes.append(f"{name}: the model gave no number")
         task.scores[name] = 0.0 if math.isnan(value) else value
-
-
-def _scores_per_item(model: Any, asked: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """The scores of each item's inputs, from one call of the model with the inputs of all items."""
-    every = [one for own in asked for one in own]
-    source = iter(model.scores(every) if every else [])
-    return [[next(source) for _ in own] for own in asked]
 
 
 def _slot_values(item: KnowledgeItem, knowledge: str | None = None) -> dict[str, str]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from abstraction.models.text_scorers import Entailment, EntailmentModel, TextPair, TokenScores
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
@@ -46,11 +47,6 @@ def hallucinated_entities(knowledge: Sequence[str], reference: str) -> float:
     return -lacking / len(names) if names else 0.0
 
 
-def answer_em(answer: str, gold: Sequence[str]) -> float:
-    """1 where the answer equals a gold answer after SQuAD's normalisation, else 0."""
-    return float(any(normalise(answer) == normalise(right) for right in gold))
-
-
 def sentence_coherence(scores: Sequence[TokenScores], *, perplexity_cut: float | None = None) -> float:
     """The mean of 1 / PPL over the sentences, in [0, 1]; 0 without sentences. A sentence without tokens or numbers
     counts as 0.
@@ -70,31 +66,21 @@ def informativeness(scores: TokenScores) -> float:
     return 0.0 if math.isnan(share) else 1.0 - share
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Helpfulness:
-    """`score` in [0, 1]; `raw` may be negative, None where undefined."""
+def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> float | None:
+    """1 - L(q, k, a) / mean of L(q, k_i-, a): equation 6 in its first form, before negative values become 0.
 
-    score: float
-    raw: float | None
-
-
-def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> Helpfulness:
-    """max(0, 1 - L(q, k, a) / mean of L(q, k_i-, a)): the first form of equation 6.
-
-    L is the mean negative log-probability of the gold answer's tokens. The score is 0 where it is no better than with
-    random texts, also where both losses are 0. `raw` is None, and the score 0, without a random text or a token, or
-    where the model returns no number.
+    L is the mean negative log-probability of the gold answer's tokens. 0 where both losses are 0; None without a
+    random text or a token, or where the model returns no number.
     """
     loss = -with_own.mean
     losses = [-scores.mean for scores in with_random]
     mean = math.fsum(losses) / len(losses) if losses else math.nan
     if math.isnan(loss) or math.isnan(mean):
-        return Helpfulness(score=0.0, raw=None)
+        return None
     if mean == 0:
         # Random texts already predict the answer with certainty: nothing can be gained.
-        return Helpfulness(score=0.0, raw=0.0 if loss == 0 else None)
-    raw = 1.0 - loss / mean
-    return Helpfulness(score=max(0.0, raw), raw=raw)
+        return 0.0 if loss == 0 else None
+    return 1.0 - loss / mean
 
 
 class RandomTexts:
@@ -146,9 +132,14 @@ class JudgedSentence:
     piece: int | None
 
 
+def shares_of(vector: Entailment) -> tuple[float, float, float]:
+    """The three shares in the order of LABELS."""
+    return vector.entailed, vector.neutral, vector.refuted
+
+
 def is_number(vector: Entailment) -> bool:
     """Whether all three shares are numbers."""
-    return not any(math.isnan(share) for share in (vector.entailed, vector.neutral, vector.refuted))
+    return not any(map(math.isnan, shares_of(vector)))
 
 
 def judge_sentences(
@@ -160,20 +151,21 @@ def judge_sentences(
     The premise is the piece, the hypothesis the sentence. A pair for which the model returns no number is skipped; a
     sentence without any vector is not verified.
     """
-    pairs = [
-        TextPair(piece, text) for text, of_sentence in zip(sentences, pieces, strict=True) for piece in of_sentence
-    ]
-    vectors = iter(model.scores(pairs) if pairs else [])
+    pairs = [[TextPair(piece, text) for piece in own] for text, own in zip(sentences, pieces, strict=True)]
     judgements = []
-    for text, of_sentence in zip(sentences, pieces, strict=True):
-        best: tuple[int, Entailment] | None = None
-        for place, vector in enumerate([next(vectors) for _ in of_sentence]):
-            if is_number(vector) and (best is None or vector.entailed > best[1].entailed):
-                best = place, vector
-        judgements.append(
-            JudgedSentence(text=text, vector=best[1] if best else UNVERIFIED, piece=best[0] if best else None)
-        )
+    for text, vectors in zip(sentences, scores_per_item(model, pairs), strict=True):
+        known = [(place, vector) for place, vector in enumerate(vectors) if is_number(vector)]
+        best = max(known, key=lambda one: one[1].entailed, default=None)
+        place, vector = best or (None, UNVERIFIED)
+        judgements.append(JudgedSentence(text=text, vector=vector, piece=place))
     return judgements
+
+
+def scores_per_item(model: Any, asked: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """The scores of each item's inputs, from one call of the model with the inputs of all items."""
+    every = [one for own in asked for one in own]
+    source = iter(model.scores(every) if every else [])
+    return [[next(source) for _ in own] for own in asked]
 
 
 def aggregate_vectors(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
@@ -185,17 +177,13 @@ def aggregate_vectors(vectors: Sequence[Entailment], how: Aggregation) -> Entail
     if not vectors:
         return UNVERIFIED
     if how is Aggregation.MEAN:
-        n = len(vectors)
-        return Entailment(
-            math.fsum(vector.entailed for vector in vectors) / n,
-            math.fsum(vector.neutral for vector in vectors) / n,
-            math.fsum(vector.refuted for vector in vectors) / n,
-        )
+        shares = zip(*map(shares_of, vectors), strict=True)
+        return Entailment(*(math.fsum(own) / len(vectors) for own in shares))
     chosen = min if how is Aggregation.MIN else max
     return chosen(vectors, key=lambda vector: vector.entailed)
 
 
 def likeliest_label(vector: Entailment) -> str:
     """The likeliest of LABELS, the first of equal ones."""
-    shares = (vector.entailed, vector.neutral, vector.refuted)
+    shares = shares_of(vector)
     return LABELS[shares.index(max(shares))]

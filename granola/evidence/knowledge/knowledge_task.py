@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from statistics import fmean
 from typing import Any
@@ -21,7 +21,6 @@ from granola.evidence.evidence_task import (
     Forming,
     JudgedQuestion,
     Labels,
-    Place,
     Row,
     SheetForm,
     SheetLine,
@@ -144,10 +143,6 @@ class Association:
     d: float
     p: float
     n: int
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields as a JSON object, NaN as null."""
-        return {name: None if value != value else value for name, value in asdict(self).items()}
 
 
 def somers_d(independent: Sequence[float], dependent: Sequence[float]) -> tuple[float, float]:
@@ -276,10 +271,6 @@ def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
     return [(int(math.log10(views)), value)]
 
 
-def _estimate(values: Sequence[float], _: Place, forming: Forming) -> Estimate:
-    return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
-
-
 def _sheet_lines(item: Row) -> Iterator[SheetLine]:
     cells = {name: str(item.get(name) or "") for name in SHOWN if name != "gold"}
     yield SheetLine(cells={**cells, "gold": " / ".join(item.get("gold") or ())})
@@ -304,6 +295,6 @@ KNOWLEDGE = EvidenceTask(
     scores=_scores,
     value=lambda row, score, forming: row["scores"].get(score),
     cells=_cells,
-    estimate=_estimate,
+    estimate=lambda values, _, forming: mean_estimate(values, resamples=forming.resamples, seed=forming.seed),
     sheet=SheetForm(shown=SHOWN, questions=RATED, lines=_sheet_lines, verdict=_verdict_by_people, draw_by="system"),
 )
