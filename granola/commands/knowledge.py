@@ -162,12 +162,10 @@ class KnowledgeJudge(RowsCommand):
         sources = tuple(WordIndex(one) if encoder is None else VectorIndex(one, encoder) for one in files)
         pool = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected.append))
         return knowledge_judge.KnowledgeJudge(
-            knowledge_judge.JudgeModels(**kept),
-            prompts,
-            settings=knowledge_judge.JudgeSettings(
-                aggregation=self.aggregation, pieces=self.pieces, randoms=self.randoms, validity=self.validity,
-                baselines=self.baselines, perplexity_cut=self.perplexity_cut,
-            ),
+            models=knowledge_judge.JudgeModels(**kept),
+            prompts=prompts,
+            aggregation=self.aggregation, pieces=self.pieces, randoms=self.randoms, validity=self.validity,
+            baselines=self.baselines, perplexity_cut=self.perplexity_cut,
             evidence=ItemPieces(reference=REFERENCE in self.evidence, sources=sources),
             pool=pool or items,
             examples=pool,

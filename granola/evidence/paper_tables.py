@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Sequence
@@ -16,6 +14,7 @@ from pydantic import BaseModel
 
 from granola.base.terminal_lines import TextTable
 from granola.evidence.evidence_task import Report
+from granola.report.charts import csv_text
 from granola.scoring.statistics import Estimate, Interval
 
 PRINTED = "paper: "  # prefix for rows of the paper
@@ -117,10 +116,7 @@ class FilledTable:
 
     def csv(self) -> str:
         """CSV with a header."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerows([["system", *self.table.columns], *self.cells(intervals=False)])
-        return out.getvalue()
+        return csv_text([["system", *self.table.columns], *self.cells(intervals=False)])
 
     def to_json(self) -> dict[str, Any]:
         """JSON with estimates as shares, without `factor`; the rows of the paper as printed."""

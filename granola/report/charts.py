@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -68,16 +68,14 @@ def format_of(path: Path, asked: str = "--out") -> str:
 
 
 @contextmanager
-def figure_of(height: float = 3.0) -> Iterator[Figure]:
-    """An empty figure of `height` inches, to be drawn and saved within the block. Raises UsageError without
-    matplotlib.
-    """
+def figure_of() -> Iterator[Figure]:
+    """An empty figure, to be drawn and saved within the block. Raises UsageError without matplotlib."""
     check_drawing()
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(STYLE):
-        yield Figure(figsize=(WIDTH, height), layout="constrained")
+        yield Figure(figsize=(WIDTH, 3.0), layout="constrained")
 
 
 def figure_bytes(figure: Figure, format: str = "svg") -> bytes:
@@ -268,16 +266,22 @@ def _draw_along(axes: Axes, panel: Panel) -> None:
 
 def estimates_table(panels: Sequence[Panel]) -> bytes:
     """All points of all panels as CSV, including slices that the figure leaves out; NaN is empty."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["panel", "score", "line", "at", "value", "low", "high", "n"])
+    lines: list[Sequence[Any]] = [["panel", "score", "line", "at", "value", "low", "high", "n"]]
     for panel in panels:
         for label, line in panel.lines.items():
             for place, one in line:
-                at = escape_formula(place) if isinstance(place, str) else f"{place:g}"
+                at = place if isinstance(place, str) else f"{place:g}"
                 numbers = (one.value, one.interval.low, one.interval.high)
                 cells = ["" if math.isnan(number) else f"{number:.6f}" for number in numbers]
-                writer.writerow(
-                    [escape_formula(panel.name), escape_formula(panel.score), escape_formula(label), at, *cells, one.n]
-                )
-    return stream.getvalue().encode()
+                lines.append([panel.name, panel.score, label, at, *cells, one.n])
+    return csv_text(lines).encode()
+
+
+def csv_text(lines: Iterable[Sequence[Any]], *, raw: bool = False) -> str:
+    """Lines of cells as CSV; NaN is empty; formulas are escaped unless `raw`: see `abstraction.files.records`."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    for line in lines:
+        cells = ["" if isinstance(cell, float) and math.isnan(cell) else cell for cell in line]
+        writer.writerow(cells if raw else map(escape_formula, cells))
+    return stream.getvalue()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from abstraction.base.properties import titled
-from abstraction.files.records import escape_formula
 from granola.base.terminal_lines import Part, TextTable
+from granola.report.charts import csv_text
 from granola.scoring.aggregation import GroupScore
 from granola.scoring.metrics import Metric
 from granola.scoring.scores import ScoreReport
@@ -47,12 +45,7 @@ class Table:
         """CSV with a header; numbers unrounded, NaN empty. Unless `raw`, formulas are made harmless: see
         `abstraction.files.records`.
         """
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        for row in (self.head, *self.rows):
-            cells = ["" if isinstance(value, float) and math.isnan(value) else value for value in row]
-            writer.writerow(cells if raw else map(escape_formula, cells))
-        return stream.getvalue()
+        return csv_text((self.head, *self.rows), raw=raw)
 
 
 def shown(value: Value) -> str:

@@ -13,7 +13,6 @@ from abstraction.files.rows import TieredRow
 from granola.matching import matcher
 from granola.report.charts import (
     Panel,
-    draw_panels,
     estimates_figure,
 )
 from granola.report.figures import draw_f1, draw_gap, draw_tradeoff
@@ -138,7 +137,7 @@ def test_a_table_has_what_its_figure_shows(study: Study) -> None:
     assert {row[0] for row in tables["weights"].rows} == {"level 1", "level 2", "level 3"}
     assert tables["risk-coverage"].rows[-1][2:4] == (1.0, 0.4)
     figure = matplotlib_figure.Figure()
-    draw_panels(figure, study.figures[0].panels)
+    study.figures[0].draw(study, figure)
     assert len(figure.axes) == 2
 
 

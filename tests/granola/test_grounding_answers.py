@@ -90,7 +90,7 @@ def test_what_nobody_labelled_is_scored_by_nobody() -> None:
     (one,) = AnswerJudge(sentences=word_judge()).judge([(sample, "The bridge opened in 1999 [1].")])
     assert (one.factual(), one.factual(STRICT), one.citations) == (True, None, None)
     report = grounding_report([one], QUICK)
-    assert (report["uF"].n, report["uRAF strict"].n, report["cited pooled_f1"].n) == (1, 0, 0)
+    assert (report["uF"].n, report["uRAF strict"].n, report["cited f1_of_means"].n) == (1, 0, 0)
     odd = GroundingPassage(id="1", text="x", relevant=True, label="IRRELEVANT")
     assert (odd.is_relevant(STRICT), odd.is_relevant(WIDE)) == (False, True)
 
@@ -273,7 +273,7 @@ def test_what_systems_do_shows_in_the_scores(judged: dict[str, list[GroundingIte
     assert found["noise"]["uRAF wide"] == 0.0
     assert (found["declines"]["deflection TP"], found["declines"]["deflection FP"]) == (1.0, 1.0)
     assert (found["reference"]["deflection TP"], found["reference"]["deflection FP"]) == (1.0, 0.0)
-    assert found["reference"]["cited pooled_f1"] == found["reference"]["cited mean_f1"] == 1.0
+    assert found["reference"]["cited f1_of_means"] == 1.0
     assert math.isnan(found["relevant"]["E"])  # words do not tell whether an answer is eligible
 
 

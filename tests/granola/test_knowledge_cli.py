@@ -225,7 +225,7 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
 
     from abstraction.models.spec import open_continuations, open_entailment
     from granola.evidence.knowledge.knowledge_items import KnowledgeItem
-    from granola.evidence.knowledge.knowledge_judge import JudgeModels, JudgeSettings, KnowledgeJudge
+    from granola.evidence.knowledge.knowledge_judge import JudgeModels, KnowledgeJudge
     from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 
     sentences, evidence = ["The river is one.", "A city in the country."], ["the river", "a city of two"]
@@ -236,7 +236,7 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
     judge = KnowledgeJudge(
         JudgeModels(entailment=open_entailment(models["entailment"]), causal=causal, reader=causal),
         read_knowledge_prompts(),
-        settings=JudgeSettings(randoms=2),
+        randoms=2,
         pool=[item, *(KnowledgeItem(id=text, query="q", knowledge=text) for text in ("no", "yes yes"))],
     )
     (found,) = judge.judge([item])

@@ -15,7 +15,7 @@ from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
 from granola.evidence.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
-from granola.evidence.knowledge.knowledge_judge import AnswerForm, JudgeModels, JudgeSettings, KnowledgeJudge
+from granola.evidence.knowledge.knowledge_judge import AnswerForm, JudgeModels, KnowledgeJudge
 from granola.evidence.knowledge.knowledge_metrics import (
     Aggregation,
     RandomTexts,
@@ -120,7 +120,10 @@ def items_of(*texts: str, id_: str = "other") -> list[KnowledgeItem]:
 
 def test_random_texts_are_never_of_the_same_item_and_do_not_depend_on_order() -> None:
     own = item(knowledge="a")
-    candidates = [own.with_changes(system="s", knowledge="own too"), own.with_changes(candidate=1, knowledge="mine")]
+    candidates = [
+        own.model_copy(update={"system": "s", "knowledge": "own too"}),
+        own.model_copy(update={"candidate": 1, "knowledge": "mine"}),
+    ]
     pool = [own, *candidates, *items_of("b", "c", "d", "a", "e")]
     drawn = RandomTexts(pool, seed=1).draw(own, 3)
     assert len(set(drawn)) == 3
@@ -164,9 +167,9 @@ def judge(models: JudgeModels, *, pool: tuple[str, ...] = (), answered: bool = T
     return KnowledgeJudge(
         models,
         read_knowledge_prompts(),
-        settings=JudgeSettings(**settings),  # type: ignore[arg-type]
         pool=items_of(*pool),
         answered=answered,
+        **settings,  # type: ignore[arg-type]
     )
 
 

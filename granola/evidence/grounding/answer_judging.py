@@ -127,10 +127,9 @@ class ChatSentenceJudge:
 
     model: ChatModel
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
-    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=TEMPERATURE, max_tokens=2_000))
 
     def __post_init__(self) -> None:
-        self.sampling = sampling_of(self.model, self.sampling)
+        self.sampling = sampling_of(self.model, Sampling(temperature=TEMPERATURE, max_tokens=2_000))
 
     def signature(self) -> str:
         """`chat|model:NAME-HASH|prompt:HASH|temperature:T`; the paper's temperature is 0.2."""
@@ -255,10 +254,9 @@ class AnswerJudge:
     asks_deflection: bool = False
     language: str = "en"
     prompts: Mapping[str, Prompt] = field(default_factory=read_grounding_prompts)
-    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=TEMPERATURE, max_tokens=64))
 
     def __post_init__(self) -> None:
-        self.sampling = sampling_of(self.chat, self.sampling)
+        self.sampling = sampling_of(self.chat, Sampling(temperature=TEMPERATURE, max_tokens=64))
 
     def signature(self) -> str:
         """`SENTENCES|eligibility:MODEL@T or none|deflection:rules-LANGUAGE or model|prompts:HASH`."""

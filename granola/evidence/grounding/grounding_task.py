@@ -243,55 +243,43 @@ def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings
     return report | {f"cited {name}": estimate for name, estimate in scores.items()}
 
 
-# Precision, recall and F1 of cited passages in three ways: Table 4 prints F1 that are the harmonic mean of the printed
-# P and R, `f1_of_means` or `pooled_f1`, never `mean_f1`.
-CITATIONS = (
-    "pooled_precision", "pooled_recall", "pooled_f1", "mean_precision", "mean_recall", "f1_of_means", "mean_f1",
-)  # fmt: skip
-
-
 def citation_scores(
     counts: Sequence[CitationCounts], *, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Estimate]:
-    """The scores of CITATIONS, each over the answers for which it is defined.
+    """Precision, recall and F1 of cited passages, each over the answers for which it is defined.
 
-    An answer that cites nothing has no precision, one that should cite nothing no recall: they are left out of those
-    means, but count in the pooled scores. `f1_of_means` is 0 where no citation is right. A score that no answer
+    An answer that cites nothing has no precision, one that should cite nothing no recall. Table 4 prints F1 that are
+    the harmonic mean of the printed P and R: `f1_of_means`, 0 where no citation is right. A score that no answer
     defines is NaN with n 0.
     """
-    # By score, the number of answers for which it is undefined.
-    without = {
-        "mean_precision": sum(not one.cited for one in counts),
-        "mean_recall": sum(not one.wanted for one in counts),
-        "mean_f1": sum(not one.cited + one.wanted for one in counts),
+    defined = {
+        "mean_precision": sum(one.cited > 0 for one in counts),
+        "mean_recall": sum(one.wanted > 0 for one in counts),
+        "f1_of_means": len(counts),
     }
     scores = {}
-    for name in CITATIONS:
+    for name, n in defined.items():
         value, interval = bootstrap_estimate(
             counts, lambda kinds, numbers, name=name: _citation_score(name, kinds, numbers),  # type: ignore[misc]
             resamples=resamples, seed=seed,
         )  # fmt: skip
-        n = 0 if math.isnan(value) else len(counts) - without.get(name, 0)
-        scores[name] = Estimate(value=value, interval=interval, n=n)
+        scores[name] = Estimate(value=value, interval=interval, n=0 if math.isnan(value) else n)
     return scores
 
 
 def _citation_score(name: str, kinds: Sequence[CitationCounts], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """A score of CITATIONS for each resample. `numbers`: how often each kind of answer occurs, [resamples, kinds]."""
+    """A citation score for each resample. `numbers`: how often each kind of answer occurs, [resamples, kinds]."""
     import numpy as np
 
-    if name == "f1_of_means":
-        precision, recall = (_citation_score(f"mean_{one}", kinds, numbers) for one in ("precision", "recall"))
-        # 0 / 0 counts as 0, as no citation is right.
-        return np.where(precision + recall == 0, 0.0, divide_or_nan(2 * precision * recall, precision + recall))
     right, cited, wanted = np.array(kinds, dtype=np.float64).T
-    how, _, what = name.partition("_")
-    above, below = {
-        "precision": (right, cited), "recall": (right, wanted), "f1": (2 * right, cited + wanted)
-    }[what]  # fmt: skip
-    if how == "pooled":
-        return divide_or_nan(numbers @ above, numbers @ below)
-    return mean_of([None if math.isnan(one) else one for one in divide_or_nan(above, below)])(numbers)
+    precision, recall = (
+        mean_of([None if math.isnan(share) else share for share in divide_or_nan(right, below)])(numbers)
+        for below in (cited, wanted)
+    )
+    if name != "f1_of_means":
+        return precision if name == "mean_precision" else recall
+    # 0 / 0 counts as 0, as no citation is right.
+    return np.where(precision + recall == 0, 0.0, divide_or_nan(2 * precision * recall, precision + recall))
 
 
 def band_of(share: float, bands: Sequence[float] = THIRDS) -> str:

@@ -60,15 +60,6 @@ class KnowledgeItem(RowModel):
     views: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     read_from: str = Field(default="", exclude=True)
 
-    @property
-    def key(self) -> tuple[str, str, int]:
-        """The key of a text in its file: system, id, candidate."""
-        return self.system, self.id, self.candidate
-
-    def with_changes(self, **changes: Any) -> KnowledgeItem:
-        """A copy of the item with other values in these fields."""
-        return self.model_copy(update=changes)
-
     def to_json(self) -> dict[str, Any]:
         """The item as a JSON object without empty fields except `knowledge`."""
         return {**self.model_dump(mode="json", exclude_defaults=True), "knowledge": self.knowledge}
@@ -93,7 +84,7 @@ def parse_item(record: Record) -> KnowledgeItem:
     handed_on = record.data.keys() - {"schema_version", "question" if "query" in record.data else ""}
     data = {name: value for name, value in record.data.items() if name in handed_on}
     item = KnowledgeItem.of(Record(source=record.source, data=data))
-    return item.with_changes(read_from=record.source)
+    return item.model_copy(update={"read_from": record.source})
 
 
 def _read_lines(path: Path | str) -> Iterator[Record]:

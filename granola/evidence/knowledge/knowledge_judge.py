@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -48,24 +48,7 @@ class AnswerForm(StrEnum):
     OPEN = "open"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JudgeSettings:
-    """`pieces`: of evidence per sentence. `randoms`: u in the paper, the number of random texts. `baselines`: whether
-    to score those too.
-
-    `perplexity_cut`: see `sentence_coherence`.
-    """
-
-    aggregation: Aggregation = Aggregation.MIN
-    pieces: int = PIECES
-    randoms: int = 4
-    validity: AnswerForm = AnswerForm.SPAN
-    baselines: bool = False
-    perplexity_cut: float | None = None
-    seed: int = 0
-    language: str = "en"
-
-
+SEED, LANGUAGE = 0, "en"  # of drawing random texts, and of splitting a text into sentences
 PARTS_OF_MODELS = ("entailment", "relevance", "causal", "reader", "coherence")  # the fields of JudgeModels
 
 
@@ -113,45 +96,45 @@ class ScoredKnowledge:
         return record | ({"notes": self.notes} if self.notes else {})
 
 
+@dataclass
 class KnowledgeJudge:
-    """Judges items with models and evidence; a score depends only on its item, the pool and the settings."""
+    """Judges items with models and evidence; a score depends only on its item, the pool and the settings.
 
-    def __init__(
-        self,
-        models: JudgeModels,
-        prompts: Mapping[str, Prompt],
-        *,
-        settings: JudgeSettings | None = None,
-        evidence: ItemPieces | None = None,
-        pool: Sequence[KnowledgeItem] = (),
-        examples: Sequence[KnowledgeItem] = (),
-        answered: bool = True,
-    ) -> None:
-        """`pool` are the items from whose texts random ones are drawn, usually all items.
+    `pool` are the items from whose texts random ones are drawn, usually all items. `examples` are put before each item
+    where a model continues a text: with the right knowledge for informativeness, with the gold answer for helpfulness;
+    an item is no example for itself. `answered`: whether to judge answers, a missing one as the worst; False where no
+    item has an answer. `pieces`: of evidence per sentence. `randoms`: u in the paper, the number of random texts.
+    `baselines`: whether to score those too. `perplexity_cut`: see `sentence_coherence`.
+    """
 
-        `examples` are put before each item where a model continues a text: with the right knowledge for
-        informativeness, with the gold answer for helpfulness; an item is no example for itself. `answered`: whether to
-        judge answers, a missing one as the worst; False where no item has an answer.
-        """
-        self.models, self.settings = models, settings or JudgeSettings()
-        self._prompts = prompts
-        self._evidence = evidence or ItemPieces()
-        self._pool = RandomTexts(pool, seed=self.settings.seed)
-        self._examples = examples
-        self._answered = answered
+    models: JudgeModels
+    prompts: Mapping[str, Prompt]
+    _: KW_ONLY
+    evidence: ItemPieces = field(default_factory=ItemPieces)
+    pool: Sequence[KnowledgeItem] = ()
+    examples: Sequence[KnowledgeItem] = ()
+    answered: bool = True
+    aggregation: Aggregation = Aggregation.MIN
+    pieces: int = PIECES
+    randoms: int = 4
+    validity: AnswerForm = AnswerForm.SPAN
+    baselines: bool = False
+    perplexity_cut: float | None = None
+
+    def __post_init__(self) -> None:
+        self.random_texts = RandomTexts(self.pool, seed=SEED)
 
     @property
     def identity(self) -> dict[str, Any]:
         """Everything that scores depend on besides the items."""
-        settings = self.settings
         return {
             "models": self.models.identities,
-            "evidence": dict(self._evidence.identity),
-            "prompts": hash_of(self._prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
-            "aggregation": str(settings.aggregation), "pieces": settings.pieces, "randoms": settings.randoms,
-            "validity": str(settings.validity), "seed": settings.seed, "language": settings.language,
-            **({} if settings.perplexity_cut is None else {"perplexity_cut": settings.perplexity_cut}),
-            **({"examples": [item.id for item in self._examples]} if self._examples else {}),
+            "evidence": dict(self.evidence.identity),
+            "prompts": hash_of(self.prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
+            "aggregation": str(self.aggregation), "pieces": self.pieces, "randoms": self.randoms,
+            "validity": str(self.validity), "seed": SEED, "language": LANGUAGE,
+            **({} if self.perplexity_cut is None else {"perplexity_cut": self.perplexity_cut}),
+            **({"examples": [item.id for item in self.examples]} if self.examples else {}),
         }  # fmt: skip
 
     @property
@@ -164,7 +147,7 @@ class KnowledgeJudge:
         # All scores of one model are computed together, to fill its batches.
         work = [
             ScoredKnowledge(
-                item=one, sentences=split_sentences(one.knowledge, self.settings.language),
+                item=one, sentences=split_sentences(one.knowledge, LANGUAGE),
                 notes=[] if one.knowledge.strip() else ["the knowledge is empty"],
             )
             for one in items
@@ -177,7 +160,7 @@ class KnowledgeJudge:
         self._informativeness(work)
         self._helpfulness(work)
         self._validity(work)
-        if self.settings.baselines:
+        if self.baselines:
             self._baselines(work)
         return work
 
@@ -185,14 +168,14 @@ class KnowledgeJudge:
         model = self.models.entailment
         if model is None:
             return
-        pieces = [self._evidence.pieces(task.item, task.sentences, self.settings.pieces) for task in work]
+        pieces = [self.evidence.pieces(task.item, task.sentences, self.pieces) for task in work]
         texts = [text for task in work for text in task.sentences]
         whole = iter(judge_sentences(texts, [own for found in pieces for own in found], model))
         for task in work:
             task.judged = [next(whole) for _ in task.sentences]
             if lacking := sum(sentence.piece is None for sentence in task.judged):
                 task.notes.append(f"{lacking} of {len(task.judged)} sentences without evidence")
-            vector = aggregate_vectors([sentence.vector for sentence in task.judged], self.settings.aggregation)
+            vector = aggregate_vectors([sentence.vector for sentence in task.judged], self.aggregation)
             task.label = likeliest_label(vector)
             task.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
 
@@ -202,8 +185,7 @@ class KnowledgeJudge:
             for task, scores in zip(work, scores_per_item(self.models.causal, asked), strict=True):
                 if any(math.isnan(each.mean) for each in scores):
                     task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
-                cut = self.settings.perplexity_cut
-                task.scores["coherence_sentence"] = sentence_coherence(scores, perplexity_cut=cut)
+                task.scores["coherence_sentence"] = sentence_coherence(scores, perplexity_cut=self.perplexity_cut)
         paragraphs = [[task.sentences] * bool(task.sentences) for task in work]
         _set_scores("coherence_paragraph", work, self.models.coherence, paragraphs)
         for task in work:
@@ -214,8 +196,8 @@ class KnowledgeJudge:
     def _informativeness(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.causal is None:
             return
-        prompt = self._prompts[GIVEN_QUERY.name]
-        shown = [(one, one.reference or one.knowledge) for one in self._examples]
+        prompt = self.prompts[GIVEN_QUERY.name]
+        shown = [(one, one.reference or one.knowledge) for one in self.examples]
         asked = []
         for task in work:
             text = prompt_as_text(prompt, _slot_values(task.item), _demonstrations(task.item, shown))
@@ -244,20 +226,20 @@ class KnowledgeJudge:
         """The gold answer as continuation of the item's own text, then of random ones; [] without a gold answer."""
         if not item.gold:
             return []
-        prompt = self._prompts[GIVEN_KNOWLEDGE.name]
-        before = _demonstrations(item, [(one, next(iter(one.gold), "")) for one in self._examples])
-        texts = [item.knowledge, *self._pool.draw(item, self.settings.randoms)]
+        prompt = self.prompts[GIVEN_KNOWLEDGE.name]
+        before = _demonstrations(item, [(one, next(iter(one.gold), "")) for one in self.examples])
+        texts = [item.knowledge, *self.random_texts.draw(item, self.randoms)]
         return [
             Continuation(prompt_as_text(prompt, _slot_values(item, text), before), f" {item.gold[0]}") for text in texts
         ]
 
     def _validity(self, work: Sequence[ScoredKnowledge]) -> None:
-        if self.models.entailment is None or not self._answered:
+        if self.models.entailment is None or not self.answered:
             return
         asked = [self._answer_pairs(task.item) for task in work]
         for task, vectors in zip(work, scores_per_item(self.models.entailment, asked), strict=True):
             shares = [vector.entailed for vector in vectors if is_number(vector)]
-            if self.settings.validity is AnswerForm.SPAN and not task.item.gold:
+            if self.validity is AnswerForm.SPAN and not task.item.gold:
                 task.scores["validity"] = None
                 task.notes.append("validity: no gold answer")
                 continue
@@ -271,9 +253,9 @@ class KnowledgeJudge:
         """
         if not item.answer.strip():
             return []
-        if self.settings.validity is AnswerForm.SPAN:
+        if self.validity is AnswerForm.SPAN:
             return [TextPair(f"{item.query} {gold}", f"{item.query} {item.answer}") for gold in item.gold]
-        (pieces,) = self._evidence.pieces(item, [item.answer], self.settings.pieces)
+        (pieces,) = self.evidence.pieces(item, [item.answer], self.pieces)
         return [TextPair(piece, item.answer) for piece in pieces]
 
     def _baselines(self, work: Sequence[ScoredKnowledge]) -> None:
@@ -282,7 +264,7 @@ class KnowledgeJudge:
             if item.reference.strip():
                 task.scores["he_negated"] = hallucinated_entities(task.sentences, item.reference)
                 task.scores["knowledge_f1"] = token_f1(item.knowledge, item.reference)
-            if item.gold and self._answered:
+            if item.gold and self.answered:
                 task.scores["answer_em"] = float(normalise(item.answer) in map(normalise, item.gold))
                 task.scores["answer_f1"] = best_f1(item.answer, item.gold)
         if self.models.entailment is None:
@@ -296,7 +278,7 @@ class KnowledgeJudge:
             # A pair without numbers counts as not verified: a failed model must not look like support.
             whole, *parts = [one if is_number(one) else UNVERIFIED for one in vectors] or [UNVERIFIED]
             task.scores["entailment_ratio"] = whole.entailed
-            task.scores["nli_decompose"] = aggregate_vectors(parts, self.settings.aggregation).entailed
+            task.scores["nli_decompose"] = aggregate_vectors(parts, self.aggregation).entailed
 
 
 def _set_scores(name: str, work: Sequence[ScoredKnowledge], model: Any, asked: Sequence[Sequence[Any]]) -> None:

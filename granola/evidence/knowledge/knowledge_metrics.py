@@ -101,7 +101,7 @@ class RandomTexts:
     def draw(self, item: KnowledgeItem, number: int) -> list[str]:
         """`number` different texts of other items; all of them where there are fewer."""
         # One generator per item, so that a draw does not depend on other items.
-        source = random.Random(f"{self._seed}\0{item.key!r}")
+        source = random.Random(f"{self._seed}\0{(item.system, item.id, item.candidate)!r}")
         # Drawing so many leaves `number` texts even if all texts of this id are among them.
         enough = min(len(self._texts), number + self._texts_of[item.id] + 1)
         texts = (self._texts[at] for at in source.sample(range(len(self._texts)), enough))

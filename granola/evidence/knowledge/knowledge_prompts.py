@@ -96,7 +96,7 @@ def generate_texts(
         for number, completion in enumerate(result.completions):
             if is_knowledge:
                 text, reference = visible_text(completion.text), item.reference or item.knowledge
-                yield item.with_changes(knowledge=text, reference=reference, candidate=number)
+                yield item.model_copy(update={"knowledge": text, "reference": reference, "candidate": number})
             else:
                 answer = read_reply(completion.text).answer.strip()
-                yield item.with_changes(answer=answer, candidate=number or item.candidate)
+                yield item.model_copy(update={"answer": answer, "candidate": number or item.candidate})
