@@ -116,7 +116,7 @@ class FilledTable:
 
     def csv(self) -> str:
         """CSV with a header."""
-        return csv_text([["system", *self.table.columns], *self.cells(intervals=False)])
+        return csv_text([["system", *self.table.columns], *self.cells(intervals=False)], raw=True)
 
     def to_json(self) -> dict[str, Any]:
         """JSON with estimates as shares, without `factor`; the rows of the paper as printed."""

@@ -208,8 +208,23 @@ class VerdictRows:
         panels = []
         for field in plan.x:
             along = self.task.along(field, plan.y[0])
-            if lines := self._slices_along(along, plan):
-                panels.append(_panel(along, plan.y, lines))
+            lines = self._slices_along(along, plan)
+            if not lines:
+                continue
+            has_names = any(isinstance(place, str) for line in lines.values() for place, _ in line)
+            ends = [end for line in lines.values() for _, one in line for end in (one.interval.low, one.interval.high)]
+            score = plan.y[0] if len(plan.y) == 1 else "score"
+            panels.append(
+                Panel(
+                    name=along,
+                    across=along.replace("_", " ") if has_names else _TITLES.get(along, along),
+                    score=f"{score} of a sentence" if along == "sentences" else score,
+                    lines=lines,
+                    # Only shares are drawn on an axis from 0 to 1; `end == end` excludes NaN.
+                    is_share=all(0 <= end <= 1 for end in ends if end == end),
+                    is_logarithmic=along == "size",
+                )
+            )
         if panels:
             return panels
         fields = dict.fromkeys(
@@ -242,21 +257,6 @@ class VerdictRows:
             return make([value for _, value in own], own[0][0], self.forming)
 
         return {line: list(by_slice(own, estimate).items()) for line, own in values.items()}
-
-
-def _panel(along: str, scores: Sequence[str], lines: Mapping[str, Sequence[tuple[Place, Estimate]]]) -> Panel:
-    has_names = any(isinstance(place, str) for line in lines.values() for place, _ in line)
-    ends = [end for line in lines.values() for _, one in line for end in (one.interval.low, one.interval.high)]
-    score = scores[0] if len(scores) == 1 else "score"
-    return Panel(
-        name=along,
-        across=along.replace("_", " ") if has_names else _TITLES.get(along, along),
-        score=f"{score} of a sentence" if along == "sentences" else score,
-        lines=lines,
-        # Only shares are drawn on an axis from 0 to 1; `end == end` excludes NaN.
-        is_share=all(0 <= end <= 1 for end in ends if end == end),
-        is_logarithmic=along == "size",
-    )
 
 
 POOLED = "pooled by majority"  # prefix of the judge in pooled rows

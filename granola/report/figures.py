@@ -29,7 +29,7 @@ from granola.report.charts import (
 )
 from granola.report.score_page import render
 from granola.report.score_tables import distribution_columns
-from granola.report.study import Study
+from granola.report.study import PanelFigure, Study
 from granola.scoring.metrics import informativeness_weight
 from kg.base.files import atomic_path
 
@@ -66,8 +66,9 @@ def drawings(study: Study) -> list[DrawnFigure]:
     check_drawing()
     import matplotlib
 
+    plans: tuple[_Plan | PanelFigure, ...] = (*_OWN, *study.figures)
     drawn = []
-    for plan in (*_OWN, *study.figures):
+    for plan in plans:
         with figure_of() as figure:
             if not plan.draw(study, figure):
                 continue

@@ -46,9 +46,7 @@ ONE_PASSAGE_KINDS = ("words", "nli", "autois")
 
 # Accepted wordings of each verdict in replies of judges.
 GRADE_WORDINGS: Mapping[str, Sequence[str]] = {
-    AnswerVerdict.NO_ISSUES: ("no issues", "no issue", "no issue(s)"),
-    AnswerVerdict.MINOR: ("minor issues", "minor issue", "minor issue(s)"),
-    AnswerVerdict.MAJOR: ("major issues", "major issue", "major issue(s)"),
+    grade: (grade.value, *(f"{grade.removesuffix('s')}{plural}" for plural in ("", "(s)"))) for grade in AnswerVerdict
 }
 SENTENCE_WORDINGS = {
     SentenceVerdict.SUPPORTED: ("supported",),
