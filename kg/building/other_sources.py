@@ -24,7 +24,6 @@ from kg.errors import SelectionError, SnapshotError
 from kg.store.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
-    from kg.reading.entity_json import Reject
     from kg.web.client import RetryDelays
 
 CACHE_SUFFIX = ".cache"
@@ -177,7 +176,7 @@ def build_from_sparql(
             **({"names_not_found": source.not_found} if source.not_found else {}),
         }
 
-    return _build_online(asked.url, source.entities, found, facts, out, settings, source.rejects)
+    return _build_online(asked.url, source.entities, found, facts, out, settings)
 
 
 def _build_online(
@@ -187,7 +186,6 @@ def _build_online(
     facts: Callable[[], Mapping[str, Any]],
     out: Path,
     settings: BuildSettings,
-    rejects: Sequence[Reject] = (),
 ) -> Report:
     """Fetch the entities of a scope, those `found` for it and those reached, and build a snapshot.
 
@@ -216,7 +214,6 @@ def _build_online(
         return Origin(
             sources=[{"name": url, "size": None, "modified": None, "sha256": None}],
             scope=scope,
-            rejects=[(url, reject) for reject in rejects],
             facts=known,
             redirects=redirects,
             warnings=[warning] if lacking else (),

@@ -9,7 +9,7 @@ the order recorded in triples of our own (`kg.reading.rdf_vocabulary.places`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
@@ -19,7 +19,6 @@ from urllib.parse import unquote
 import orjson
 
 from kg.base.model import ENTITY_ID, TimeValue
-from kg.reading.entity_json import Reject
 from kg.reading.rdf_vocabulary import (
     ABSENT,
     BARE_NUMBER,
@@ -43,7 +42,7 @@ from kg.reading.rdf_vocabulary import (
     language_code,
     time_of,
 )
-from kg.reading.snaks import by_number, finite_number, shortened, whole_number
+from kg.reading.snaks import by_number, finite_number, whole_number
 
 # Values in RDF, as simple literals or as nodes -> the snaks of a JSON dump.
 #
@@ -96,15 +95,9 @@ def snaks_of(
     for term in dict.fromkeys(simple):
         # Values with a node have a simple form too; other kinds of value have no node.
         if not has_nodes or term.datatype not in _OF_NODES:
-            snaks.append((_key(term), snak_of(prop, term, datatype)))
+            key = f"{term.value}@{term.language or ''}" if term.kind == "literal" else term.value
+            snaks.append((UNKNOWN if _is_unknown(term) else key, snak_of(prop, term, datatype)))
     return snaks
-
-
-def _key(term: Term) -> str:
-    """The sort key of a simple value among qualifiers."""
-    if _is_unknown(term):
-        return UNKNOWN
-    return f"{term.value}@{term.language or ''}" if term.kind == "literal" else term.value
 
 
 def _is_unknown(term: Term) -> bool:
@@ -248,15 +241,11 @@ def property_datatype(facts: Facts) -> str | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Assembled:
-    """One entity's object (None: the source only mentions it), its target if merged, whether any value is truthy.
-
-    `rejects`: facts that the object cannot represent, for its reader to reject.
-    """
+    """One entity's object (None: the source only mentions it), its target if merged, whether any value is truthy."""
 
     data: dict[str, Any] | None
     merged_into: str | None = None
     truthy: bool = False
-    rejects: tuple[Reject, ...] = ()
 
 
 def assemble(
@@ -280,11 +269,12 @@ def assemble(
             direct.setdefault(absent, []).append(None)
         elif term.kind == "literal" or predicate not in TERMS:
             said.setdefault(predicate, []).append(term)
-    rejects: list[Reject] = []
-    merged_into = _merged_into(entity_id, said.get(SAME_AS, ()), rejects)
+    # Other addresses are of the same thing elsewhere.
+    same = [name for term in said.get(SAME_AS, ()) if ENTITY_ID.match(name := term.value.removeprefix(ENTITY))]
+    merged_into = same[-1] if same else None
     is_typed = any(term.value in _KINDS for term in said.get(RDF_TYPE, ()))
     if not (claims or direct or is_typed or not _OF_ITSELF.isdisjoint(said)):
-        return Assembled(data=None, merged_into=merged_into, rejects=tuple(rejects))
+        return Assembled(data=None, merged_into=merged_into)
     aliases: dict[str, set[str]] = {}
     for term in said.get(ALIAS, ()):
         aliases.setdefault(language_code(term.language or "mul"), set()).add(term.value)
@@ -302,7 +292,7 @@ def assemble(
             for code, texts in sorted(aliases.items())
         },
         "claims": {},
-        "sitelinks": {str(number): {} for number in range(_sitelinks(entity_id, said, rejects))},
+        "sitelinks": {str(number): {} for number in range(_sitelinks(said))},
     }
     if entity_id[0] == "P" and (datatype := property_datatype(facts)) is not None:
         out["datatype"] = datatype
@@ -316,10 +306,15 @@ def assemble(
             keyed = zip(zip((one["id"] for one in stated), unique, strict=True), stated, strict=True)
             out["claims"][prop] = in_places(keyed, statement_order.get(prop))
         else:
-            truthy = _truthy(prop, direct[prop], datatypes.get(prop))
+            datatype = datatypes.get(prop)
+            truthy: list[dict[str, Any]] = []
+            for value in dict.fromkeys(direct[prop]):
+                snak = snak_of(prop, value, datatype) if value else {"snaktype": "novalue", "property": prop}
+                snak |= {} if datatype is None else {"datatype": datatype}
+                truthy.append({"type": "statement", "rank": "normal", "mainsnak": snak})
             out["claims"][prop] = sorted(truthy, key=partial(orjson.dumps, option=orjson.OPT_SORT_KEYS))
     has_truthy = not direct.keys() <= claims.keys()
-    return Assembled(data=out, merged_into=merged_into, truthy=has_truthy, rejects=tuple(rejects))
+    return Assembled(data=out, merged_into=merged_into, truthy=has_truthy)
 
 
 def _texts(said: Mapping[str, list[Term]], *predicates: str) -> dict[str, str]:
@@ -332,33 +327,17 @@ def _texts(said: Mapping[str, list[Term]], *predicates: str) -> dict[str, str]:
     return texts
 
 
-def _merged_into(entity_id: str, same: Iterable[Term], rejects: list[Reject]) -> str | None:
-    merged_into = None
-    for term in same:
-        target = term.value.removeprefix(ENTITY)
-        if ENTITY_ID.match(target):
-            merged_into = target
-        elif target != term.value:  # other addresses are of the same thing elsewhere
-            detail = shortened(f"{target} is no item or property to be merged into", 80)
-            rejects.append(Reject(reason="bad-redirect", detail=detail, entity=entity_id))
-    return merged_into
-
-
 def _novalue_property(kind: Term) -> str | None:
     """The property that an rdf:type of "no value" names, None for other types."""
     role, prop = _claim(kind.value) or (None, None)
     return prop if role == "novalue/" else None
 
 
-def _sitelinks(entity_id: str, said: Mapping[str, list[Term]], rejects: list[Reject]) -> int:
-    """The number of sitelinks, stated or else counted; a stated value that is no such number is rejected."""
-    if SITELINKS in said:
-        told = min(term.value for term in said[SITELINKS])
-        if (count := whole_number(told, _MOST_SITELINKS)) is not None:
-            return count
-        detail = f"{shortened(told, 40)!r} is no number of sitelinks from 0 to {_MOST_SITELINKS}"
-        rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=entity_id))
-    return len({term.value for term in said.get(ABOUT, ())})
+def _sitelinks(said: Mapping[str, list[Term]]) -> int:
+    """The number of sitelinks, stated, or else that of the pages about the entity."""
+    numbers = (whole_number(term.value, _MOST_SITELINKS) for term in said.get(SITELINKS, ()))
+    stated = [number for number in numbers if number is not None]
+    return min(stated) if stated else len({term.value for term in said.get(ABOUT, ())})
 
 
 def _by_language(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -411,11 +390,3 @@ def _statement(
             by_property.setdefault(snak["property"], []).append(snak)
         out |= {"qualifiers": by_property, "qualifiers-order": list(by_property)}
     return out
-
-
-def _truthy(prop: str, values: Iterable[Term | None], datatype: str | None) -> Iterator[dict[str, Any]]:
-    for term in dict.fromkeys(values):
-        snak = snak_of(prop, term, datatype) if term is not None else {"snaktype": "novalue", "property": prop}
-        if datatype is not None:
-            snak["datatype"] = datatype
-        yield {"type": "statement", "rank": "normal", "mainsnak": snak}

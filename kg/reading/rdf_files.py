@@ -23,7 +23,6 @@ from kg.reading.dump import EXCERPT, STDIN, file_facts, opened
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, assemble, is_read, property_datatype
 from kg.reading.rdf_vocabulary import DATA, ENTITY, NAMESPACES, Facts, Kind, Term, language_code
-from kg.reading.snaks import shortened
 from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 
 ENDINGS = ("nt", "nq", "ttl", "n3", "rdf", "xml", "trig", "jsonld")  # endings that pyoxigraph recognises
@@ -67,19 +66,17 @@ class RDFReading:
             for path in self.paths:
                 for triple in self._triples(path):
                     gathering.add(*triple)
-            names = ", ".join(str(source["name"]) for source in self.sources)
             count = 0
             for assembled_id, facts in gathering.about():
                 assembled = assemble(assembled_id, facts, gathering.node, gathering.datatypes)
-                self.rejects += [(names, reject) for reject in assembled.rejects]
                 if assembled.merged_into is not None and assembled.merged_into != assembled_id:
                     self.redirects[assembled_id] = assembled.merged_into
                 if assembled.data is not None:
                     self.truthy |= assembled.truthy
                     count += 1
                     yield assembled.data
-            self.rejects += [(names, reject) for reject in gathering.rejects]
         if not count:
+            names = ", ".join(str(source["name"]) for source in self.sources)
             raise SourceError(f"{names}: no entity of WikiData in it; subjects are like {ENTITY}Q42")
 
     def _triples(self, path: str) -> Iterator[Triple]:
@@ -214,8 +211,7 @@ class _Stream:
 class _Gathering:
     """Triples by the entity or node that they are about, in a temporary database.
 
-    `datatypes`: of the properties that the triples declare. `rejects`: subjects that are named like entities and are
-    none.
+    `datatypes`: of the properties that the triples declare.
     """
 
     def __init__(self, path: Path, languages: frozenset[str] | None = None) -> None:
@@ -231,7 +227,6 @@ class _Gathering:
         self._facts: list[Any] = []  # consecutive facts of one subject
         self._rows: list[tuple[int | str, bytes]] = []
         self.datatypes: dict[str, str | None] = {}
-        self.rejects: list[Reject] = []
 
     def __enter__(self) -> _Gathering:
         return self
@@ -269,8 +264,6 @@ class _Gathering:
             self._rows.append((subject if number is None else number, orjson.dumps(facts)))
             if number is not None and number < 0 and any(fact[0] == PROPERTY_TYPE for fact in facts):
                 self.datatypes[name] = property_datatype(_terms(facts))
-        elif name != subject and name[:1] in ("Q", "P"):
-            self.rejects.append(Reject(reason="bad-id", detail=shortened(f"{name} is no item or property id", 120)))
         if len(self._rows) >= _BATCH:
             self._flush()
 

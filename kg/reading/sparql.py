@@ -19,7 +19,6 @@ import orjson
 from kg.base.model import ENTITY_ID
 from kg.base.terms import normalise
 from kg.errors import BadAnswerError, ServiceError, SourceError, TimeLimitError
-from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, Assembled, assemble, is_read, property_datatype
 from kg.reading.rdf_vocabulary import ENTITY, NAMESPACES, VALUE_PARTS, Term, language_tags
 from kg.reading.snaks import whole_number
@@ -151,8 +150,8 @@ def _term(value: Mapping[str, str]) -> Term:
 class SPARQLEntities:
     """Entity objects by id. `languages`: the languages of the terms to request, None for all.
 
-    After reading: `truthy`, whether any statement came without rank and qualifiers; `rejects`, facts that entity
-    objects cannot represent; and `not_found`, requested names that no entity there has.
+    After reading: `truthy`, whether any statement came without rank and qualifiers; and `not_found`, requested names
+    that no entity there has.
     """
 
     def __init__(self, endpoint: Endpoint, *, languages: Iterable[str] | None = None) -> None:
@@ -164,7 +163,6 @@ class SPARQLEntities:
             self._filter = f"FILTER(?p NOT IN ({_TERMS}) || LCASE(LANG(?o)) IN ({listed}))"
         self._datatypes: dict[str, str | None] = {}
         self.truthy = False
-        self.rejects: list[Reject] = []
         self.not_found: list[str] = []
 
     @cached_property
@@ -202,7 +200,6 @@ class SPARQLEntities:
                 one = assemble(entity_id, of_it, lambda name, of=nodes: of.get(name, ()), self._datatypes)  # type: ignore[misc]
                 found[entity_id] = one
                 self.truthy |= one.truthy
-                self.rejects += one.rejects
         return found
 
     def _read_facts(self, ids: Sequence[str]) -> tuple[_Grouped, _Grouped]:
