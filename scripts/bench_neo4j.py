@@ -25,7 +25,7 @@ from pathlib import Path
 
 from measuring import GRANOLA, ROOT, arguments, relation_files, sample_snapshot
 
-from kg.store.neo4j_push import PushProgress, push
+from kg.store.neo4j_push import push
 
 
 @contextmanager
@@ -55,8 +55,8 @@ def pushes(snapshot: Path, script: Path) -> None:
     statements, related = connection.execute("SELECT count(*), sum(type = 2) FROM statement").fetchone()
     began: dict[str, float] = {}
 
-    def note(state: PushProgress) -> None:
-        began.setdefault(state.phase, time.perf_counter())
+    def note(phase: str, *_: int) -> None:
+        began.setdefault(phase, time.perf_counter())
 
     with fresh(script) as address:
         first = timed(lambda: push(snapshot, address, progress=note))

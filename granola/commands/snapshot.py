@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kg.export.snapshot_diff import SnapshotDifference
     from kg.export.spark_tables import SparkReport
     from kg.export.verification import Verification
-    from kg.store.neo4j_push import Pushed, PushProgress
+    from kg.store.neo4j_push import Pushed
 
 __all__ = [
     "SnapshotBuild", "SnapshotDiff", "SnapshotExport", "SnapshotInfo", "SnapshotPush", "SnapshotSpark",
@@ -114,7 +114,7 @@ def _selection(selection: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotVerify(Command["Verification"]):
-    """Check a snapshot: the file's pages, its counts, its content against its id, and its names.
+    """Check a snapshot: the file's pages, its counts, and its content against its id.
 
     A mirror is compared with the snapshot file that it was made from: all counts, and a sample of entities.
 
@@ -182,8 +182,8 @@ class SnapshotPush(Command["Pushed"]):
 
         with phase_progress("connecting") as show:
 
-            def tell(state: PushProgress) -> None:
-                show(state.phase, state.done, state.total, f"{state.done:,}")
+            def tell(phase: str, done: int, total: int) -> None:
+                show(phase, done, total, f"{done:,}")
 
             return push(self.snapshot, self.address, replace=self.replace, progress=tell)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -128,41 +128,35 @@ class Ingester:
     def drop_unused_properties(self, asked: IdSet, keys: Iterable[str]) -> None:
         """Take out the properties that nobody asked for and no statement or qualifier of the others uses."""
         run = self._connection.execute
-        run("CREATE TEMP TABLE IF NOT EXISTS asked (id INTEGER PRIMARY KEY)")
-        run("DELETE FROM temp.asked")
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO temp.asked VALUES (?)", ((number,) for number in asked if number < 0)
-        )
+        wanted = [number for number in asked if number < 0]
         if names := sorted(keys):
             self._connection.create_function("normalise", 1, normalise_anew, deterministic=True)
-            run(
-                "INSERT OR IGNORE INTO temp.asked SELECT entity FROM term WHERE entity < 0"
-                f" AND kind <> {schema.DESCRIPTION} AND normalise(text) IN (SELECT value FROM json_each(?))",
+            named = run(
+                f"SELECT entity FROM term WHERE entity < 0 AND kind <> {schema.DESCRIPTION}"
+                " AND normalise(text) IN (SELECT value FROM json_each(?))",
                 (orjson.dumps(names).decode(),),
             )
-        counted = "(subject > 0 OR subject IN (SELECT id FROM temp.asked))"
+            wanted += [number for (number,) in named]
+        counted = "(subject > 0 OR subject IN (SELECT value FROM json_each(?1)))"
         unused = run(
-            "SELECT id FROM entity WHERE id < 0 AND id NOT IN (SELECT id FROM temp.asked)"
+            "SELECT id FROM entity WHERE id < 0 AND id NOT IN (SELECT value FROM json_each(?1))"
             f" AND -id NOT IN (SELECT property FROM statement WHERE {counted})"
             " AND -id NOT IN (SELECT json_extract(one.value, '$[0]') FROM statement, json_each(qualifiers) AS one"
-            f" WHERE qualifiers IS NOT NULL AND {counted})"
+            f" WHERE qualifiers IS NOT NULL AND {counted})",
+            (orjson.dumps(wanted).decode(),),
         ).fetchall()
         self._count([number for (number,) in unused])
         self.drop(number for (number,) in unused)
 
-    def _count(self, numbers: Iterable[int]) -> None:
+    def _count(self, numbers: Sequence[int]) -> None:
         """Add what these entities in the snapshot state to the tally."""
-        run = self._connection.execute
         self.tally.spill()
-        run("CREATE TEMP TABLE IF NOT EXISTS again (id INTEGER PRIMARY KEY)")
-        run("DELETE FROM temp.again")
-        self._connection.executemany("INSERT INTO temp.again VALUES (?)", ((number,) for number in numbers))
         for value, where in (("value", f"type = {schema.ENTITY}"), ("0", f"type <> {schema.NOVALUE}")):
-            run(
+            self._connection.execute(
                 f"INSERT INTO notes.tally SELECT property, {value} AS target, count(DISTINCT subject)"
-                " FROM statement JOIN temp.again ON subject = again.id"
-                f" WHERE rank > 0 AND {where} GROUP BY property, target"
-                " ON CONFLICT DO UPDATE SET n = n + excluded.n"
+                f" FROM statement WHERE subject IN (SELECT value FROM json_each(?)) AND rank > 0 AND {where}"
+                " GROUP BY property, target ON CONFLICT DO UPDATE SET n = n + excluded.n",
+                (orjson.dumps(numbers).decode(),),
             )
 
     def frequent(self, prop: str, most: int) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from kg.building.extraction import BlockRows, ExtractionPlan
 from kg.building.ingestion import Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
 from kg.errors import SelectionError, SnapshotError, SourceError
-from kg.reading.dump import STDIN, opened, unclosed
+from kg.reading.dump import STDIN, opened
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
 
@@ -217,7 +217,11 @@ class _BuildJob:
         asked = sorted(set(settings.get("languages") or ()))
         unheard = [code for code in asked if self.work.connection.execute(label, (code,)).fetchone() is None]
         warnings = [
-            *(unclosed(name) for name in reading.unclosed),
+            *(
+                f"{name}: the array that it opens is never closed, though its lines are whole: a piece of a dump,"
+                " or cut short"
+                for name in reading.unclosed
+            ),
             *(f"no selected entity has a label in language {code!r}; is the code right?" for code in unheard),
             *ingester.unmet(asked_for.ids),
             *(f"nothing read is an instance of {class_id} or of a class below; is the id right?" for class_id in idle),

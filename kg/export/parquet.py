@@ -25,8 +25,8 @@ from kg.reading.parquet_tables import (
 )
 from kg.store.sqlite import SQLiteStore
 
-_ROWS = 100_000  # rows of a row group, which are in memory until it is written
-_BATCH = 1000  # entities at a time
+_ROWS = 100_000  # rows of a row group of a table that is not about entities
+_BATCH = 5_000  # entities at a time, whose rows are a row group of each table
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,20 +45,35 @@ def export_parquet(
     `SQLiteStore.open`.
     """
     import_pyarrow()
+    from pyarrow import parquet  # type: ignore[import-untyped]  # ships no stubs
+
+    written: dict[str, int] = dict.fromkeys(TABLES, 0)
     with SQLiteStore.open(snapshot) as store, folder_out(out, source=snapshot, force=force) as folder:
-        with _TablesWriter(folder) as writer:
-            entities, count = store.all_entities(), 0
+        with ExitStack() as stack:
+            writers = {  # a table without rows has a file, too
+                table: stack.enter_context(
+                    parquet.ParquetWriter(folder / f"{table}.parquet", arrow_schema(table), compression="zstd")
+                )
+                for table in TABLES
+            }
+
+            def write(table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+                source = iter(rows)
+                while group := list(islice(source, _ROWS)):
+                    writers[table].write_batch(record_batch(group, arrow_schema(table)))
+                    written[table] += len(group)
+
+            entities = store.all_entities()
             while batch := list(islice(entities, _BATCH)):
                 for table, rows in rows_of(batch).items():
-                    writer.add(table, rows)
-                count += len(batch)
+                    write(table, rows)
                 if progress is not None:
-                    progress(count)
-            writer.add("redirects", store.redirects())
-            writer.add("value_counts", _value_counts(store))
-            writer.add("property_counts", _property_counts(store))
+                    progress(written["entities"])
+            write("redirects", store.redirects())
+            write("value_counts", _value_counts(store))
+            write("property_counts", _property_counts(store))
         write_manifest(folder, store.manifest())
-    return ParquetReport(rows=writer.rows)
+    return ParquetReport(rows=written)
 
 
 def _value_counts(store: SQLiteStore) -> Iterator[tuple[str, str, int, int]]:
@@ -86,45 +101,6 @@ def _property_counts(store: SQLiteStore) -> Iterator[tuple[str, int, int]]:
     )
     for prop, entities, here in store.stream(query):
         yield f"P{prop}", entities, here
-
-
-class _TablesWriter:
-    """Writes tables into a folder, one file a table, in groups of many rows; a table without rows has a file, too."""
-
-    def __init__(self, folder: Path) -> None:
-        from pyarrow import parquet  # type: ignore[import-untyped]  # ships no stubs
-
-        self.rows: dict[str, int] = dict.fromkeys(TABLES, 0)
-        self._held: dict[Table, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
-        self._stack = ExitStack()
-        self._writers = {
-            table: self._stack.enter_context(
-                parquet.ParquetWriter(folder / f"{table}.parquet", arrow_schema(table), compression="zstd")
-            )
-            for table in TABLES
-        }
-
-    def add(self, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Add rows to a table."""
-        source, held = iter(rows), self._held[table]
-        while batch := list(islice(source, _ROWS)):
-            held += batch
-            if len(held) >= _ROWS:
-                self._flush(table)
-
-    def _flush(self, table: Table) -> None:
-        if held := self._held[table]:
-            self._writers[table].write_batch(record_batch(held, arrow_schema(table)))
-            self.rows[table] += len(held)
-            held.clear()
-
-    def __enter__(self) -> _TablesWriter:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        with self._stack:
-            for table in TABLES if error[0] is None else ():
-                self._flush(table)
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:

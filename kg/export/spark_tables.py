@@ -34,7 +34,7 @@ from kg.export.parquet import write_manifest
 from kg.export.spark_session import explaining_spark_errors, session
 from kg.reading.dump import Block, file_facts
 from kg.reading.parquet_tables import OF_ENTITIES, TABLES, Table, arrow_schema, record_batch, rows_of
-from kg.store.entity_rows import Decoder, entity_of
+from kg.store.entity_rows import entity_of
 
 REJECTS_SUFFIX = ".rejects.jsonl"
 _ITEM, _PROPERTY, _REJECT = 0, 1, 2  # sides, in the order of the tables
@@ -169,7 +169,7 @@ def _decode_line(extractor: Extractor, line: bytes, source: str, block: int) -> 
         yield _REJECT, 0, orjson.dumps(record)
     merged = [(id_of(old), id_of(target)) for old, target in batch.redirects]
     for encoded in batch.records:
-        entity = entity_of(msgspec.msgpack.decode(encoded), Decoder())
+        entity = entity_of(msgspec.msgpack.decode(encoded))
         rows = rows_of([entity]) | {"redirects": [pair for pair in merged if pair[1] == entity.id]}
         side = _ITEM if entity.id[0] == "Q" else _PROPERTY
         yield side, int(entity.id[1:]), pickle.dumps(rows, protocol=5)

@@ -11,30 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from kg.base.model import id_of
-from kg.base.terms import normalise_anew
 from kg.errors import DamagedMirrorError, DamagedSnapshotError
-from kg.store import filling, schema
-from kg.store.filling import content_hash
+from kg.store import filling
 from kg.store.neo4j import Neo4jStore
 from kg.store.neo4j_client import Address, Neo4jClient
-from kg.store.neo4j_push import SCHEMA_NAMES, WRITE_SECONDS, wrong_counts
+from kg.store.neo4j_push import WRITE_SECONDS, wrong_counts
 from kg.store.protocol import Store
 from kg.store.sqlite import SQLiteStore, read_only
 
-# Names are no part of the content's hash: (what is wrong, how many times).
-_FAULTS: tuple[tuple[str, str], ...] = (
-    (
-        "names that are not those of the terms",
-        "name LEFT JOIN term USING (entity, language, kind, ordinal)"
-        " WHERE term.text IS NULL OR normalise(term.text) <> name.key",
-    ),
-    (
-        "labels and aliases that cannot be found by name",
-        f"term WHERE kind <> {schema.DESCRIPTION} AND normalise(text) <> '' AND NOT EXISTS"
-        " (SELECT 1 FROM name WHERE key = normalise(term.text) AND name.language = term.language"
-        " AND name.kind = term.kind AND name.entity = term.entity AND name.ordinal = term.ordinal)",
-    ),
-)
 SAMPLE = 1_000  # entities compared in full by default
 # Entries of the manifest about the content. The others describe the run, and differ when a snapshot is rebuilt.
 _OF_CONTENT = ("counts", "languages", "schema_version", "snapshot_id", "time_aware")
@@ -59,9 +43,8 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
         with SQLiteStore.open(path) as store, closing(read_only(path)) as connection:
             checks: dict[str, Callable[[], Iterator[str]]] = {
                 "pages": lambda: _pages(connection),
-                "counts": lambda: _counts(connection, store),
-                "content": lambda: _content(connection, store),
-                "names": lambda: _names(connection),
+                "counts": lambda: _differing(store.manifest()["counts"], filling.counts(connection)),
+                "content": lambda: _differing(store.manifest(), {"snapshot_id": filling.content_hash(connection)}),
             }
             return _run(checks, progress)
     except DamagedSnapshotError as error:
@@ -90,25 +73,10 @@ def _pages(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"SQLite: {message}"
 
 
-def _counts(connection: sqlite3.Connection, store: SQLiteStore) -> Iterator[str]:
-    stated: dict[str, Any] = store.manifest()["counts"]
-    for name, count in filling.counts(connection).items():
-        if stated.get(name) != count:
-            yield f"{name}: the manifest says {stated.get(name)}, the file holds {count}"
-
-
-def _content(connection: sqlite3.Connection, store: SQLiteStore) -> Iterator[str]:
-    actual, stated = content_hash(connection), store.manifest()["snapshot_id"]
-    if actual != stated:
-        yield f"content: the snapshot id is {stated}, the content's is {actual}"
-
-
-def _names(connection: sqlite3.Connection) -> Iterator[str]:
-    connection.create_function("normalise", 1, normalise_anew, deterministic=True)
-    for what, where in _FAULTS:
-        (count,) = connection.execute(f"SELECT count(*) FROM {where}").fetchone()
-        if count:
-            yield f"{count} {what}"
+def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in found.items():
+        if stated.get(key) != value:
+            yield f"{key}: the manifest says {stated.get(key)!r}, found is {value!r}"
 
 
 def verify_mirror(
@@ -120,8 +88,8 @@ def verify_mirror(
 ) -> Verification:
     """Compare a mirror with a snapshot file: all counts, and `sample` entities (None: all) in full.
 
-    For the sampled entities also their names in the index and their counts are compared. `progress` is called with
-    each check as it begins. Raises MirrorError where there is no mirror to read, and the errors of `SQLiteStore.open`.
+    `progress` is called with each check as it begins. Raises MirrorError where there is no mirror to read, and the
+    errors of `SQLiteStore.open`.
     """
     with (
         SQLiteStore.open(against) as file,
@@ -130,37 +98,11 @@ def verify_mirror(
         closing(Neo4jClient(Address.parse(address), query_seconds=WRITE_SECONDS)) as client,
     ):
         checks: dict[str, Callable[[], Iterator[str]]] = {
-            "manifest": lambda: _manifest(file, mirror),
-            "indexes": lambda: _indexes(client),
+            "manifest": lambda: _differing(file.manifest(), {key: mirror.manifest().get(key) for key in _OF_CONTENT}),
             "counts": lambda: iter(wrong_counts(client, connection)),
-            "properties": lambda: _properties(file, mirror, connection),
             "entities": lambda: _entities(file, mirror, connection, sample),
         }
         return _run(checks, progress)
-
-
-def _manifest(file: Store, mirror: Store) -> Iterator[str]:
-    expected, actual = file.manifest(), mirror.manifest()
-    for key in _OF_CONTENT:
-        if expected.get(key) != actual.get(key):
-            yield f"manifest: {key} is {actual.get(key)!r}, {expected.get(key)!r} in the snapshot"
-
-
-def _indexes(client: Neo4jClient) -> Iterator[str]:
-    states = dict(client.run("SHOW INDEXES YIELD name, state RETURN name, state"))
-    for name in SCHEMA_NAMES:
-        if (state := states.get(name, "missing")) != "ONLINE":
-            yield f"index {name} is {state}; 'granola snapshot push' makes it"
-
-
-def _properties(file: Store, mirror: Store, connection: sqlite3.Connection) -> Iterator[str]:
-    rows = connection.execute("SELECT property FROM property_count UNION SELECT property FROM value_count")
-    properties = [f"P{prop}" for (prop,) in rows]
-    if file.property_counts(properties) != mirror.property_counts(properties):
-        yield "the counts of entities a property differ"
-    for prop in properties:
-        if file.values_of(prop) != mirror.values_of(prop):
-            yield f"the values of {prop} or their counts differ"
 
 
 def _entities(file: Store, mirror: Store, connection: sqlite3.Connection, sample: int | None) -> Iterator[str]:
@@ -170,10 +112,6 @@ def _entities(file: Store, mirror: Store, connection: sqlite3.Connection, sample
     while ids := [id_of(number) for (number,) in islice(numbers, _BATCH)]:
         expected, actual = file.entities(ids), mirror.entities(ids)
         wrong += [entity_id for entity_id in ids if expected.get(entity_id) != actual.get(entity_id)]
-        names = [text for one in expected.values() for text in (*one.labels.values(), *sum(one.aliases.values(), ()))]
-        pairs = {(s.property, s.target) for one in expected.values() for s in one.statements if s.target}
-        if file.find(names) != mirror.find(names) or file.value_counts(pairs) != mirror.value_counts(pairs):
-            yield "what is found by name, or how often values occur, differs for the compared entities"
     if wrong:
         more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         yield f"{len(wrong)} entities differ: {', '.join(wrong[:_SHOWN])}{more}"

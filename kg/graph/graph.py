@@ -301,8 +301,9 @@ class _Overlaid(Graph):
     """Another graph with one entity as given: reads through it, and concludes nothing into it."""
 
     def __init__(self, below: Graph, entity: Entity) -> None:
-        super().__init__(below.store, language=below.language, shown_in=below.shown_in)
+        self.__dict__.update(below.__dict__)  # what does not depend on the entity is shared
         self._below, self._own = below, entity
+        self._superclasses, self._current, self._targets, self._historical, self._names = {}, {}, {}, {}, {}
 
     def fetch(self, ids: Iterable[str]) -> None:
         self._below.fetch(i for i in ids if i != self._own.id)
@@ -313,15 +314,6 @@ class _Overlaid(Graph):
 
     def entity(self, entity_id: str) -> Entity | None:
         return self._own if entity_id == self._own.id else self._below.entity(entity_id)
-
-    def find(self, text: str) -> tuple[NameMatch, ...]:
-        return self._below.find(text)
-
-    def find_all(self, texts: Iterable[str]) -> None:
-        self._below.find_all(texts)
-
-    def size_below(self, class_id: str, *, depth: int = 6) -> int:
-        return self._below.size_below(class_id, depth=depth)
 
 
 def _size(entity: Entity) -> int:

@@ -279,16 +279,10 @@ def _way(branch: Branch, layers: Layers, answer: str) -> tuple[Fact, ...]:
     node = answer
     for hop, layer in zip(reversed(branch.hops), reversed(layers), strict=True):
         before = layer[node]
-        facts.append(fact_of(before, hop, node))
+        subject, target = (before, node) if hop.forward else (node, before)
+        facts.append(Fact(subject, hop.property, target, hop.qualifier))
         node = before
     return tuple(reversed(facts))
-
-
-def fact_of(before: str, hop: Hop, after: str) -> Fact:
-    """The fact that corresponds to a hop from one node to the next."""
-    if hop.forward:
-        return Fact(before, hop.property, after, hop.qualifier)
-    return Fact(after, hop.property, before)
 
 
 class StoreFacts:
@@ -312,13 +306,6 @@ class StoreFacts:
         entities = self.store.entities(lacking, languages=("en", "mul"))
         for entity_id in lacking:
             self._entities[entity_id] = entities.get(entity_id)
-
-    def scan(self, ids: Sequence[str]) -> list[Entity]:
-        """Entities that are read in passing: kept while there is room, so that they are not read again."""
-        if len(self._entities) + len(ids) <= _KEPT:
-            self.fetch(ids)
-            return [entity for entity_id in ids if (entity := self._entities[entity_id]) is not None]
-        return list(self.store.entities(ids, languages=("en", "mul")).values())
 
     def entity(self, entity_id: str) -> Entity | None:
         """An entity with all its statements; None where the store lacks it."""

@@ -57,7 +57,7 @@ class MinedQueries:
             return
         seen: set[LogicalQuery] = set()
         drawing = {
-            Shape.SINGLE: self._singles,
+            Shape.SINGLE: lambda n: [LogicalQuery(branches=(_branch(*start[:2]),)) for start in self._starts(n)],
             Shape.PATH: self._paths,
             Shape.TREE: self._trees,
             Shape.UNION: self._unions,
@@ -79,8 +79,9 @@ class MinedQueries:
         drawn = random.Random(f"subjects {settings.seed}")
         ids = (entity_id for entity_id in self._facts.store.ids() if entity_id.startswith("Q"))
         while batch := list(islice(ids, _READ)):
-            for entity in self._facts.scan(batch):
-                if name_of(entity) is None:
+            self._facts.fetch(batch)
+            for entity in map(self._facts.entity, batch):
+                if entity is None or name_of(entity) is None:
                     continue
                 for relation in self._relations_of(entity):
                     number = counts[relation] = counts.get(relation, 0) + 1
@@ -120,9 +121,6 @@ class MinedQueries:
         counts = self._facts.store.value_counts({(prop, value) for _, prop, values in starts for value in values})
         hub = self._settings.hub
         return [start for start in starts if all(counts.get((start[1], value), 0) <= hub for value in start[2])]
-
-    def _singles(self, number: int) -> list[LogicalQuery]:
-        return [LogicalQuery(branches=(_branch(subject, prop),)) for subject, prop, _ in self._starts(number)]
 
     def _paths(self, number: int) -> list[LogicalQuery]:
         starts = [start for start in self._starts(number) if len(start[2]) == 1]

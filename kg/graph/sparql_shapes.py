@@ -65,7 +65,16 @@ def query_of_sparql(text: str) -> LogicalQuery:
         raise QueryShapeError(
             f"a query of more than {_LONGEST:,} characters, or {_MARKS} commas and semicolons", reason="tree too wide"
         )
-    answer, groups = _groups(_algebra(text))
+    from pyparsing import ParseException
+    from rdflib.plugins.sparql import prepareQuery
+
+    try:
+        algebra = prepareQuery(_LABEL_SERVICE.sub(" ", text), initNs=_PREFIXES).algebra
+    except (ParseException, RecursionError) as error:
+        raise QueryShapeError(f"not SPARQL: {str(error)[:200]}", reason="not SPARQL") from error
+    except Exception as error:  # rdflib raises bare ones, such as for an unknown prefix
+        raise QueryShapeError(f"not read by rdflib: {str(error)[:200]}", reason="not SPARQL") from error
+    answer, groups = _groups(algebra)
     numbers = count()
     queries = [_tree(answer, _edges(group, numbers)) for group in groups]
     if len(queries) == 1:
@@ -79,18 +88,6 @@ def query_of_sparql(text: str) -> LogicalQuery:
     if query.shape is Shape.TREE and len(query.branches) > MOST_SUBJECTS:
         raise QueryShapeError(f"a tree has more than {MOST_SUBJECTS} entities", reason="tree too wide")
     return query
-
-
-def _algebra(text: str) -> Any:
-    from pyparsing import ParseException
-    from rdflib.plugins.sparql import prepareQuery
-
-    try:
-        return prepareQuery(_LABEL_SERVICE.sub(" ", text), initNs=_PREFIXES).algebra
-    except (ParseException, RecursionError) as error:
-        raise QueryShapeError(f"not SPARQL: {str(error)[:200]}", reason="not SPARQL") from error
-    except Exception as error:  # rdflib raises bare ones, such as for an unknown prefix
-        raise QueryShapeError(f"not read by rdflib: {str(error)[:200]}", reason="not SPARQL") from error
 
 
 def _groups(algebra: Any) -> tuple[str, list[list[Any]]]:

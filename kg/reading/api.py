@@ -98,9 +98,13 @@ class WikiDataAPI:
             else:
                 answer = self._ask(params | ({"continue": str(page * BATCH)} if page else {}), "search")
                 self._cache.put({page_key: orjson.dumps(answer)})
-            hits = [hit for hit in answer.get("search") or () if isinstance(hit, dict)]
-            bearers = [hit for hit in hits if _bears(hit, key)]
-            ids += [hit["id"] for hit in bearers if isinstance(hit.get("id"), str) and ENTITY_ID.match(hit["id"])]
+            bearers = []  # of the name itself, not of one that begins alike
+            for hit in (hit for hit in answer.get("search") or () if isinstance(hit, dict)):
+                match = hit.get("match")
+                texts = [hit.get("label"), match.get("text") if isinstance(match, dict) else None]
+                if any(isinstance(text, str) and normalise(text) == key for text in texts):
+                    bearers.append(str(hit.get("id")))
+            ids += filter(ENTITY_ID.match, bearers)
             if "search-continue" not in answer or not bearers:
                 return ids
         self.unfinished.append(name)
@@ -189,13 +193,6 @@ class WikiDataAPI:
         if required not in answer:
             raise TryAgain(BadAnswerError(f"{url} answered without {required}: {client.excerpt(got.body)}"))
         return answer
-
-
-def _bears(result: Mapping[str, Any], key: str) -> bool:
-    """Whether a result of a search bears the name itself, and not one that begins alike."""
-    match = result.get("match")
-    texts = [result.get("label"), match.get("text") if isinstance(match, dict) else None]
-    return any(isinstance(text, str) and normalise(text) == key for text in texts)
 
 
 def _entity(data: Any, asked: str) -> bytes:

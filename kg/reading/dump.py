@@ -85,13 +85,6 @@ def parse(block: Block) -> Iterator[tuple[int, Mapping[str, Any] | Reject]]:
                 yield number, _reject_text("not-an-object", f"expected an object, found {type(one).__name__}", text)
 
 
-def unclosed(name: str) -> str:
-    """The warning about a source whose array is never closed."""
-    return (
-        f"{name}: the array that it opens is never closed, though its lines are whole: a piece of a dump, or cut short"
-    )
-
-
 def _loads(text: bytes) -> Any:
     try:
         return orjson.loads(text)

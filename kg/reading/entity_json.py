@@ -267,9 +267,7 @@ class Pieces:
     `check` raises `Unreadable` for a statement of (entity id, property) that has an unreadable value.
     """
 
-    def __init__(
-        self, languages: Collection[str] | None, check: Callable[[str, str, TypedStatement], object]
-    ) -> None:
+    def __init__(self, languages: Collection[str] | None, check: Callable[[str, str, TypedStatement], object]) -> None:
         self._languages = languages
         self._check = check
         self._statement = msgspec.json.Decoder(TypedStatement).decode

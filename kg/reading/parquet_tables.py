@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,7 +46,7 @@ from kg.base.model import (
 from kg.base.packages import install_hint
 from kg.errors import ExportError, SourceError
 from kg.store import schema
-from kg.store.entity_rows import entity_with
+from kg.store.entity_rows import RowGroups, entity_with
 
 Table = Literal["entities", "terms", "statements", "qualifiers", "redirects", "value_counts", "property_counts"]
 
@@ -139,16 +138,16 @@ def entities_of(
 
     Raises SourceError where rows are left over: of an entity that is not there, or out of order.
     """
-    term_groups = _ColumnGroups("terms", terms, 0)
-    statement_groups = _ColumnGroups("statements", statements, 1)
-    qualifier_groups = _ColumnGroups("qualifiers", qualifiers, 0)
+    term_groups = RowGroups(terms, 0)
+    statement_groups = RowGroups(statements, 1)
+    qualifier_groups = RowGroups(qualifiers, 0)
     for subject, sitelinks, datatype in entities:
         snaks: dict[tuple[str, int], list[Snak]] = {}
-        for _, prop, ordinal, _, of, *cells in qualifier_groups.take(subject):
+        for _, prop, ordinal, _, of, *cells in qualifier_groups.of(subject):
             kind, value = _value(cells)
             snaks.setdefault((prop, ordinal), []).append(Snak(property=of, kind=kind, value=value))
         stated: list[Statement] = []
-        for name, _, prop, ordinal, rank, of, *cells in statement_groups.take(subject):
+        for name, _, prop, ordinal, rank, of, *cells in statement_groups.of(subject):
             kind, value = _value(cells)
             stated.append(
                 Statement(
@@ -162,29 +161,12 @@ def entities_of(
                     datatype=of,
                 )
             )
-        worded = ((_TERMS[kind], language, text) for _, kind, language, _, text in term_groups.take(subject))
+        worded = ((_TERMS[kind], language, text) for _, kind, language, _, text in term_groups.of(subject))
         yield entity_with(subject, sitelinks, datatype, worded, stated)
-    for groups in (term_groups, statement_groups, qualifier_groups):
-        groups.check_empty()
-
-
-class _ColumnGroups:
-    """Rows by entity, taken one entity after the other."""
-
-    def __init__(self, table: str, rows: Iterable[Sequence[Any]], column: int) -> None:
-        self._table = table
-        self._groups = groupby(rows, key=lambda row: row[column])
-        self._next = next(self._groups, None)
-
-    def take(self, subject: str) -> Iterator[Sequence[Any]]:
-        if self._next is not None and self._next[0] == subject:
-            yield from self._next[1]
-            self._next = next(self._groups, None)
-
-    def check_empty(self) -> None:
-        if self._next is not None:
+    for table, groups in (("terms", term_groups), ("statements", statement_groups), ("qualifiers", qualifier_groups)):
+        if groups.following is not None:
             raise SourceError(
-                f"the table {self._table} has rows of {self._next[0]}, which the entities do not have at that place;"
+                f"the table {table} has rows of {groups.following[0]}, which the entities do not have at that place;"
                 " its files are out of order, or not of one export"
             )
 
@@ -235,13 +217,11 @@ class ParquetTables:
             self.manifest: Mapping[str, Any] = orjson.loads((self.folder / MANIFEST).read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             raise SourceError(f"{folder} is no folder of Parquet tables: {MANIFEST} cannot be read: {error}") from error
-        file_format = self.manifest.get("format")
-        if file_format is None:
+        if (given := self.manifest.get("format")) != FORMAT:
             raise SourceError(
-                f"{folder} is no folder of Parquet tables; 'granola snapshot export --format parquet' makes one"
+                f"{folder} has tables of format {given}; this version reads {FORMAT}, which"
+                " 'granola snapshot export --format parquet' writes"
             )
-        if file_format != FORMAT:
-            raise SourceError(f"{folder} is of format {file_format}; this version reads {FORMAT}: export it again")
 
     def entities(self) -> Iterator[Entity]:
         """All entities: items by number, then properties by number."""

@@ -30,7 +30,6 @@ _PACKED = re.compile(r"\.(?:gz|bz2|zst)\Z", re.IGNORECASE)
 _SUBJECT = re.compile(re.escape(ENTITY) + r"([QP][1-9][0-9]{0,17})\Z")
 _NODE = (NAMESPACES["wds"], NAMESPACES["wdv"])  # prefixes of statement and value nodes
 _BATCH = 20_000  # facts in memory before they are written to the database
-_HOPELESS = 1000  # rejected lines after which a file without any triple is given up
 BASE = "http://localhost/"  # base of relative addresses; entities of WikiData have absolute ones
 BLOCK = 1 << 20  # bytes
 LONGEST_LINE = 1 << 24  # bytes
@@ -105,13 +104,16 @@ class RDFReading:
                 raise SourceError(f"{name} is not readable as {form.file_extension}: {_reason(error)}") from error
             source["sha256"] = stream.sha256()
         if not source["triples"]:
-            raise SourceError(f"{name}: no triple about an entity of WikiData in it{self._first_reject()}")
+            first = ""
+            for where, reject in self.rejects[:1]:
+                first = f"; the first rejected: {where}, line {reject.line}: {reject.detail}: {reject.excerpt!r}"
+            raise SourceError(f"{name}: no triple about an entity of WikiData in it{first}")
 
     def _by_block(self, chunks: Iterable[bytes], name: str) -> Iterator[Triple]:
         """The triples of N-Quads that are read; bad lines are rejected one by one."""
         from pyoxigraph import RdfFormat
 
-        first, found = 1, False
+        first = 1
         for block in _blocks(chunks):
             try:
                 triples = list(_triples_of(block, RdfFormat.N_QUADS))
@@ -124,19 +126,8 @@ class RDFReading:
                         excerpt = line[:EXCERPT].decode("utf-8", "replace")
                         bad = Reject(line=number, reason="not-ntriples", detail=_reason(error), excerpt=excerpt)
                         self.rejects.append((name, bad))
-            found = found or bool(triples)
-            if not found and len(self.rejects) >= _HOPELESS:
-                raise SourceError(
-                    f"{name}: no line is N-Triples{self._first_reject()};"
-                    f" other formats are told by the name's ending: {', '.join(ENDINGS)}"
-                )
             yield from triples
             first += block.count(b"\n")
-
-    def _first_reject(self) -> str:
-        for name, reject in self.rejects[:1]:
-            return f"; the first rejected: {name}, line {reject.line}: {reject.detail}: {reject.excerpt!r}"
-        return ""
 
 
 def rdf_format(name: str) -> Any:

@@ -156,7 +156,8 @@ def time_text(value: TimeValue) -> str:
     if value.precision >= 11:
         converted = None
         if value.calendar == "julian" and (number := _julian_number(year, month, day)) > 0:
-            converted = _gregorian_date(number)
+            centuries = (4 * (number + 32044) + 3) // 146097
+            converted = _date(number + 32044 - 146097 * centuries // 4, 100 * centuries)
         year, month, day = converted or (year, month, min(day, monthrange(2000 + year % 400, month)[1]))
     sign = "-" if year < 0 else ""
     return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}T00:00:00Z"
@@ -173,9 +174,10 @@ def time_of(text: str, *, precision: int, calendar: str = "gregorian") -> TimeVa
     if match[1] == "-":
         year = -year
     if precision >= 11 and calendar == "julian" and month and day:
-        number = _gregorian_number(year, month, day)
+        since = year + 4800 - (14 - month) // 12
+        number = _julian_number(year, month, day) - since // 100 + since // 400 + 38
         if number > 0:
-            year, month, day = _julian_date(number)
+            year, month, day = _date(number + 32082, 0)
     if year <= 0 and (precision >= 9 or year == 0):
         year -= 1
     return TimeValue(
@@ -194,20 +196,6 @@ def _julian_number(year: int, month: int, day: int) -> int:
     early = (14 - month) // 12
     since = year + 4800 - early
     return day + (153 * (month + 12 * early - 3) + 2) // 5 + 365 * since + since // 4 - 32083
-
-
-def _gregorian_number(year: int, month: int, day: int) -> int:
-    since = year + 4800 - (14 - month) // 12
-    return _julian_number(year, month, day) - since // 100 + since // 400 + 38
-
-
-def _gregorian_date(number: int) -> tuple[int, int, int]:
-    centuries = (4 * (number + 32044) + 3) // 146097
-    return _date(number + 32044 - 146097 * centuries // 4, 100 * centuries)
-
-
-def _julian_date(number: int) -> tuple[int, int, int]:
-    return _date(number + 32082, 0)
 
 
 def _date(days: int, years: int) -> tuple[int, int, int]:

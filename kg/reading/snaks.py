@@ -36,11 +36,6 @@ def whole_number(text: str, most: int) -> int | None:
     return number if number <= most else None
 
 
-def decimal_number(text: str) -> Decimal | None:
-    """A decimal without an exponent, exactly as it is written."""
-    return Decimal(text) if len(text) <= MOST_DIGITS and _DECIMAL.match(text) else None
-
-
 def finite_number(text: str) -> float | None:
     """A number with or without an exponent that fits a float."""
     if len(text) > MOST_DIGITS or not _FLOAT.match(text):
@@ -142,10 +137,10 @@ def read_quantity(amount: str, unit: str, lower: str | None, upper: str | None) 
 
 
 def _decimal(text: str) -> Decimal:
-    number = decimal_number(text)
-    if number is None:
+    """A decimal without an exponent, exactly as it is written."""
+    if len(text) > MOST_DIGITS or not _DECIMAL.match(text):
         raise Unreadable("bad-quantity", f"{_short(text)} is no decimal number")
-    return number
+    return Decimal(text)
 
 
 def shortened(text: str, size: int = 300) -> str:

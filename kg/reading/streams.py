@@ -101,9 +101,7 @@ def plain_chunks(stream: HashedReader, name: str) -> Iterator[bytes]:
         head = stream.read(BLOCK)
 
 
-def _decompress(
-    stream: HashedReader, head: bytes, what: str, factory: Callable[[], Any], name: str
-) -> Iterator[bytes]:
+def _decompress(stream: HashedReader, head: bytes, what: str, factory: Callable[[], Any], name: str) -> Iterator[bytes]:
     unit: Any = None
     units = 0
     data = head

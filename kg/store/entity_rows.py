@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
@@ -122,93 +123,86 @@ def encode_value(value: Value) -> tuple[int, Any]:
     return schema.QUANTITY, [str(value.amount)] if value.unit is None else [str(value.amount), value.unit]
 
 
-class Decoder:
-    """Rows -> statements. Shares the values that repeat: ids of properties, references to entities."""
+@lru_cache(maxsize=10_000)
+def _property_id(number: int) -> str:
+    return f"P{number}"
 
-    def __init__(self) -> None:
-        self._properties: dict[int, str] = {}
-        self._targets: dict[int, EntityValue] = {}
 
-    def property_id(self, number: int) -> str:
-        """31 -> P31."""
-        name = self._properties.get(number)
-        if name is None:
-            name = self._properties[number] = f"P{number}"
-        return name
+@lru_cache(maxsize=100_000)
+def _target(number: int) -> EntityValue:
+    """A reference to an entity: the same object wherever it repeats."""
+    return EntityValue(id=id_of(number))
 
-    def statement(
-        self,
-        subject: str,
-        prop: int,
-        rank: int,
-        kind: int,
-        value: Any,
-        qualifiers: str | None,
-        name: bytes | str,
-        datatype: int | str | None,
-    ) -> Statement:
-        """One statement from its row; `subject` is the id of the row's number."""
-        if kind > schema.OTHER_ENTITY and kind != schema.STRING:
-            value = orjson.loads(value)
-        return Statement(
-            id=whole_id(subject, name),
-            subject=subject,
-            property=self._properties.get(prop) or self.property_id(prop),
-            rank=_RANKS[rank],
-            kind=_KINDS[kind],
-            value=self._value(kind, value),
-            qualifiers=() if qualifiers is None else self._qualifiers(qualifiers),
-            datatype=schema.DATATYPES[datatype] if type(datatype) is int else datatype,  # type: ignore[arg-type]
+
+def decode_statement(
+    subject: str,
+    prop: int,
+    rank: int,
+    kind: int,
+    value: Any,
+    qualifiers: str | None,
+    name: bytes | str,
+    datatype: int | str | None,
+) -> Statement:
+    """One statement from its row; `subject` is the id of the row's number."""
+    if kind > schema.OTHER_ENTITY and kind != schema.STRING:
+        value = orjson.loads(value)
+    return Statement(
+        id=whole_id(subject, name),
+        subject=subject,
+        property=_property_id(prop),
+        rank=_RANKS[rank],
+        kind=_KINDS[kind],
+        value=_decode(kind, value),
+        qualifiers=() if qualifiers is None else _decode_qualifiers(qualifiers),
+        datatype=schema.DATATYPES[datatype] if type(datatype) is int else datatype,  # type: ignore[arg-type]
+    )
+
+
+def _decode_qualifiers(text: str) -> tuple[Snak, ...]:
+    return tuple(
+        Snak(property=_property_id(prop), kind=_KINDS[kind], value=_decode(kind, value))
+        for prop, kind, value in orjson.loads(text)
+    )
+
+
+def _decode(kind: int, value: Any) -> Value | None:
+    if kind == schema.ENTITY:
+        return _target(value)
+    if kind == schema.STRING:
+        return TextValue(text=value)
+    if kind == schema.TIME:
+        return TimeValue(
+            year=value[0],
+            month=value[1] or None,
+            day=value[2] or None,
+            precision=value[3],
+            calendar="julian" if len(value) > 4 else "gregorian",
         )
-
-    def _qualifiers(self, text: str) -> tuple[Snak, ...]:
-        return tuple(
-            Snak(property=self.property_id(prop), kind=_KINDS[kind], value=self._value(kind, value))
-            for prop, kind, value in orjson.loads(text)
+    if kind == schema.QUANTITY:
+        bounded = len(value) == 4
+        return QuantityValue(
+            amount=Decimal(value[0]),
+            unit=value[1] if len(value) > 1 else None,
+            lower=Decimal(value[2]) if bounded else None,
+            upper=Decimal(value[3]) if bounded else None,
         )
-
-    def _value(self, kind: int, value: Any) -> Value | None:
-        if kind == schema.ENTITY:
-            target = self._targets.get(value)
-            if target is None:
-                if len(self._targets) > 100_000:
-                    self._targets.clear()
-                target = self._targets[value] = EntityValue(id=id_of(value))
-            return target
-        if kind == schema.STRING:
-            return TextValue(text=value)
-        if kind == schema.TIME:
-            return TimeValue(
-                year=value[0],
-                month=value[1] or None,
-                day=value[2] or None,
-                precision=value[3],
-                calendar="julian" if len(value) > 4 else "gregorian",
-            )
-        if kind == schema.QUANTITY:
-            bounded = len(value) == 4
-            return QuantityValue(
-                amount=Decimal(value[0]),
-                unit=value[1] if len(value) > 1 else None,
-                lower=Decimal(value[2]) if bounded else None,
-                upper=Decimal(value[3]) if bounded else None,
-            )
-        if kind == schema.MONOLINGUAL:
-            return TextValue(text=value[0], language=value[1])
-        if kind == schema.OTHER_ENTITY:
-            return EntityValue(id=value)
-        if kind == schema.OTHER:
-            return OtherValue(type=value[0], json=value[1])
-        return None
+    if kind == schema.MONOLINGUAL:
+        return TextValue(text=value[0], language=value[1])
+    if kind == schema.OTHER_ENTITY:
+        return EntityValue(id=value)
+    if kind == schema.OTHER:
+        return OtherValue(type=value[0], json=value[1])
+    return None
 
 
-def entity_of(record: Sequence[Any], decoder: Decoder) -> Entity:
+def entity_of(record: Sequence[Any]) -> Entity:
     """The inverse of `record_of`."""
     number, sitelinks, datatype, terms, statements = record
     subject = id_of(number)
     worded = ((kind, language, text) for _, language, kind, _, text in zip(*[iter(terms)] * 5, strict=True))
     rows = zip(*[iter(statements)] * 9, strict=True)
-    stated = (decoder.statement(subject, prop, *columns) for _, prop, _, *columns in rows)
+    stated = (decode_statement(subject, prop, *columns) for _, prop, _, *columns in rows)
     return entity_with(subject, sitelinks, datatype, worded, stated)
 
 
@@ -239,18 +233,16 @@ def entity_with(
 
 
 class RowGroups:
-    """Rows in the order of their first column, handed out by it; `of` is asked in ascending order."""
+    """Rows in the order of a column, handed out by it; `following` has the rows that were not asked for, or None."""
 
-    def __init__(self, rows: Iterable[Any]) -> None:
-        self._groups = groupby(rows, key=itemgetter(0))
-        self._next = next(self._groups, None)
+    def __init__(self, rows: Iterable[Any], column: int = 0) -> None:
+        self._groups = groupby(rows, key=itemgetter(column))
+        self.following = next(self._groups, None)
 
-    def of(self, number: int) -> list[Any]:
-        """The rows of a number, none where there are none."""
-        while self._next is not None and self._next[0] < number:
-            self._next = next(self._groups, None)
-        if self._next is None or self._next[0] != number:
+    def of(self, key: int | str) -> list[Any]:
+        """The rows of a key, asked for in the order of the rows; none where there are none."""
+        if self.following is None or self.following[0] != key:
             return []
-        found = list(self._next[1])
-        self._next = next(self._groups, None)
+        found = list(self.following[1])
+        self.following = next(self._groups, None)
         return found

@@ -40,11 +40,11 @@ from typing import Any, TypeVar
 
 import orjson
 
-from kg.base.model import Entity, Statement, id_of, number_of, required_number
+from kg.base.model import Entity, Statement, id_of, number_of
 from kg.base.terms import normalise
 from kg.errors import DamagedMirrorError, MirrorError
 from kg.store import schema
-from kg.store.entity_rows import Decoder, entity_with
+from kg.store.entity_rows import decode_statement, entity_with
 from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Neo4jClient
 from kg.store.protocol import NameMatch, matches_in_order
 
@@ -71,7 +71,6 @@ _ROWS = (
 
 
 def read_entity(
-    decoder: Decoder,
     number: int,
     sitelinks: int,
     datatype: str | None,
@@ -87,19 +86,18 @@ def read_entity(
     ValueError, TypeError, LookupError or ArithmeticError for content that no push has written.
     """
     subject = id_of(number)
-    decode = decoder.statement
     stated: list[tuple[int, int, Statement]] = []
     if literals is not None:
         for prop, rows in orjson.loads(literals).items():
             if properties is None or prop in properties:
                 place = int(prop[1:])
                 for ordinal, rank, kind, value, qualifiers, name, about in rows:
-                    statement = decode(subject, place, rank, kind, value, qualifiers, name, about)
+                    statement = decode_statement(subject, place, rank, kind, value, qualifiers, name, about)
                     stated.append((place, ordinal, statement))
     for prop, ordinal, rank, target, qualifiers, name, about in related:
         place = int(prop[1:])
         statement_datatype = default_datatype(target) if about is None else about or None
-        statement = decode(
+        statement = decode_statement(
             subject, place, _RANK_CODES[rank], schema.ENTITY, target, qualifiers, f"={name}", statement_datatype
         )
         stated.append((place, ordinal, statement))
@@ -127,7 +125,6 @@ class Neo4jStore:
         self._manifest: dict[str, Any] = orjson.loads(marker["manifest"])
         self._property_counts: dict[str, int] = orjson.loads(marker["property_counts"])
         self._resolve = _RESOLVED if self._manifest["counts"].get("redirects") else _UNRESOLVED
-        self._decoder = Decoder()
 
     @classmethod
     def open(
@@ -180,9 +177,7 @@ class Neo4jStore:
                 if languages is not None:
                     terms = {key: text for key, text in zip(keys, terms, strict=True) if text is not None}
                 with self._decoding(entity_id):
-                    entities[entity_id] = read_entity(
-                        self._decoder, number, sitelinks, datatype, literals, related, terms, types
-                    )
+                    entities[entity_id] = read_entity(number, sitelinks, datatype, literals, related, terms, types)
         return {entity_id: entities[entity_id] for entity_id in ids if entity_id in entities}
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
@@ -259,13 +254,19 @@ class Neo4jStore:
             values = [(id_of(t), n) for targets, counts in rows for t, n in zip(targets, counts, strict=True)]
         return values if limit is None else values[:limit]
 
-    def ids(self, *, after: str | None = None) -> Iterator[str]:
+    def ids(self) -> Iterator[str]:
         """See `Store.ids`."""
-        last = 0 if after is None else required_number(after)
-        if last >= 0:
-            yield from self._walk("n.number > $last", "n.number", last)
+        for side, order in ((">", ""), ("<", " DESC")):
+            query = (
+                f"MATCH (n:Entity) WHERE n.number {side} $last WITH n ORDER BY n.number{order} LIMIT $page"
+                " RETURN [n.number, n.sitelinks IS NOT NULL]"
+            )
             last = 0
-        yield from self._walk("n.number < $last", "n.number DESC", last)
+            while rows := self._read(query, last=last, page=_PAGE):
+                for number, here in rows:
+                    if here:
+                        yield id_of(number)
+                last = rows[-1][0]
 
     def descriptions(self, languages: Sequence[str]) -> Iterator[str]:
         """See `Store.descriptions`."""
@@ -305,17 +306,6 @@ class Neo4jStore:
                 f"{self.address}: {what} cannot be read ({error}); something else wrote to the database:"
                 " 'granola snapshot verify' tells what, and push --replace mends it"
             ) from error
-
-    def _walk(self, where: str, order: str, last: int) -> Iterator[str]:
-        query = (
-            f"MATCH (n:Entity) WHERE {where} WITH n ORDER BY {order} LIMIT $page"
-            " RETURN [n.number, n.sitelinks IS NOT NULL]"
-        )
-        while rows := self._read(query, last=last, page=_PAGE):
-            for number, here in rows:
-                if here:
-                    yield id_of(number)
-            last = rows[-1][0]
 
 
 def read_marker(client: Neo4jClient) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from kg.errors import (
@@ -19,9 +19,6 @@ from kg.errors import (
     WebAddressError,
 )
 from kg.web.addresses import without_secrets
-
-if TYPE_CHECKING:
-    from neo4j import Driver
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 USER, PASSWORD, DATABASE = "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
@@ -87,11 +84,23 @@ class Neo4jClient:
     def __init__(
         self, address: Address, *, query_seconds: float = QUERY_SECONDS, patience: float = PATIENCE_SECONDS
     ) -> None:
+        import neo4j
+
         self.address = address
         self._query_seconds = query_seconds
-        self._patience = patience
-        self._driver: Driver | None = None
-        self._closed = False
+        # Our own errors report what fails; without a handler the driver writes its own words to standard error too.
+        logging.getLogger("neo4j").addHandler(logging.NullHandler())
+        self._driver = neo4j.GraphDatabase.driver(
+            address.uri,
+            auth=_credentials(),
+            telemetry_disabled=True,
+            connection_timeout=10.0,
+            connection_acquisition_timeout=15.0,
+            max_connection_pool_size=2,
+            max_transaction_retry_time=patience,
+            notifications_min_severity="OFF",
+            user_agent="granola-ladders",
+        )
 
     def run(
         self, query: str, parameters: Mapping[str, Any] | None = None, *, seconds: float | None = None
@@ -111,44 +120,21 @@ class Neo4jClient:
 
         with (
             self._converting_errors(allowed),
-            self._open().session(database=self.address.database, fetch_size=-1) as session,
+            self._driver.session(database=self.address.database, fetch_size=-1) as session,
         ):
             return session.execute_write(work)
 
     def check(self) -> None:
         """Raise MirrorError unless a server answers and is new enough. Waits for none that is not there."""
         with self._converting_errors(self._query_seconds):
-            version = self._open().get_server_info().agent
+            version = self._driver.get_server_info().agent
         found = tuple(int(part) for part in re.findall(r"\d+", version.partition("/")[2])[:2])
         if found and found < OLDEST:
             raise MirrorError(f"{self.address} is {version}; 5.26 or newer is needed")
 
     def close(self) -> None:
         """Close the connections. Closing twice is no error."""
-        self._closed = True
-        if self._driver is not None:
-            self._driver.close()
-
-    def _open(self) -> Driver:
-        import neo4j
-
-        if self._closed:
-            raise MirrorError(f"{self.address} was closed")
-        if self._driver is None:
-            # Our own errors report what fails; without a handler the driver writes its own words to standard error too.
-            logging.getLogger("neo4j").addHandler(logging.NullHandler())
-            self._driver = neo4j.GraphDatabase.driver(
-                self.address.uri,
-                auth=_credentials(),
-                telemetry_disabled=True,
-                connection_timeout=10.0,
-                connection_acquisition_timeout=15.0,
-                max_connection_pool_size=2,
-                max_transaction_retry_time=self._patience,
-                notifications_min_severity="OFF",
-                user_agent="granola-ladders",
-            )
-        return self._driver
+        self._driver.close()
 
     @contextmanager
     def _converting_errors(self, seconds: float) -> Iterator[None]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -34,7 +35,7 @@ _BEGIN = -(1 << 62)  # below all entity numbers; those of properties are negativ
 _START, _END = 580, 582  # P580 start time, P582 end time
 _FARTHEST_YEAR = 10**14  # whose days are integers of 64 bits
 BATCH = 10_000  # nodes or relationships per statement
-BATCH_SIZE = 8_000_000  # characters per statement
+BATCH_SIZE = 8_000_000  # bytes per statement, as JSON
 WRITE_SECONDS = 600.0  # time limit of one statement
 PATIENCE_SECONDS = 60.0  # time that an unreachable server is waited for
 _CLEAR = 20_000  # nodes or relationships deleted per transaction
@@ -47,7 +48,6 @@ SCHEMA = (
     "CREATE INDEX entity_number IF NOT EXISTS FOR (n:Entity) ON (n.number)",
     "CREATE INDEX value_list IF NOT EXISTS FOR (n:ValueList) ON (n.property)",
 )
-SCHEMA_NAMES = tuple(statement.split()[2] for statement in SCHEMA)
 _MOVE = (
     # The lock is taken before the marker is looked at, so of two pushes one finds that it has moved.
     "MATCH (m:Snapshot {slot: 1}) SET m.lock = true WITH m WHERE m.load = $load AND m.phase = $old_phase"
@@ -65,7 +65,6 @@ class RowPiece:
 
     key: int | str
     rows: list[Any]
-    size: int  # about so many characters
     count: int = 1  # nodes, or relationships
 
 
@@ -97,22 +96,21 @@ def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterat
         if datatype is not None:
             node["datatype"] = datatype
         node |= _terms(terms.of(number))
-        if rows := literals.of(number):
-            node["statements"] = _literals(rows)
+        stated: dict[str, list[Any]] = {}
+        for _, prop, ordinal, rank, kind, value, qualifiers, name, about in literals.of(number):
+            text = whole_id("", name) if isinstance(name, bytes) else name
+            stated.setdefault(f"P{prop}", []).append([ordinal, rank, kind, value, qualifiers, text, about])
+        if stated:
+            node["statements"] = _json(stated)
         if rows := counts.of(number):
             node["value_counts"] = _json({f"P{prop}": count for _, prop, count in rows})
-        size = 50 + sum(len(value) + 20 for value in node.values() if type(value) is str)
-        yield RowPiece(key=number, rows=[node], size=size)
+        yield RowPiece(key=number, rows=[node])
 
 
-def missing_entities(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
-    """Nodes of entities that occur as values but are not in the snapshot: [id, number], by number."""
-    for (number,) in connection.execute(
-        f"SELECT DISTINCT value FROM statement WHERE type = {schema.ENTITY} AND value > ?"
-        " AND value NOT IN (SELECT id FROM entity) ORDER BY value",
-        (_BEGIN if after is None else after,),
-    ):
-        yield RowPiece(key=number, rows=[[id_of(number), number]], size=30)
+def numbered(query: str, connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
+    """[number, id, further ids], by number, of a query for the numbers after a given one."""
+    for row in connection.execute(query, (_BEGIN if after is None else after,)):
+        yield RowPiece(key=row[0], rows=[[row[0], *map(id_of, row)]])
 
 
 def names(connection: sqlite3.Connection, after: str | None = None) -> Iterator[RowPiece]:
@@ -123,16 +121,7 @@ def names(connection: sqlite3.Connection, after: str | None = None) -> Iterator[
         (after or "",),
     )
     for key, group in groupby(rows, key=itemgetter(0)):
-        carriers = _json([list(row[1:]) for row in group])
-        yield RowPiece(key=key, rows=[[stored_key(key), carriers]], size=len(key) + len(carriers))
-
-
-def redirects(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
-    """Redirect nodes: [id, target], by number."""
-    for source, target in connection.execute(
-        "SELECT source, target FROM redirect WHERE source > ? ORDER BY source", (_BEGIN if after is None else after,)
-    ):
-        yield RowPiece(key=source, rows=[[id_of(source), id_of(target)]], size=30)
+        yield RowPiece(key=key, rows=[[stored_key(key), _json([list(row[1:]) for row in group])]])
 
 
 def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
@@ -147,7 +136,7 @@ def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Ite
             place += 1
             if after is None or place > after:
                 columns = [[row[1] for row in listed], [row[2] for row in listed]]
-                yield RowPiece(key=place, rows=[[f"P{prop}", block, *columns]], size=20 * len(listed))
+                yield RowPiece(key=place, rows=[[f"P{prop}", block, *columns]])
             block += 1
 
 
@@ -161,36 +150,33 @@ def relationships(connection: sqlite3.Connection, after: int | None = None) -> I
     for subject, group in groupby(rows, key=itemgetter(0)):
         name = id_of(subject)
         stated: list[list[Any]] = []
-        size = 0
         for _, prop, ordinal, rank, value, qualifiers, statement_id, datatype in group:
             properties = {"id": whole_id(name, statement_id), "rank": RANKS[rank], "ordinal": ordinal}
             if qualifiers is not None:
                 properties["qualifiers"] = qualifiers
                 properties |= _span(qualifiers)
-                size += len(qualifiers)
             kind = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
             if kind != default_datatype(value):
                 properties["datatype"] = kind or ""
             stated.append([id_of(value), f"P{prop}", properties])
-            size += 120
-        yield RowPiece(key=subject, rows=[[name, stated]], size=size, count=len(stated))
+        yield RowPiece(key=subject, rows=[[name, stated]], count=len(stated))
 
 
-def batches(pieces: Iterable[RowPiece], *, rows: int, size: int) -> Iterator[RowPiece]:
-    """Pieces put together until `rows` things or `size` characters are reached, in order, never split."""
+def batches(pieces: Iterable[RowPiece], *, rows: int) -> Iterator[RowPiece]:
+    """Pieces put together until `rows` things or BATCH_SIZE bytes are reached, in order, never split."""
     held: list[Any] = []
     weight = count = 0
     key: int | str = 0
     for piece in pieces:
         held += piece.rows
         key = piece.key
-        weight += piece.size
+        weight += len(orjson.dumps(piece.rows))
         count += piece.count
-        if count >= rows or weight >= size:
-            yield RowPiece(key=key, rows=held, size=weight, count=count)
+        if count >= rows or weight >= BATCH_SIZE:
+            yield RowPiece(key=key, rows=held, count=count)
             held, weight, count = [], 0, 0
     if held:
-        yield RowPiece(key=key, rows=held, size=weight, count=count)
+        yield RowPiece(key=key, rows=held, count=count)
 
 
 def _terms(rows: list[Any]) -> dict[str, str]:
@@ -204,14 +190,6 @@ def _terms(rows: list[Any]) -> dict[str, str]:
         else:
             aliases.setdefault(f"aliases_{language}", []).append(text)
     return node | {key: _json(texts) for key, texts in aliases.items()}
-
-
-def _literals(rows: list[Any]) -> str:
-    by_property: dict[str, list[Any]] = {}
-    for _, prop, ordinal, rank, kind, value, qualifiers, name, datatype in rows:
-        text = whole_id("", name) if isinstance(name, bytes) else name
-        by_property.setdefault(f"P{prop}", []).append([ordinal, rank, kind, value, qualifiers, text, datatype])
-    return _json(by_property)
 
 
 def _span(qualifiers: str) -> dict[str, int]:
@@ -247,8 +225,12 @@ _PHASES = (
     ),
     _Phase(
         name="missing",
-        rows=missing_entities,
-        write="CREATE (:Entity:Missing {id: row[0], number: row[1]})",
+        rows=partial(
+            numbered,
+            f"SELECT DISTINCT value FROM statement WHERE type = {schema.ENTITY} AND value > ?"
+            " AND value NOT IN (SELECT id FROM entity) ORDER BY value",
+        ),
+        write="CREATE (:Entity:Missing {id: row[1], number: row[0]})",
         count="SELECT count(DISTINCT value) FROM statement WHERE type = 2 AND value NOT IN (SELECT id FROM entity)",
         held="MATCH (n:Missing) RETURN count(n)",
     ),
@@ -261,8 +243,8 @@ _PHASES = (
     ),
     _Phase(
         name="redirects",
-        rows=redirects,
-        write="CREATE (:Redirect {id: row[0], target: row[1]})",
+        rows=partial(numbered, "SELECT source, target FROM redirect WHERE source > ? ORDER BY source"),
+        write="CREATE (:Redirect {id: row[1], target: row[2]})",
         count="SELECT count(*) FROM redirect",
         held="MATCH (n:Redirect) RETURN count(n)",
     ),
@@ -286,13 +268,7 @@ _PHASES = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PushProgress:
-    """How far a push is: things of this phase written by this push, and how many the phase has in all."""
-
-    phase: str
-    done: int
-    total: int
+Tell = Callable[[str, int, int], None]  # phase, things of it written by this push, and how many it has in all
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -314,7 +290,7 @@ def push(
     batch: int = BATCH,
     replace: bool = False,
     patience: float = PATIENCE_SECONDS,
-    progress: Callable[[PushProgress], None] | None = None,
+    progress: Tell | None = None,
 ) -> Pushed:
     """Put a snapshot file into the database at `bolt://HOST:PORT[/DATABASE]`, or continue an earlier push.
 
@@ -338,7 +314,7 @@ class _Push:
     connection: sqlite3.Connection
     manifest: dict[str, Any]
     batch: int
-    progress: Callable[[PushProgress], None] | None
+    progress: Tell | None
 
     def run(self, *, replace: bool) -> Pushed:
         marker = None if replace else self._read_own_marker()
@@ -414,7 +390,7 @@ class _Push:
             (total,) = self.connection.execute(phase.count).fetchone()
             written_rows = 0
             after = stands[1] if number == stands[0] else None
-            rows = batches(phase.rows(self.connection, after), rows=self.batch, size=BATCH_SIZE)
+            rows = batches(phase.rows(self.connection, after), rows=self.batch)
             with closing(_ahead(rows)) as pieces:
                 for piece in pieces:
                     self._tell(phase.name, written_rows, total)
@@ -439,7 +415,7 @@ class _Push:
 
     def _tell(self, phase: str, done: int, total: int) -> None:
         if self.progress is not None:
-            self.progress(PushProgress(phase=phase, done=done, total=total))
+            self.progress(phase, done, total)
 
 
 def _ahead(pieces: Iterator[RowPiece]) -> Generator[RowPiece]:

@@ -97,8 +97,8 @@ class Store(Protocol):
         """The targets of a property with their whole-source counts: most frequent first, then by id."""
         ...
 
-    def ids(self, *, after: str | None = None) -> Iterator[str]:
-        """All ids: items by number, then properties by number; `after`: only ids after this one."""
+    def ids(self) -> Iterator[str]:
+        """All ids: items by number, then properties by number."""
         ...
 
     def descriptions(self, languages: Sequence[str]) -> Iterator[str]:

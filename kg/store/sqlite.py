@@ -14,11 +14,11 @@ from typing import Any
 
 import orjson
 
-from kg.base.model import Entity, Statement, id_of, number_of, required_number
+from kg.base.model import Entity, Statement, id_of, number_of
 from kg.base.terms import normalise
 from kg.errors import DamagedSnapshotError, SnapshotError
 from kg.store import filling, schema
-from kg.store.entity_rows import Decoder, entity_with
+from kg.store.entity_rows import decode_statement, entity_with
 from kg.store.protocol import NameMatch, matches_in_order, name_match
 
 MEMORY = ":memory:"
@@ -78,7 +78,6 @@ class SQLiteStore:
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self.path = path
         self._connection = connection
-        self._decoder = Decoder()
         self._redirected = False
         self._manifest: dict[str, Any] | None = None
 
@@ -99,8 +98,6 @@ class SQLiteStore:
                 raise DamagedSnapshotError(
                     f"{path} is unfinished: its manifest lacks {' and '.join(sorted(missing))}; build it again"
                 )
-            if not isinstance(store.manifest()["counts"], dict):
-                raise DamagedSnapshotError(f"{path} is damaged: its manifest holds no counts; build it again")
             store._redirected = bool(store._rows("SELECT 1 FROM redirect LIMIT 1"))
         except BaseException:
             store.close()
@@ -216,9 +213,8 @@ class SQLiteStore:
             plus = "" if len(property_numbers) <= _SEEK else "+"  # the plus keeps the index from being asked for each
             sql += f" AND {plus}property IN (SELECT value FROM json_each(?))"
             parameters = (ids, _json(property_numbers))
-        decode = self._decoder.statement
         return {
-            number: [decode(names[number], *row[1:]) for row in group]
+            number: [decode_statement(names[number], *row[1:]) for row in group]
             for number, group in groupby(self._rows(sql + order, parameters), key=itemgetter(0))
         }
 
@@ -311,19 +307,11 @@ class SQLiteStore:
         )
         return [(id_of(target), entities) for target, entities in rows]
 
-    def ids(self, *, after: str | None = None) -> Iterator[str]:
+    def ids(self) -> Iterator[str]:
         """See `Store.ids`."""
-        last = 0 if after is None else required_number(after)
-        if last >= 0:
-            yield from self._walk("SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?", last)
-            last = 0
-        yield from self._walk("SELECT id FROM entity WHERE id < ? ORDER BY id DESC LIMIT ?", last)
-
-    def _walk(self, sql: str, last: int) -> Iterator[str]:
-        while rows := self._rows(sql, (last, 10_000)):
-            for (number,) in rows:
+        for side in ("> 0 ORDER BY id", "< 0 ORDER BY id DESC"):
+            for (number,) in self.stream(f"SELECT id FROM entity WHERE id {side}"):
                 yield id_of(number)
-            last = rows[-1][0]
 
     def descriptions(self, languages: Sequence[str]) -> Iterator[str]:
         """See `Store.descriptions`."""
@@ -348,10 +336,7 @@ class SQLiteStore:
         """See `Store.manifest`."""
         if self._manifest is None:
             rows = self._rows("SELECT key, value FROM manifest")
-            try:
-                self._manifest = {key: orjson.loads(value) for key, value in rows}
-            except orjson.JSONDecodeError as error:
-                raise DamagedSnapshotError(f"{self.path} is damaged: its manifest is no JSON") from error
+            self._manifest = {key: orjson.loads(value) for key, value in rows}
         return self._manifest
 
     def all_entities(self, *, properties_first: bool = False) -> Iterator[Entity]:

@@ -7,8 +7,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import mktime_tz, parsedate_tz
 from typing import Any, TypeVar
@@ -47,26 +46,13 @@ def user_agent() -> str:
     return f"granola-ladders/{__version__} ({address}) requests/{requests.__version__}"
 
 
+@dataclass(kw_only=True, slots=True)
 class HostLimit:
     """The requests to one host: a few at a time, and none before it accepts requests again."""
 
-    def __init__(self, at_once: int = AT_ONCE) -> None:
-        self._places = threading.BoundedSemaphore(at_once)
-        self._lock = threading.Lock()
-        self._not_before = 0.0
-
-    @contextmanager
-    def waiting_turn(self, sleep: Callable[[float], None]) -> Iterator[None]:
-        """Wait for a free place and for the host to accept requests; occupy the place during the block."""
-        with self._places:
-            while (wait := self._not_before - time.monotonic()) > 0:
-                sleep(wait)
-            yield
-
-    def close_for(self, seconds: float) -> None:
-        """Let nobody pass for so long."""
-        with self._lock:
-            self._not_before = max(self._not_before, time.monotonic() + seconds)
+    places: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(AT_ONCE))
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    not_before: float = 0.0
 
 
 _LIMITS: dict[str, HostLimit] = {}
@@ -114,7 +100,9 @@ class RetryDelays:
         attempt = 0
         while True:
             try:
-                with limit.waiting_turn(self.sleep):
+                with limit.places:
+                    while (wait := limit.not_before - time.monotonic()) > 0:
+                        self.sleep(wait)
                     return ask()
             except TryAgain as failure:
                 attempt += 1
@@ -127,7 +115,8 @@ class RetryDelays:
                 wait = self.delay(attempt - 1, failure.after)
                 # A wait requested by the host applies to all threads of the process, a lost connection to this one.
                 if failure.after is not None or isinstance(failure.error, RateLimitedError):
-                    limit.close_for(wait)
+                    with limit.lock:
+                        limit.not_before = max(limit.not_before, time.monotonic() + wait)
                 else:
                     self.sleep(wait)
 

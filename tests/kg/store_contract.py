@@ -238,9 +238,6 @@ class StoreContract:
     def test_ids_in_order(self, store: Store) -> None:
         expected = ["Q2", "Q16", "Q90", "Q142", "Q515", "Q830149", "P31", "P279"]
         assert list(store.ids()) == expected
-        for place, entity_id in enumerate(expected):
-            assert list(store.ids(after=entity_id)) == expected[place + 1 :]
-        assert list(store.ids(after="Q91")) == expected[3:]
 
     def test_descriptions_of_items_in_the_first_language_that_they_have(self, make_store: MakeStore) -> None:
         told = {"Q5": {"en": "five", "de": "fünf"}, "Q2": {"de": "zwei"}, "Q3": {"fr": "trois"}, "P31": {"en": "kind"}}

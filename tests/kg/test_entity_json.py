@@ -30,7 +30,7 @@ from kg.building.id_sets import IdSet, key_of
 from kg.reading.dump import Block
 from kg.reading.entity_json import Pieces
 from kg.reading.snaks import Unreadable, read_quantity, read_time
-from kg.store.entity_rows import Decoder, entity_of
+from kg.store.entity_rows import entity_of
 from tests.conftest import WHOLE_ENTITIES, needs_whole_entities
 from tests.thorough import examples
 
@@ -55,7 +55,7 @@ def extracted(data: object, plan: ExtractionPlan = EVERYTHING) -> BlockRows:
 
 
 def entities_in(batch: BlockRows) -> list[Entity]:
-    return [entity_of(record, Decoder()) for record in batch.records]
+    return [entity_of(record) for record in batch.records]
 
 
 def read(data: object, languages: frozenset[str] | None = None) -> Entity:

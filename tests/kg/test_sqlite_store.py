@@ -170,11 +170,6 @@ def test_only_items_and_properties_are_held() -> None:
         store.write([Entity(id="L1")])
 
 
-def test_ids_go_on_after_an_id_only() -> None:
-    with fill(":memory:", ALL) as store, pytest.raises(SnapshotError, match="'xyz'"):
-        list(store.ids(after="xyz"))
-
-
 def test_the_header_is_where_the_format_says(snapshot: Path) -> None:
     header = snapshot.read_bytes()[:100]
     assert struct.unpack(">I", header[68:72])[0] == schema.APPLICATION_ID
