@@ -220,8 +220,20 @@ def _days_of_text(text: str, code: str) -> tuple[int, int, tuple[int, int] | Non
     if (digits := text.lstrip("'")).isdigit():
         year = int(digits) * (digits[0] != "0") if digits == text else year_of_two_digits(int(digits), CENTURY_OF_YEARS)
         return (day_number(year, 1, 1), day_number(year, 12, 31), None) if year else None
+    words = language(code)
+    if usual := _usual_date_pattern(words).fullmatch(text.lower()):  # parsing is slow, and most gold answers are such
+        month, day = words.month_numbers[usual["month"] or usual["after_day"]], int(usual["day"] or usual["first"] or 0)
+        return *CalendarUnit("day" if day else "month", int(usual["year"]), month, day).days(), None
     parsed = parse_date(text, code=code, likelier=True)
     return None if parsed is None else _days_of_parsed(parsed)
+
+
+@cache
+def _usual_date_pattern(words: Language) -> re.Pattern[str]:
+    """A pattern of months, and of days that every month has, with a year, in the most frequent forms."""
+    month, day = any_of(words.month_numbers), r"0?[1-9]|1\d|2[0-8]"
+    month_first = rf"(?P<month>{month})\.? (?:(?P<day>{day}),? )?"
+    return re.compile(rf"(?:{month_first}|(?P<first>{day})\.? (?P<after_day>{month})\.? )(?P<year>[1-9]\d{{3}})")
 
 
 def _days_of_parsed(parsed: ParsedDate) -> tuple[int, int, tuple[int, int] | None] | None:
