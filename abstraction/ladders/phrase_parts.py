@@ -150,7 +150,7 @@ def nations(case: LadderCase, national: Nationality | None, properties: Sequence
     """
     by_property = ([s for s in current_or_ended(case.graph, case.answer, prop) if s.target] for prop in properties)
     stated = next(filter(None, by_property), [])
-    if national is not None and national.of_language:
+    if national is not None and not national.countries:  # a language
         words = word_evidence(case, national.words)
         return [replace(nation_of(national.text, "text", f"mod:{national.text}", words), person=False)]
     described = _nation_in_description(case, national, stated, properties[0]) if national is not None else None

@@ -108,7 +108,15 @@ class LadderCheck:
         beyond: Sequence[Level] = [
             Level(tiers=tuple(self._tier(draft, graph, taken, call) for draft in rung.texts)) for rung in rungs
         ]
-        decisions = [self._decision(draft, rungs) for draft in sorted(drafts, key=lambda draft: draft.line)]
+        decisions = []
+        for draft in sorted(drafts, key=lambda draft: draft.line):
+            is_alias = draft.finding is CheckResult.ALIAS
+            at_level = 1 if is_alias else next((at for at, rung in enumerate(rungs, 2) if rung is draft.rung), None)
+            decision = TextDecision(
+                line=draft.line, text=draft.text, finding=draft.finding, why=draft.why, action=draft.action,
+                level=at_level, moved=draft.moved and at_level is not None,
+            )  # fmt: skip
+            decisions.append(decision)
         steps = [step for level in row.levels[1:] for tier in level.tiers for step in tier.evidence]
         beyond = complete_evidence(Ladder(levels=(first, *beyond)), more=steps).levels[1:]
         levels = drop_repeated_names((first, *(beyond or row.levels[1:])))
@@ -212,15 +220,6 @@ class LadderCheck:
         qid = draft.entities[0] if draft.finding is CheckResult.ENTAILED and len(draft.entities) == 1 else None
         names = self.graph.shown_names(qid) if qid else ()
         return Tier(text=draft.text, qid=qid, aliases=tuple(names), evidence=(written,))
-
-    def _decision(self, draft: _Draft, rungs: Sequence[_CheckedRung]) -> TextDecision:
-        level = next((at for at, rung in enumerate(rungs, 2) if rung is draft.rung), None)
-        if draft.finding is CheckResult.ALIAS:
-            level = 1
-        return TextDecision(
-            line=draft.line, text=draft.text, finding=draft.finding, why=draft.why, action=draft.action, level=level,
-            moved=draft.moved and level is not None,
-        )  # fmt: skip
 
 
 def drop_repeated_names(levels: Sequence[Level]) -> tuple[Level, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from abstraction.files.rows import TieredRow
 from abstraction.models.chat_model import FailureReason
-from abstraction.verifying.verdicts import TierVerdict, VerdictKind
+from abstraction.verifying.verdicts import LEAKS, TierVerdict, VerdictKind
 
 NOTE = "phrasing"  # the field of a row with the note on its phrasing
 _TIERS = "tiers"  # the part of the note that only the log keeps
@@ -50,7 +50,7 @@ def check_result(verdict: TierVerdict) -> CheckResult:
     """The result of checking that corresponds to a verdict."""
     if verdict.beside_answer:
         return CheckResult.BESIDE_ANSWER
-    if verdict.leaks:
+    if verdict.why == LEAKS:
         return CheckResult.LEAKING
     return _FINDING_OF.get(verdict.verdict) or CheckResult(verdict.verdict.replace("_", "-"))
 

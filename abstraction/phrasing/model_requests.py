@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from abstraction.base.faults import FAULT, Fault, fault_of
@@ -62,7 +62,6 @@ class RequestForm(Generic[T, V]):
     ask: Callable[[T], Request | None]
     read: Callable[[T, str], V]
     again: Prompt
-    _waiting: deque[_Slot[T, V]] = field(default_factory=deque)
 
     def run(self, items: Iterable[T]) -> Iterator[tuple[T, RequestOutcome[V]]]:
         """The items with their outcomes, in order. Memory does not grow with their number.
@@ -70,7 +69,7 @@ class RequestForm(Generic[T, V]):
         Raises ModelError where all further requests would fail.
         """
         source = iter(items)
-        waiting = self._waiting = deque()
+        waiting: deque[_Slot[T, V]] = deque()
         retries: deque[_Slot[T, V]] = deque()
         asked: deque[_Slot[T, V]] = deque()
         over = False
@@ -103,20 +102,20 @@ class RequestForm(Generic[T, V]):
                 asked.append(slot)
                 yield slot.request
 
+        def finished_items() -> Iterator[tuple[T, RequestOutcome[V]]]:
+            while waiting and (outcome := waiting[0].outcome) is not None:
+                yield waiting.popleft().item, outcome
+
         while True:
             for result in self.model.generate(requests()):
                 slot = asked.popleft()
                 self._store_result(slot, result)
                 if slot.outcome is None:
                     retries.append(slot)
-                yield from self._finished_items()
-            yield from self._finished_items()
+                yield from finished_items()
+            yield from finished_items()
             if over and not retries:
                 return
-
-    def _finished_items(self) -> Iterator[tuple[T, RequestOutcome[V]]]:
-        while self._waiting and (outcome := self._waiting[0].outcome) is not None:
-            yield self._waiting.popleft().item, outcome
 
     def _store_result(self, slot: _Slot[T, V], result: Result) -> None:
         """Set the slot's outcome, or its second request."""

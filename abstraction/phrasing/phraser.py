@@ -90,14 +90,10 @@ def read_numbered_lines(reply: str) -> list[str]:
     return items
 
 
-def read_vote(reply: str) -> bool:
-    """Whether the first word of a reply, after its thoughts, is yes rather than no. Raises ReplyError for another
-    word.
-    """
-    match = re.match(r"\W*(yes|no)\b", final_text(reply), re.IGNORECASE)
-    if not match:
-        raise ReplyError("the reply must begin with yes or no")
-    return match[1].lower() == "yes"
+def read_vote(reply: str) -> bool | None:
+    """Whether the first word of a reply, after its thoughts, is yes rather than no; None for another word."""
+    match = re.match(r"\W*(yes|no)\b", own_turn(without_thoughts(reply)[0]), re.IGNORECASE)
+    return match[1].lower() == "yes" if match else None
 
 
 TAG = "answers"  # the tag around the answers in our own prompts
@@ -313,11 +309,10 @@ class ConsistencyScorer:
         asked = {at: request for at, row in enumerate(rows) if (request := self._request(row)) is not None}
         scores: list[float | Failure | None] = [None] * len(rows)
         for at, result in zip(asked, self.model.generate(asked.values()), strict=True):
-            scores[at] = (
-                score_of([completion.text for completion in result.completions])
-                if isinstance(result, Reply)
-                else result
-            )
+            if isinstance(result, Reply):
+                scores[at] = score_of([completion.text for completion in result.completions])
+            else:
+                scores[at] = result
         return scores
 
     def _request(self, row: TieredRow) -> Request | None:
@@ -330,12 +325,7 @@ class ConsistencyScorer:
 
 def score_of(replies: Sequence[str]) -> float | None:
     """The share of no among the replies that are yes or no; None where those are less than half of all."""
-    votes: list[bool] = []
-    for reply in replies:
-        try:
-            votes.append(read_vote(reply))
-        except ReplyError:
-            continue
+    votes = [vote for vote in map(read_vote, replies) if vote is not None]
     if not votes or 2 * len(votes) < len(replies):
         return None
     return votes.count(False) / len(votes)

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.errors import PromptError
-from abstraction.models.chat_model import Message, Role
+from abstraction.models.chat_model import Message
 
 SUFFIX = ".txt"
 LONGEST = 2000  # most characters of one slot's text; a longer text is cut and ends in ...
@@ -51,12 +51,6 @@ class PromptKind:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Turn:
-    role: Role
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt:
     """A prompt as read. `sha256`: hex, of the text of the file, independent of its line ends; part of a signature.
 
@@ -64,7 +58,7 @@ class Prompt:
     """
 
     kind: PromptKind
-    turns: tuple[_Turn, ...]
+    turns: tuple[Message, ...]
     sha256: str
     origin: str = ""
 
@@ -87,7 +81,7 @@ class Prompt:
                 raise PromptError(f"prompt {self.kind.name}: no text for the slot {name}")
             return ready[name]
 
-        return tuple(Message(role=turn.role, content=_SLOT.sub(value_of, turn.text)) for turn in self.turns)
+        return tuple(replace(turn, content=_SLOT.sub(value_of, turn.content)) for turn in self.turns)
 
 
 def harmless(text: str) -> str:
@@ -112,7 +106,7 @@ def parse_prompt(text: str, kind: PromptKind, where: str) -> Prompt:
     if stray := next((line for line in before.split("\n") if line.strip() and not line.startswith("#")), None):
         number = normal.split("\n").index(stray) + 1
         raise PromptError(f"{where}, line {number}: text before the first turn; begin it with a line of [user]")
-    turns: list[_Turn] = []
+    turns: list[Message] = []
     role: Any  # one of the pattern's three
     number = before.count("\n") + 1
     for role, content in zip(parts[::2], parts[1::2], strict=True):
@@ -121,7 +115,7 @@ def parse_prompt(text: str, kind: PromptKind, where: str) -> Prompt:
         for at, line in enumerate(content.split("\n")):
             _check_slots(line, kind, f"{where}, line {number + at}")
         number += content.count("\n")
-        turns.append(_Turn(role=role, text=content.strip()))
+        turns.append(Message(role=role, content=content.strip()))
     if not re.fullmatch(r"(s)?(ua)*u", "".join(turn.role[0] for turn in turns)):
         raise PromptError(
             f"{where}: its turns are {', '.join(f'[{turn.role}]' for turn in turns) or 'none'}; [user] and [assistant] "
@@ -162,21 +156,18 @@ def load_prompts(
     if chosen is not None and str(chosen) in sets:
         folders.sort(key=lambda folder: folder[0] != str(chosen))
     elif chosen is not None:
-        folders.insert(0, (OWN_ORIGIN, _own_folder(Path(chosen), kind_of, sets)))
+        own = Path(chosen)
+        if not own.is_dir():
+            others = f", or one of the sets {', '.join(sets)}" if sets else ""
+            raise PromptError(f"{own}: no such folder of prompts; allowed: a folder{others}")
+        there = sorted(own.glob(f"*{SUFFIX}"))
+        known = ", ".join(f"{name}{SUFFIX}" for name in sorted(kind_of))
+        if not there:
+            raise PromptError(f"{own} holds no prompt; those that can be replaced: {known}")
+        if strange := next((file for file in there if file.stem not in kind_of), None):
+            raise PromptError(f"{strange} replaces no prompt; those there are: {known}")
+        folders.insert(0, (OWN_ORIGIN, own))
     return {name: _load(kind, folders) for name, kind in kind_of.items()}
-
-
-def _own_folder(folder: Path, kind_of: Mapping[str, PromptKind], sets: Sequence[str]) -> Path:
-    if not folder.is_dir():
-        others = f", or one of the sets {', '.join(sets)}" if sets else ""
-        raise PromptError(f"{folder}: no such folder of prompts; allowed: a folder{others}")
-    there = sorted(folder.glob(f"*{SUFFIX}"))
-    known = ", ".join(f"{name}{SUFFIX}" for name in sorted(kind_of))
-    if not there:
-        raise PromptError(f"{folder} holds no prompt; those that can be replaced: {known}")
-    if strange := next((file for file in there if file.stem not in kind_of), None):
-        raise PromptError(f"{strange} replaces no prompt; those there are: {known}")
-    return folder
 
 
 def _load(kind: PromptKind, folders: Sequence[tuple[str, Path]]) -> Prompt:

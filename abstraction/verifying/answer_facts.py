@@ -92,14 +92,21 @@ class AnswerFactsReader:
     def __init__(self, maker: LadderMaker) -> None:
         self.maker, self.graph, self._gazetteer = maker, maker.graph, maker.gazetteer
         self.above = cache(lambda qid: self.above_all([qid], without={qid}))
-        self.kinds = cache(self._read_kinds)
+        # The classes, occupations, genres and the like of an entity, and their superclasses.
+        self.kinds = cache(lambda i: self.superclasses(t for p in CLASS_PROPERTIES for t in self.graph.targets(i, p)))
         self.classes_above = cache(self._read_classes_above)
 
     def read(self, row: TieredRow) -> AnswerFacts:
         """The facts on the answer of a row; the answer is linked as for a ladder, unless the row names its entity."""
         graph = self.graph
         asked = relation(row.relation) if row.relation else ANY
-        whole = self.maker.make_with_notes(self._question(row))
+        ids = {tier.text: tier.qid for tier in row.levels[0].tiers}
+        question = QARow(
+            id=row.id, question=row.question, answers=row.answers, answer_qids=tuple(map(ids.get, row.answers)),
+            relation=row.relation, subject_text=self.asked_about(row),
+            subject_qid=(row.question_entity or {}).get("qid"), extra=row.extra,
+        )  # fmt: skip
+        whole = self.maker.make_with_notes(question)
         our_row = whole.row
         # The entities that the row gives for its answer, else those to which the answer was linked.
         answers = tuple(tier.qid for tier in row.levels[0].tiers if tier.qid)
@@ -114,7 +121,8 @@ class AnswerFactsReader:
         containers = [t.qid for level in our_row.levels[1:] for t in level.tiers if t.qid]
         above = self.above_all([*known, *containers], without=known)
         kinds = frozenset().union(*map(self.maker.classes, known))
-        nations = frozenset().union(*map(self.nations, known))
+        # Citizenship of a person, origin of a work, location of a place.
+        nations = frozenset(i for one in known for prop in NATIONALITY for i in graph.targets(one, prop))
         names = chain(row.answers, (t.text for t in row.levels[0].tiers), *map(graph.names, known))
         classed = asked.asks in CLASSES or not CLASSES.isdisjoint(kinds)
         return AnswerFacts(
@@ -129,15 +137,6 @@ class AnswerFactsReader:
             above_classes=frozenset().union(*map(self.classes_above, known)) if classed else frozenset(),
             subject=(our_row.question_entity or {}).get("qid"), nothing_new=whole.says_nothing_new,
             doubted=whole.doubted,
-        )  # fmt: skip
-
-    def _question(self, row: TieredRow) -> QARow:
-        """The row as a question row, its answers linked to the entities of level 1."""
-        ids = {tier.text: tier.qid for tier in row.levels[0].tiers}
-        return QARow(
-            id=row.id, question=row.question, answers=row.answers, answer_qids=tuple(map(ids.get, row.answers)),
-            relation=row.relation, subject_text=self.asked_about(row),
-            subject_qid=(row.question_entity or {}).get("qid"), extra=row.extra,
         )  # fmt: skip
 
     def _is_certain(self, row: TieredRow, our_row: TieredRow, known: Sequence[str], above: Above) -> bool:
@@ -228,7 +227,9 @@ class AnswerFactsReader:
         if not first and self.is_state(qid):
             return list(self.graph.targets(qid, "P30"))
         upward = [i for prop in (FIRST_STEP if first else FURTHER_STEPS) for i in self.graph.targets(qid, prop)]
-        if first or not self._spans_states(qid):
+        # A part of the world may span several states.
+        spans_states = WORLD.search(self.graph.label(qid) or "") or len(self.graph.targets(qid, "P17")) > 1
+        if first or not spans_states:
             described = [place for step in self._gazetteer.chain(qid) for place in step]
             names.update(bare(text) for place in described for text in (place.text, place.written) if text)
             upward += [place.qid for place in described if place.qid]
@@ -236,10 +237,6 @@ class AnswerFactsReader:
 
     def _is_continent(self, qid: str) -> bool:
         return CONTINENT in self.graph.classes(qid)
-
-    def _spans_states(self, qid: str) -> bool:
-        """Whether the entity is a part of the world that spans several states."""
-        return bool(WORLD.search(self.graph.label(qid) or "")) or len(self.graph.targets(qid, "P17")) > 1
 
     def is_state(self, qid: str) -> bool:
         """Whether the entity is a sovereign state that exists today."""
@@ -249,32 +246,20 @@ class AnswerFactsReader:
         """Whether the entity is a first-level division that exists today, such as a federal state or a province."""
         return self.graph.is_instance(qid, FIRST_DIVISION) and not self.graph.is_historical(qid)
 
-    def nations(self, qid: str) -> list[str]:
-        """The countries of an entity: citizenship of a person, origin of a work, location of a place."""
-        return [i for prop in NATIONALITY for i in self.graph.targets(qid, prop)]
-
-    def _read_kinds(self, entity_id: str) -> tuple[str, ...]:
-        """The classes, occupations, genres and the like of an entity, and their superclasses up to CLASS_STEPS steps.
-        """
-        return self.superclasses(t for prop in CLASS_PROPERTIES for t in self.graph.targets(entity_id, prop))
-
     def _read_classes_above(self, entity_id: str) -> frozenset[str]:
         """All superclasses of a class, by its P31 and by P279 and P171 up to DEPTH steps."""
-        layer = [t for prop in ("P279", "P31", "P171") for t in self.graph.targets(entity_id, prop)]
-        seen = set(layer)
-        for _ in range(DEPTH):
-            self.graph.fetch(layer)
-            layer = [t for c in layer for p in ("P279", "P171") for t in self.graph.targets(c, p) if t not in seen]
-            seen.update(layer)
-        return frozenset(seen - {entity_id})
+        own = (t for prop in ("P279", "P31", "P171") for t in self.graph.targets(entity_id, prop))
+        return frozenset(self.superclasses(own, ("P279", "P171"), steps=DEPTH)) - {entity_id}
 
-    def superclasses(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """The classes and their superclasses up to CLASS_STEPS steps."""
+    def superclasses(
+        self, classes: Iterable[str], properties: Sequence[str] = ("P279",), *, steps: int = CLASS_STEPS
+    ) -> tuple[str, ...]:
+        """The classes and their superclasses up to `steps` steps."""
         layer = list(dict.fromkeys(classes))
         seen: dict[str, None] = dict.fromkeys(layer)
-        for _ in range(CLASS_STEPS):
+        for _ in range(steps):
             self.graph.fetch(layer)
-            layer = [t for c in layer for t in self.graph.targets(c, "P279") if t not in seen]
+            layer = [t for c in layer for p in properties for t in self.graph.targets(c, p) if t not in seen]
             seen.update(dict.fromkeys(layer))
         return tuple(seen)
 

@@ -119,8 +119,12 @@ class EntailmentChecker:
         first = row.levels[0].tiers
         answers = [tier.qid for tier in first if tier.qid]
         answers += [i for link in row.links for i in linked_ids(link)] if len(answers) < len(first) else []
+        subject = (row.question_entity or {}).get("qid")
+        dated_by = relation(row.relation).dated_by if row.relation else ()
+        values = (s.value for prop in dated_by if subject for s in self.graph.statements(subject, prop))
         facts = _RowFacts(
-            row=row, answers=tuple(dict.fromkeys(answers)), dates=tuple(self._question_dates(row)), asked=asked,
+            row=row, answers=tuple(dict.fromkeys(answers)), asked=asked,
+            dates=tuple(value for value in values if isinstance(value, TimeValue)),
             values=AnswerValues(row.levels[0], str(row.extra.get("language") or "en")),
         )  # fmt: skip
         rising = set(rising_tiers(row.levels))
@@ -152,13 +156,6 @@ class EntailmentChecker:
         findings = self._tier_flaws(facts, tier, known)
         return ("flawed" if findings else "entailed"), findings
 
-    def _question_dates(self, row: TieredRow) -> list[TimeValue]:
-        subject = (row.question_entity or {}).get("qid")
-        if not subject or not row.relation:
-            return []
-        values = (s.value for p in relation(row.relation).dated_by for s in self.graph.statements(subject, p))
-        return [value for value in values if isinstance(value, TimeValue)]
-
     def _check_value(self, facts: _RowFacts, tier: Tier) -> tuple[Status, list[Finding]]:
         """Check a date or an amount: replay the statement, recompute the rules."""
         row = facts.row
@@ -171,12 +168,12 @@ class EntailmentChecker:
                 findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"{step.subject} is not what is asked about"))
         if not tier.evidence:
             findings.append(Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text))
-        ruling = facts.values.check_tier(tier)
-        if ruling.wrong:
-            findings.append(Finding(flaw=Flaw.RULE_WRONG, detail=ruling.wrong))
+        contains, wrong = facts.values.check_tier(tier)
+        if wrong:
+            findings.append(Finding(flaw=Flaw.RULE_WRONG, detail=wrong))
         if findings:
             return "flawed", findings
-        return ("entailed" if ruling.holds else "unchecked"), []
+        return ("entailed" if contains else "unchecked"), []
 
     def _tier_flaws(self, facts: _RowFacts, tier: Tier, known: Set[str]) -> list[Finding]:
         if not tier.evidence:

@@ -49,7 +49,10 @@ class PlaceRelation:
 
     def order_verdict(self, facts: AnswerFacts, meant: frozenset[str]) -> tuple[VerdictKind, str]:
         """The verdict on entities above the answer, compared with the good tiers before this one."""
-        before = self._entities_before(facts, meant)
+        before = [ids for _, ids in facts.good if ids and not _is_text(ids)]
+        if len(facts.answers) > 1:  # only names under a shared answer
+            over = [above for a in facts.answers if meant & (above := self._ids_above(facts, a))]
+            before = [ids for ids in before if any(ids & above for above in over)]
         # A name from a description has no place in the graph to compare.
         if not before or _is_text(meant):
             return VerdictKind.ENTAILED, "lies above the answer"
@@ -68,16 +71,6 @@ class PlaceRelation:
         if facts.certain and (kind := next(filter(None, map(label, shared)), None)):
             return VerdictKind.SIBLING, f"a {kind} like the tier before it"
         return VerdictKind.ENTAILED, "lies above the answer"
-
-    def _entities_before(self, facts: AnswerFacts, meant: frozenset[str]) -> list[frozenset[str]]:
-        """The entities of each good name on the level before; where the row has several answers, only of those under a
-        shared answer.
-        """
-        before = [ids for _, ids in facts.good if ids and not _is_text(ids)]
-        if len(facts.answers) <= 1:
-            return before
-        over = [above for a in facts.answers if meant & (above := self._ids_above(facts, a))]
-        return [ids for ids in before if any(ids & above for above in over)]
 
     def _ids_above(self, facts: AnswerFacts, qid: str) -> frozenset[str]:
         above = frozenset(self.facts_reader.above(qid).ids)

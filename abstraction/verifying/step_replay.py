@@ -169,14 +169,6 @@ def is_value(text: str) -> bool:
     return days_of(text) is not None or amount_of(text) is not None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RuleOutcome:
-    """The outcome of a rule: `holds` is False where undecided too; `wrong` is the contradiction in words, else ""."""
-
-    holds: bool
-    wrong: str = ""
-
-
 @lru_cache(maxsize=1)
 def titles() -> Mapping[str, str]:
     """Title -> what every holder of it is ("king" -> "monarch"), from the table of offices."""
@@ -199,9 +191,9 @@ class AnswerValues:
         self._days = tuple(dict.fromkeys(days for name in names if (days := days_of(name, code))))
         self._amounts = tuple(dict.fromkeys(amount for name in names if (amount := amount_of(name, code))))
 
-    def check_tier(self, tier: Tier) -> RuleOutcome:
-        """Whether a date or an amount contains the answer: each name of the tier must contain one of the answer's
-        names.
+    def check_tier(self, tier: Tier) -> tuple[bool, str]:
+        """Whether a date or an amount contains the answer, False where undecided too, and the contradiction in words,
+        else "": each name of the tier must contain one of the answer's names.
 
         A coarser tier may contain the answer in one calendar or unit only, so one name of the answer is enough. A bare
         number may be a year or a count: one reading of a name is enough.
@@ -219,9 +211,9 @@ class AnswerValues:
             if about is not None and self._amounts:
                 readings.append(any(contains_amount(about, inner) for inner in self._amounts))
             if readings and not any(readings):
-                return RuleOutcome(holds=False, wrong=f"{name!r} does not contain {self._first!r}")
+                return False, f"{name!r} does not contain {self._first!r}"
             read |= bool(readings)
-        return RuleOutcome(holds=read)
+        return read, ""
 
 
 _NAMES = 64  # most names of an answer that are read; no day or amount has as many

@@ -8,7 +8,7 @@ is `unknown`.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
@@ -109,16 +109,6 @@ class Judge:
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self.maker = LadderMaker(store, language=language)
-        self._set_up()
-
-    def start_afresh(self) -> None:
-        """Forget conclusions so far, as after an error in the middle of a row; entities read from the snapshot are
-        kept.
-        """
-        self.maker.start_afresh()
-        self._set_up()
-
-    def _set_up(self) -> None:
         self.graph = self.maker.graph
         self.facts_reader = AnswerFactsReader(self.maker)
         self.placing = PlaceRelation(self.facts_reader)
@@ -245,12 +235,7 @@ class Judge:
             return VerdictKind.ALIAS, "another way to write the answer's name"
         if self._is_phrase(tier.text, linked):
             return self._phrase_verdict(facts, tier)
-        return self._verdict_on_name(facts, tier, how, linked)
-
-    def _verdict_on_name(
-        self, facts: AnswerFacts, tier: Tier, how: NameRelation, linked: list[str]
-    ) -> tuple[VerdictKind, str]:
-        """The verdict on a name: by the location of its entities, and whether it is the name of another."""
+        # A name: by the location of its entities, and whether it is the name of another.
         if wrong := self.placing.location_conflict(facts, linked):
             if facts.certain:
                 return VerdictKind.CONTRADICTED, wrong
@@ -282,17 +267,17 @@ class Judge:
         return {word for source in sources for word in all_words(source)}
 
     def _value_verdict(self, facts: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
-        ruling = AnswerValues(facts.gold_level).check_tier(tier)
-        if ruling.wrong:
-            return VerdictKind.CONTRADICTED, ruling.wrong
-        if not ruling.holds:
+        contains, wrong = AnswerValues(facts.gold_level).check_tier(tier)
+        if wrong:
+            return VerdictKind.CONTRADICTED, wrong
+        if not contains:
             return VerdictKind.UNKNOWN, "this wording of a value cannot be read"
         before = [finer for finer, _ in facts.good]
         alone = Tier(text=tier.text)
-        if not before or any(not AnswerValues(Level(tiers=(finer,))).check_tier(alone).wrong for finer in before):
+        if not before or any(not AnswerValues(Level(tiers=(finer,))).check_tier(alone)[1] for finer in before):
             return VerdictKind.ENTAILED, "contains the answer"
         values = AnswerValues(Level(tiers=(tier,)))
-        if any(values.check_tier(Tier(text=finer.text)).holds for finer in before):
+        if any(values.check_tier(Tier(text=finer.text))[0] for finer in before):
             return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         return VerdictKind.SIBLING, "overlaps the tier before it"
 
@@ -310,7 +295,9 @@ class Judge:
     def _phrase_verdict(self, facts: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
         """The verdict on a phrase and its reason."""
         words = content(tier.text)
-        if missing := self._unsupported_words(facts, words):
+        # Words that no source says of the answer, neither whole nor by their hyphenated parts.
+        known = facts.words | {"person", "man", "woman"} if facts.person else facts.words
+        if missing := sorted(w for w in words if w not in known and not known.issuperset(w.split("-"))):
             countries = bundled_demonyms().countries
             nations = facts.nations | facts.above.states
             foreign = [w for w in missing if w in countries and nations and nations.isdisjoint(countries[w])]
@@ -321,13 +308,7 @@ class Judge:
         true = [t for t in facts.true if self._is_phrase(t.text, ())]
         if any(words == content(t.text) for t in true):
             return VerdictKind.DUPLICATE, "says the same as a finer tier"
-        return self._compare_with_finer(facts, tier, true)
-
-    def _compare_with_finer(self, facts: AnswerFacts, tier: Tier, true: Sequence[Tier]) -> tuple[VerdictKind, str]:
-        """The verdict on a phrase that is true of the answer, compared with the tiers before it; `true` are the
-        phrases among those.
-        """
-        words = content(tier.text)
+        # True of the answer: compared with the tiers before it.
         earlier = [t for t in facts.earlier if t in true]
         entailing = [t for t in facts.earlier if (t in earlier or t.qid) and words <= self._entailed_words(facts, t)]
         if entailing:
@@ -339,11 +320,6 @@ class Judge:
         if not earlier:
             return VerdictKind.ENTAILED, "each word is said of the answer"
         return VerdictKind.SIBLING, "neither follows from the tier before it nor the reverse"
-
-    def _unsupported_words(self, facts: AnswerFacts, words: Iterable[str]) -> list[str]:
-        """The words that no source says of the answer, neither whole nor by their hyphenated parts, sorted."""
-        known = facts.words | {"person", "man", "woman"} if facts.person else facts.words
-        return sorted(w for w in words if w not in known and not known.issuperset(w.split("-")))
 
     def _are_listed_apart(self, facts: AnswerFacts, tier: Tier, before: Tier) -> bool:
         """Whether the description lists the two tiers as different things: "comedian, actor and composer"."""
@@ -383,19 +359,18 @@ class Judge:
         out = content(tier.text) | self.facts_reader.words(kinds) | {"person"}
         text = f" {normalise(tier.text)} "
         lifts = [lift for title, lift in titles().items() if f" {title} " in text]
+        around, called = (*facts.above.ids, *sorted(facts.nations)), self.facts_reader.is_called
+        names = map(bare, proper_names(tier.text))
+        # The places of the answer that the phrase names, with everything above them: names and demonyms are entailed.
+        places = [place for name in names for place in [i for i in around if called(i, name)][:3]]
+        above = [self.facts_reader.above(place) for place in places]
+        nations = {*places, *(state for each in above for state in each.states)}
         return out.union(
             *map(content, lifts),
             *map(self.facts_reader.nation_names, set(words)),
-            *(self._words_around_place(facts, bare(name)) for name in proper_names(tier.text)),
+            *(content(name) for each in above for name in each.names),
+            *map(self.facts_reader.demonyms, nations),
         )
-
-    def _words_around_place(self, facts: AnswerFacts, name: str) -> set[str]:
-        """The words of names and demonyms around the places of the answer with this name."""
-        out: set[str] = set()
-        for qid in [i for i in (*facts.above.ids, *sorted(facts.nations)) if self.facts_reader.is_called(i, name)][:3]:
-            above = self.facts_reader.above(qid)
-            out.update(*map(content, above.names), *map(self.facts_reader.demonyms, (qid, *above.states)))
-        return out
 
 
 def _split_by_answer(row: TieredRow) -> list[TieredRow]:

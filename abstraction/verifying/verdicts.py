@@ -80,11 +80,8 @@ class VerdictKind(StrEnum):
 AXES = {
     VerdictKind.CONTRADICTED: "correctness",
     VerdictKind.UNINFORMATIVE: "informativeness",
-    VerdictKind.ALIAS: "granularity",
-    VerdictKind.DUPLICATE: "granularity",
-    VerdictKind.SIBLING: "granularity",
-    VerdictKind.FINER_THAN_PREVIOUS: "granularity",
-    VerdictKind.NOT_COARSER_THAN_ANSWER: "granularity",
+    **dict.fromkeys((VerdictKind.ALIAS, VerdictKind.DUPLICATE, VerdictKind.SIBLING), "granularity"),
+    **dict.fromkeys((VerdictKind.FINER_THAN_PREVIOUS, VerdictKind.NOT_COARSER_THAN_ANSWER), "granularity"),
 }
 # Reasons that other modules compare with: part of the output, so their wording is fixed.
 LEAKS = "describes the answer by the entity in the question"
@@ -110,11 +107,6 @@ class TierVerdict:
     verdict: VerdictKind
     why: str = ""
     entities: tuple[str, ...] = ()
-
-    @property
-    def leaks(self) -> bool:
-        """Whether it is uninformative because it repeats the question."""
-        return self.why == LEAKS
 
     @property
     def beside_answer(self) -> bool:

@@ -21,8 +21,8 @@ from abstraction.text.language.amount_reader import parse_quantity
 from abstraction.text.language.comparable_words import bare
 from abstraction.text.language.date_finder import dates
 from abstraction.text.language.date_reader import parse_date
+from abstraction.text.language.languages import is_grammatical, language
 from abstraction.text.questions.question_facts import follows_from_question
-from abstraction.text.questions.question_kinds import reads_questions
 from abstraction.text.questions.relation_wording import read_wording
 from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
 from granola.decoding.response_ladders import (
@@ -225,8 +225,8 @@ class ResponseReader:
             return _ReadingPlan(response.text, nation)
         if plan := self._plan_by_name((response.whole, response.text), context):
             return plan
-        # Where questions are parsed, one for a date is recognised; in other languages a date may be the answer.
-        if asks == "any" and not reads_questions(self._language):
+        # English, and languages with question words, recognise a question for a date; in others it may be the answer.
+        if asks == "any" and not (is_grammatical(self._language) or language(self._language).asks):
             return _ReadingPlan(_stated_value(response.text, response.whole, "date", self._language) or response.text)
         return _ReadingPlan(response.text)
 

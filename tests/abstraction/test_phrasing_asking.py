@@ -165,8 +165,8 @@ def test_bundled_prompts_are_whole_and_can_be_replaced(tmp_path: Path) -> None:
     assert set(bundled) == {kind.name for kind in KINDS}
     for prompt in bundled.values():  # the examples are readable replies themselves
         for turn in prompt.turns:
-            if turn.role == "assistant" and turn.text.startswith("<"):
-                assert read_ladder(turn.text)
+            if turn.role == "assistant" and turn.content.startswith("<"):
+                assert read_ladder(turn.content)
     (tmp_path / "ladder.txt").write_text("[user]\n{{question}} {{answer}}\n", encoding="utf-8")
     mine = read_prompts(tmp_path)
     assert hash_of(mine, LADDER) != hash_of(bundled, LADDER)

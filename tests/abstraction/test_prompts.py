@@ -133,7 +133,7 @@ def test_a_folder_replaces_some_prompts_and_the_hash_tells(tmp_path: Path) -> No
         load_prompts([KIND, other], bundled, own)
     (own / "places.txt").write_text(TEXT.replace("name places", "know places"), encoding="utf-8")
     mine = load_prompts([KIND, other], bundled, own)
-    assert mine["places"].turns[0].text == "You know places."
+    assert mine["places"].turns[0].content == "You know places."
     assert mine["other"] == plain["other"]
     assert prompts_hash(mine) != prompts_hash(plain)
     (own / "place.txt").touch()
@@ -171,6 +171,4 @@ def test_lists_are_read_strictly(reply: str, items: list[str] | None) -> None:
 def test_tags_and_yes_or_no() -> None:
     assert read_tagged("<a> b </a>", "a") == "b"
     assert [read_vote(one) for one in ["Yes.", " no, ...", "**YES**"]] == [True, False, True]
-    for reply in ["", "yesterday", "maybe yes", "None"]:
-        with pytest.raises(ReplyError):
-            read_vote(reply)
+    assert [read_vote(one) for one in ["", "yesterday", "maybe yes", "None"]] == [None] * 4

@@ -199,7 +199,7 @@ class Vocabulary:
         descriptions.
         """
         key = normalise(phrase)
-        return key in self.occupations or key in common_nouns() or self.phrases.get(key, 0) >= MIN_ATTESTED
+        return key in self.occupations or key in _common_names()[0] or self.phrases.get(key, 0) >= MIN_ATTESTED
 
     def is_occupation(self, phrase: str) -> bool:
         """Whether the phrase is the name of an occupation."""
@@ -209,7 +209,7 @@ class Vocabulary:
     def is_common(self, word: str) -> bool:
         """Whether a word is a common noun or adjective, by its spelling in descriptions and in the bundled lists."""
         key = normalise(word)
-        return key in self.lowercase or key in common_lowercase()
+        return key in self.lowercase or key in _common_names()[1]
 
     def adjective(self, country: str) -> str | None:
         """The national adjective for a country's QID, or None."""
@@ -252,16 +252,12 @@ def common_types(kind: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def common_nouns() -> frozenset[str]:
-    """All bundled names of occupations and of things."""
-    return common_occupations().union(*(common_types(family) for family in FAMILIES))
-
-
-@lru_cache(maxsize=1)
-def common_lowercase() -> frozenset[str]:
-    """The lower-case words of the bundled names: "priest", not "Catholic"."""
-    kinds = ("occupations.txt", *(f"{family}_types.txt" for family in FAMILIES))
-    return frozenset(word for name in kinds for phrase in _word_list(name) for word in phrase.split() if word.islower())
+def _common_names() -> tuple[frozenset[str], frozenset[str]]:
+    """All bundled names of occupations and of things, and their lower-case words: "priest", not "Catholic"."""
+    files = ("occupations.txt", *(f"{family}_types.txt" for family in FAMILIES))
+    phrases = [phrase for name in files for phrase in _word_list(name)]
+    lowercase = frozenset(word for phrase in phrases for word in phrase.split() if word.islower())
+    return frozenset(map(normalise, phrases)), lowercase
 
 
 def _occupations(store: Store, chain: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:

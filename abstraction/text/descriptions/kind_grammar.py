@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from abstraction.text.descriptions.attested_words import (
@@ -329,6 +329,4 @@ def _country_after_kind(tail: list[DescriptionWord], vocabulary: Vocabulary) -> 
     nationality = read_nationality(tail[at:], vocabulary) if at else None
     if nationality is None or len(nationality.parts) > 1 or at + len(nationality.words) < len(tail):
         return None
-    return Nationality(
-        text=nationality.text, parts=nationality.parts, countries=nationality.countries, words=tuple(tail)
-    )
+    return replace(nationality, words=tuple(tail))

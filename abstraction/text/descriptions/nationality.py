@@ -27,18 +27,14 @@ class Nationality:
     """A nationality in a description.
 
     `text` is its adjective for phrases, `countries` the possible QIDs of each part (one part for "American", two for
-    "Canadian-American"), `parts` the adjectives of the parts.
+    "Canadian-American", none for the language someone writes in: "Russian-language"), `parts` the adjectives of the
+    parts.
     """
 
     text: str
     parts: tuple[str, ...]
     countries: tuple[tuple[str, ...], ...]
     words: tuple[DescriptionWord, ...]
-
-    @property
-    def of_language(self) -> bool:
-        """Whether it is the language someone writes in, not a country: "Russian-language"."""
-        return not self.countries
 
 
 def read_nationality(words: Sequence[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
@@ -105,13 +101,13 @@ def _spell_adjective(text: str, countries: tuple[str, ...], vocabulary: Vocabula
     key = normalise(text)
     bundled = bundled_demonyms()
     adjective = vocabulary.adjective(countries[0])
-    if key in bundled.names and adjective is not None:
+    if adjective is not None and key in bundled.names:
         return adjective
-    for form in (adjective, *bundled.variants.get(countries[0], ())):
-        if form is not None and normalise(form) == key and key not in _ABBREVIATED:
-            return form
     if key in _ABBREVIATED:
         return adjective or text
+    for form in (adjective, *bundled.variants.get(countries[0], ())):
+        if form is not None and normalise(form) == key:
+            return form
     return text[:1].upper() + text[1:] if text.islower() else text
 
 

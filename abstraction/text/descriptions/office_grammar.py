@@ -148,16 +148,20 @@ def _complement(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list
     With `plain` common nouns may be included: "of English actor Peter Lawford".
     """
     name: list[DescriptionWord] = [tail[0]]
+    ends = listed("complement_ends") | listed("name_particles")
     for index, word in enumerate(tail[1:], 1):
         behind = tail[index:]
         if _ends_name(name, behind, plain=plain):
             break
         if _is_common_behind(name, behind, plain=plain):
-            nouns = _nouns_of_name(name, behind, plain=plain)
-            if nouns is None:
-                return None
-            name.extend(nouns)
-            break
+            if not plain and word.key in listed("complement_nouns"):
+                name.append(word)  # "of the Benedictine order"
+            elif _ADJECTIVE.search(name[-1].key):
+                # "of the Austrian constitutional court"
+                name += takewhile(lambda w: w.text.islower() and not w.separator and w.key not in ends, behind[:3])
+            elif plain:
+                return None  # the nouns make it the name of something else
+            break  # "father of the Erasmus program"
         name.append(word)
     while name and (name[-1].separator or name[-1].key in listed("name_particles")):
         name.pop()
@@ -188,18 +192,6 @@ def _is_common_behind(name: Sequence[DescriptionWord], behind: Sequence[Descript
         return False
     goes_on = (plain and _has_name(behind[:4])) or (word.text == "to" and _has_name(behind[1:2]))  # Return to Forever
     return not goes_on and (_has_name(name) or len(name) > 3)
-
-
-def _nouns_of_name(
-    name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool
-) -> Sequence[DescriptionWord] | None:
-    """The common nouns that belong to the name before them; None where they turn it into the name of something else."""
-    if not plain and behind[0].key in listed("complement_nouns"):
-        return behind[:1]  # "of the Benedictine order"
-    if _ADJECTIVE.search(name[-1].key):
-        ends = listed("complement_ends") | listed("name_particles")  # "of the Austrian constitutional court"
-        return list(takewhile(lambda w: w.text.islower() and not w.separator and w.key not in ends, behind[:3]))
-    return None if plain else ()  # "father of the Erasmus program"
 
 
 # Endings of capitalised adjectives: Austrian, Benedictine.

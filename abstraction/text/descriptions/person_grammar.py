@@ -166,7 +166,13 @@ class _DescriptionReader:
         is_end = (word.separator or word.text in listed("prepositions") for word in sequence)
         nominal = next((index for index, ends in enumerate(is_end) if ends), len(sequence))
         head = sequence[:nominal]
-        if not head or any(_separates_titles(head, index) for index in range(nominal)):
+        # A conjunction separates words that are not one title; "1st and former President" is one title.
+        joints = listed("joints")
+        is_separate = (
+            not (is_title(head[:at]) or is_ordinal(head[at - 1])) if word.text == "and" else word.text in joints
+            for at, word in enumerate(head)
+        )
+        if not head or any(is_separate):
             return 0
         nationality = read_nationality(head, self.vocabulary)
         start = len(nationality.words) if nationality is not None else 0
@@ -302,7 +308,12 @@ class _DescriptionReader:
 
         `tail`: whether a preposition follows; `names_nation`: whether the nationality is in this very phrase.
         """
-        phrase = self._without_awards(phrase)
+        # Awards and their words before are left out.
+        won = (at + 1 for at, word in reversed([*enumerate(phrase)]) if word.key.endswith(("winning", "nominated")))
+        phrase = phrase[next(won, 0) :]
+        while phrase and phrase[0].key in listed("dropped_modifiers"):
+            phrase = phrase[1:]
+        phrase = phrase[-LONGEST:]
         if not phrase or any(w.text[:1].isdigit() for w in phrase) or (tail and phrase[-1].key in listed("degrees")):
             return []
         if any(w.key.endswith(_POSSESSIVE) and w.capital and not self.common(w) for w in phrase[:-1]):
@@ -319,8 +330,7 @@ class _DescriptionReader:
         cut = self._missing_comma(phrase)
         out = []
         for piece in (phrase[:cut], phrase[cut:]) if cut else (phrase,):
-            is_name, free = self.vocabulary.is_occupation, frozenset[str]()
-            texts, used = wordings(piece, self.vocabulary, is_name=is_name, free=free)
+            texts, used = wordings(piece, self.vocabulary, is_name=self.vocabulary.is_occupation, free=frozenset())
             out.append(occupation(texts=texts, used=used, tied=int(begins_with_nation(piece, self.vocabulary))))
         return out
 
@@ -365,16 +375,6 @@ class _DescriptionReader:
         says_enough = len(phrase) > 1 or may_stand(last.text)
         return says_enough and last.text.islower() and bool(_OCCUPATIONAL.search(last.key)) and len(last.key) > 6
 
-    @staticmethod
-    def _without_awards(phrase: list[DescriptionWord]) -> list[DescriptionWord]:
-        for index in range(len(phrase) - 1, -1, -1):
-            if phrase[index].key.endswith(("winning", "nominated")):
-                phrase = phrase[index + 1 :]
-                break
-        while phrase and phrase[0].key in listed("dropped_modifiers"):
-            phrase = phrase[1:]
-        return phrase[-LONGEST:]
-
     def _missing_comma(self, phrase: Sequence[DescriptionWord]) -> int:
         """The index where a comma is missing ("record producer dancer"), or 0."""
         if len(phrase) < 2 or self._is_attested(phrase):
@@ -410,13 +410,6 @@ def _noun_phrase_size(conjunct: Sequence[DescriptionWord]) -> int:
                 end -= 1
             return end
     return len(conjunct) if not conjunct or conjunct[0].text not in listed("prepositions") else 0
-
-
-def _separates_titles(words: Sequence[DescriptionWord], at: int) -> bool:
-    """Whether a conjunction separates words that are not one title; "1st and former President" is one title."""
-    if words[at].text != "and":
-        return words[at].text in listed("joints")
-    return not is_title(words[:at]) and not is_ordinal(words[at - 1])
 
 
 def _read_period_or_birthplace(

@@ -7,7 +7,6 @@ meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstraction.base.trimming import PLURAL, first_segment, join_lists, spell_countries
@@ -150,7 +149,9 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
         cut = piece[:end].strip(" .")
         ended = cut != piece.strip(" .") or also is not None
         cut = _SIDE_OF.sub("", _THE.sub("", _name_part(cut)))
-        if not cut or cut.casefold() in _STOP_UNITS or not _is_named(cut):
+        # A name, bare or led by directions and type words: "central London", "state of Ohio".
+        is_named = cut[:1].isupper() or variants(cut)[-1][:1].isupper()
+        if not cut or cut.casefold() in _STOP_UNITS or not is_named:
             if units or ended or not cut:
                 break
             continue
@@ -165,10 +166,11 @@ def _name_part(piece: str) -> str:
     led = TYPED.match(piece)  # "German federated state Bavaria": the words before the name stay
     words = piece[led.end() :].split() if led else piece.split()
     lead = piece[: led.end()] if led else ""
-    started = False
+    started, end = False, len(words)
     for i, word in enumerate(words):
         if started and re.fullmatch(r"\d{4}s?", word):
-            return lead + _without_last_connectors(words[:i])
+            end = i
+            break
         if word[:1].isupper() or word[:1].isdigit() or not word[:1].isalpha():
             started = True
         elif started and word in _OF_PEOPLE:
@@ -179,21 +181,11 @@ def _name_part(piece: str) -> str:
             and not re.fullmatch(_DIRECTION, word)
             and not (_TYPE_AFTER.search(f" {word}") or word in PLURAL)
         ):
-            return lead + _without_last_connectors(words[:i])
-    return lead + _without_last_connectors(words)
-
-
-def _without_last_connectors(words: Sequence[str]) -> str:
-    """The words without trailing connectors: "New York City and" -> "New York City"."""
-    last = len(words)
-    while last > 1 and words[last - 1] in _CONNECTORS:
-        last -= 1
-    return " ".join(words[:last])
-
-
-def _is_named(piece: str) -> bool:
-    """Whether a piece is a name, bare or led by directions and type words ("central London", "state of Ohio")."""
-    return piece[:1].isupper() or variants(piece)[-1][:1].isupper()
+            end = i
+            break
+    while end > 1 and words[end - 1] in _CONNECTORS:  # "New York City and"
+        end -= 1
+    return lead + " ".join(words[:end])
 
 
 def variants(text: str) -> list[str]:

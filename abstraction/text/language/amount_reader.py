@@ -72,7 +72,13 @@ def parse_quantity(text: str, *, code: str = "en", is_temperature: bool = True) 
     words = language(code)
     # One form of signs and digits; words instead of k, M and B after a number.
     plain = with_plain_digits(without_direction(unicodedata.normalize("NFKC", text))).translate(_SIGNS)
-    plain = _with_power_words(" ".join(plain.split()).rstrip(" .;,"), words, is_temperature=is_temperature)
+
+    def with_power_word(match: re.Match[str]) -> str:
+        letter = match.lastgroup or ""
+        word = next((word for word, power in words.powers.items() if power == _POWERS[letter]), "")
+        return f" {word}" if word and not (letter == "K" and is_temperature) else match[0]
+
+    plain = _LETTER.sub(with_power_word, " ".join(plain.split()).rstrip(" .;,"))
     lowered = plain.lower()
     about = words.patterns["about"].match(lowered)
     start = about.end() if about else 0
@@ -113,36 +119,19 @@ def _parse_single(text: str, cased: str, words: Language) -> ParsedQuantity | No
             # The text was NFKC-normalised: km² became km2. Restore the spelling of the unit.
             unit_text = next((s for s in named.spellings if unicodedata.normalize("NFKC", s) == tail), tail)
     number = words.plain_number(match["number"])
+    whole, _, fraction = number.lstrip("+-").partition(".")
+    digits = (whole + fraction).lstrip("0") if fraction else whole.strip("0")
     scale = Decimal(10) ** words.powers[match["scale"]] if match["scale"] else Decimal(1)
     return ParsedQuantity(
         text=text,
         amount=Decimal(number) * scale,
-        digits=significant_digits(number),
+        digits=max(1, len(digits)),
         unit=unit,
         unit_text=unit_text,
         noun=noun,
         sign=cased[match.start("sign") : match.end("sign")].strip() if sign else "",
         words=scale >= 10**6,
     )
-
-
-def _with_power_words(text: str, words: Language, *, is_temperature: bool) -> str:
-    """"12k people" as "12 thousand people"."""
-
-    def with_power_word(match: re.Match[str]) -> str:
-        letter = match.lastgroup or ""
-        word = next((word for word, power in words.powers.items() if power == _POWERS[letter]), "")
-        return f" {word}" if word and not (letter == "K" and is_temperature) else match[0]
-
-    return _LETTER.sub(with_power_word, text)
-
-
-def significant_digits(number: str) -> int:
-    """The number of significant digits of a decimal text: "8848.86" 6, "1.40" 3, "8800" 2, "0.05" 1, "0" 1."""
-    whole, _, fraction = number.lstrip("+-").partition(".")
-    if fraction:
-        return max(1, len((whole + fraction).lstrip("0")))
-    return max(1, len(whole.strip("0")) if not whole.startswith("0") else len(whole.lstrip("0").rstrip("0")))
 
 
 def _parse_compound(text: str, cased: str, words: Language) -> ParsedQuantity | None:

@@ -104,12 +104,14 @@ def cldr_data(code: str) -> dict[str, Any]:
     """CLDR's data of a language under the keys of a language file; of the root locale where CLDR lacks the language."""
     locale = _Locale(cldr_name(code) or "root")
     names, short = locale.at("languages"), locale.date("short")
+    # For each month: its name within a date, its name alone, and the short form of both.
+    tables = [locale.at("months", use, width) for width in ("wide", "abbreviated") for use in _USES]
     mark = r"(?<!\w)(?:(?P<bc>{})|(?P<ad>{}))".format(*(_any_name_pattern(locale.era_names(era)) for era in (0, 1)))
     about = rf"(?:[~≈]|{_loose_pattern(locale.about())})\s*"
     group, currency = locale.symbol("group"), locale.at("currency_formats", "standard").pattern
     return {
         "name": names.get(locale.name) or names.get(code.split("-")[0], code),
-        "month_names": locale.month_names(),
+        "month_names": [[_plain(table[number]) for table in tables] for number in range(1, 13)],
         "short_months": {},
         "weekdays": [_plain(day) for use in _USES for day in locale.at("days", use, "wide").values()],
         "marks": {era: locale.marks() for era in ("BC", "BCE")},
@@ -167,11 +169,6 @@ class _Locale:
             alias, overrides = value
             return {**self._resolve_alias(alias), **overrides}
         return value
-
-    def month_names(self) -> list[list[str]]:
-        """For each month: its name within a date, its name alone, and the short form of both."""
-        tables = [self.at("months", use, width) for width in ("wide", "abbreviated") for use in _USES]
-        return [[_plain(table[number]) for table in tables] for number in range(1, 13)]
 
     def marks(self) -> list[str]:
         """The marks of years before and after 1 CE, abbreviated unless that is a single letter."""

@@ -80,10 +80,9 @@ def _qids_by_adjective_stem(code: str) -> Mapping[str, str]:
     """QIDs of countries and continents by the stems of their adjectives in a language; empty for English."""
     words, labels = language(code), territory_labels(code)
     names, by_name = territory_names(words.code), {name: qid for qid, name in labels.items()}
-    known = {place: by_name.get(names.get(place, place)) for place in words.demonyms}
     stems: dict[str, str] = {}
     for place, nationals in words.demonyms.items():
-        if (qid := known[place]) is not None:
+        if (qid := by_name.get(names.get(place, place))) is not None:
             for word in nationals.adjectives:
                 stems.setdefault(words.stem(word), qid)
     return stems

@@ -143,10 +143,8 @@ class Language:
 
     def stem(self, word: str) -> str:
         """The common stem of a word's forms, in lower case without accents: the same for "française" and "français"."""
-        stem = word.lower()
-        for pattern, replacement in self.endings if roman_number(stem) is None else ():
-            stem = pattern.sub(replacement, stem)
-        return without_accents(stem)
+        lower = word.lower()
+        return without_accents(_replaced(lower, self.endings) if roman_number(lower) is None else lower)
 
     def halves(self, label: str) -> tuple[str, ...]:
         """The masculine and feminine form of a label such as "poète ou poétesse"; the label alone where it has one
@@ -218,8 +216,7 @@ class Language:
 
     def with_elisions(self, text: str) -> str:
         """The text with elisions and the language's own digits: "de euros" becomes "d'euros", "de hectares" stays."""
-        for pattern, replacement in self.elided:
-            text = pattern.sub(replacement, text)
+        text = _replaced(text, self.elided)
         return text.translate(self.digits) if self.digits else text
 
     def has_words_for(self, kind: str) -> bool:
@@ -228,18 +225,13 @@ class Language:
 
     def one_of(self, plural: str) -> str:
         """The singular of a class name in the plural: "langues romanes" -> "langue romane"."""
-        if self.singular_of.search(plural):
-            for pattern, replacement in self.singular:
-                plural = pattern.sub(replacement, plural)
-        return plural
+        return _replaced(plural, self.singular) if self.singular_of.search(plural) else plural
 
     def with_bare_names(self, question: str) -> str:
         """The question, followed by its words without case endings and articles of names: "Italiens ... Italien"."""
         bare = []
         for word in question.split():
-            form = word.strip(".,;:?!¿¡\"'()«»")
-            for pattern, replacement in self.bare_names:
-                form = pattern.sub(replacement, form)
+            form = _replaced(word.strip(".,;:?!¿¡\"'()«»"), self.bare_names)
             if form and form not in word.split():
                 bare.append(form)
         return " ".join([question, *bare]) if self.bare_names else question
@@ -252,16 +244,11 @@ class Language:
         if not self.parts_words:
             answer = _NUMERALS_OF_DATES.sub(lambda m: str(_value_of_numerals(m[0])), answer)
             answer = self.with_common_years(answer)
-        for pattern, replacement in self.around_names:
-            answer = pattern.sub(replacement, answer)
-        return answer
+        return _replaced(answer, self.around_names)
 
     def without_article(self, text: str) -> str:
         """The text without a leading definite article."""
-        for article in self.articles:
-            if text.startswith(article):
-                return text[len(article) :]
-        return text
+        return next((text.removeprefix(article) for article in self.articles if text.startswith(article)), text)
 
     def ordinal(self, number: int) -> str:
         """The ordinal of a number ("1st", "2."), by its last two digits, then its last digit."""
@@ -339,6 +326,13 @@ class Language:
         for group in self.groups_read:
             text = text.replace(group, "")
         return text.replace(self.decimal, ".")
+
+
+def _replaced(text: str, replacements: Iterable[tuple[re.Pattern[str], str]]) -> str:
+    """The text after all replacements, in order."""
+    for pattern, replacement in replacements:
+        text = pattern.sub(replacement, text)
+    return text
 
 
 def any_of(words: Iterable[str]) -> str:

@@ -14,7 +14,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -43,6 +42,7 @@ PATTERNS = (
 GRAMMAR = "en"  # the only language with grammar rules: its questions and descriptions are parsed as sentences
 _NEVER = re.compile(r"(?!)")
 _MOST_DAYS = 31  # days of the longest month
+_FOLDER = files("abstraction").joinpath("data/languages")
 
 
 def _build_language(file_data: Mapping[str, Any], *, has_file: bool) -> Language:
@@ -95,12 +95,11 @@ class _LanguageData:
         }
         return {
             **{key: value for key, value in (quantities | numbers | data).items() if key in _FIELDS},
-            **{key: self.replacements(key) for key in _REPLACEMENTS},
+            **{key: [(self.pattern(told), other) for told, other in data[key]] for key in _PAIRS_WITH_PATTERNS},
             "months": months,
             "marks": {era: tuple(data["marks"][era]) for era in ("BC", "BCE")},
             "templates": {key: data["write"].get(key, ()) for key in TEMPLATES},
             "patterns": {key: self.pattern(data["read"].get(key, "")) for key in PATTERNS},
-            "points": [(self.pattern(told), style) for told, style in data["points"]],
             "month_day": self.pattern("<month> <day>"),
             "day_year": self.pattern(r"<day>,? (?P<y>\d{3,4})"),
             "counts": counts["written"],
@@ -132,9 +131,6 @@ class _LanguageData:
             text = text.replace(slot, expression)
         return re.compile(text) if text else _NEVER
 
-    def replacements(self, key: str) -> list[tuple[re.Pattern[str], str]]:
-        return [(self.pattern(told), replacement) for told, replacement in self.data[key]]
-
     def months(self) -> list[dict[str, Any]]:
         names, rows, shorts = self.data["month_names"], self.data["months"], self.data["short_months"]
         return [
@@ -149,7 +145,8 @@ class _LanguageData:
 
 
 _FIELDS = frozenset(field.name for field in dataclasses.fields(Language))
-_REPLACEMENTS = ("elided", "singular", "bare_names", "around_names", "endings", "derived")
+# Patterns with their replacements, or with the style of a date.
+_PAIRS_WITH_PATTERNS = ("points", "elided", "singular", "bare_names", "around_names", "endings", "derived")
 
 
 def _number_words(data: Mapping[str, Any]) -> dict[str, int]:
@@ -181,7 +178,7 @@ def _number_words(data: Mapping[str, Any]) -> dict[str, int]:
 @cache
 def languages() -> tuple[str, ...]:
     """The sorted codes of languages with a file."""
-    return tuple(sorted(f.name.removesuffix(".json") for f in _folder().iterdir() if f.name.endswith(".json")))
+    return tuple(sorted(f.name.removesuffix(".json") for f in _FOLDER.iterdir() if f.name.endswith(".json")))
 
 
 @lru_cache(maxsize=1024)  # codes may come from outside
@@ -200,7 +197,7 @@ def language(code: str) -> Language:
 def _load(code: str) -> Language:
     """Load the language of a code that has a file or is in CLDR."""
     if code in languages():
-        return _build_language(json.loads((_folder() / f"{code}.json").read_text(encoding="utf-8")), has_file=True)
+        return _build_language(json.loads((_FOLDER / f"{code}.json").read_text(encoding="utf-8")), has_file=True)
     few = package_data("other_languages.json").get(code.split("-")[0], {})
     return _build_language({"code": code, "months": [[]] * 12, **few}, has_file=False)
 
@@ -234,7 +231,7 @@ def question_words() -> Mapping[str, Mapping[str, Sequence[str]]]:
 
     They are loaded without the rest of the language, since most questions need no more.
     """
-    given = {code: json.loads((_folder() / f"{code}.json").read_text(encoding="utf-8")) for code in languages()}
+    given = {code: json.loads((_FOLDER / f"{code}.json").read_text(encoding="utf-8")) for code in languages()}
     given |= {code: words for code, words in package_data("other_languages.json").items() if "asks" in words}
     return {code: words["asks"] for code, words in sorted(given.items()) if words.get("asks")}
 
@@ -258,7 +255,3 @@ def notice(code: str) -> str | None:
     }  # fmt: skip
     lacks = [what for what, given in told.items() if not given]
     return f"{code!r} has days, months, years and numbers from Unicode CLDR, but no {', no '.join(lacks)}"
-
-
-def _folder() -> Traversable:
-    return files("abstraction").joinpath("data/languages")

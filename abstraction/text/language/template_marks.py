@@ -38,7 +38,12 @@ def without_thoughts(text: str) -> tuple[str, bool]:
     harmony output the last final channel is kept.
     """
     if "<|channel|>" in text:
-        return _final_channel(text)
+        finals = [channel for channel in _CHANNEL.finditer(text) if channel[1] == "final"]
+        if not finals:
+            return "", True  # the model was still thinking
+        start = finals[-1].end()
+        end = _CHANNEL_END.search(text, start)
+        return text[start : end.start() if end else len(text)], False
     if "assistantfinal" in text:
         return _BARE_FINAL.sub("", text, count=1), False
     if not _MAY_THINK.search(text):
@@ -58,16 +63,6 @@ def without_thoughts(text: str) -> tuple[str, bool]:
     if depth == 0:
         kept.append(text[start:])
     return "".join(kept), depth > 0
-
-
-def _final_channel(text: str) -> tuple[str, bool]:
-    """The text of the last final channel of harmony; without one the model was still thinking."""
-    finals = [channel for channel in _CHANNEL.finditer(text) if channel[1] == "final"]
-    if not finals:
-        return "", True
-    start = finals[-1].end()
-    end = _CHANNEL_END.search(text, start)
-    return text[start : end.start() if end else len(text)], False
 
 
 _TOKEN = re.compile(r"<[|｜][^<>|｜]{1,40}[|｜]>|</?s>|<eos>|<bos>|<pad>|<(?:start|end)_of_turn>|\[/?INST\]")

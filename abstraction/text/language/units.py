@@ -103,14 +103,11 @@ class MeasureUnit:
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def units(code: str = "en") -> Mapping[str, MeasureUnit]:
-    """All units of data/units.json by QID, with the spellings of a language, or the symbol alone where it has none."""
-    return _units(code, "units")
-
-
-def _units(code: str, table: str) -> Mapping[str, MeasureUnit]:
+def units(code: str = "en", table: str = "units") -> Mapping[str, MeasureUnit]:
+    """All units of a table of data/units.json by QID, with the spellings of a language, or the symbol alone where it
+    has none.
+    """
     names = language(code)
-    data = package_data("units.json")
     return {
         row["qid"]: MeasureUnit(
             qid=row["qid"],
@@ -121,14 +118,14 @@ def _units(code: str, table: str) -> Mapping[str, MeasureUnit]:
             before=tuple(row.get("before", ())),
             also=tuple(row["also"]),
         )
-        for row in data[table]
+        for row in package_data("units.json")[table]
     }
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def units_in_texts(code: str = "en") -> Mapping[str, MeasureUnit]:
     """The units by QID, including those that are recognised within texts only: months, yen, people."""
-    return {**units(code), **_units(code, "within_texts")}
+    return {**units(code), **units(code, "within_texts")}
 
 
 @lru_cache(maxsize=256)  # codes may come from outside

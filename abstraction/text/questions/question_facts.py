@@ -88,7 +88,11 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
     told_sports = [row for row in _data()["sports"].values() if any(f" {word} " in text for word in row["words"])]
     league = any(f" {word} " in text for row in told_sports for word in row["land"])
     names, behind_of, longer, spelled = _names_in(question)
-    years = _units_of_years(question)
+    years: set[str] = set()  # keys of the calendar units that contain a year or decade of the question
+    for match in _YEAR.finditer(question[:LONGEST_QUESTION]):
+        value = TimeValue(year=int(match[1]), precision=8 if match["decade"] else 9)
+        units = (unit_of(value, kind) for kind in (_UNITS[1:] if match["decade"] else _UNITS))
+        years.update(unit.key() for unit in units if unit)
     if any(f" {word} " in text for word in _data()["recent"]) and asked.kind == "date":
         years |= {CalendarUnit("century", 21).key(), CalendarUnit("millennium", 3).key()}
     return QuestionFacts(
@@ -98,7 +102,7 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
         behind_of=behind_of,
         words=longer,
         spelled=spelled,
-        years=years,
+        years=frozenset(years),
         has_league=league,
     )
 
@@ -130,16 +134,6 @@ def entailed_by_kind(kind: str) -> frozenset[str]:
     ends = dict.fromkeys(" ".join(words[at:]) for at in range(len(words)))
     ends |= dict.fromkeys(same for end in list(ends) if (same := _data()["same"].get(end)))
     return frozenset(phrase for end in ends for phrase in (end, *_data()["says"].get(end, ())))
-
-
-def _units_of_years(question: str) -> frozenset[str]:
-    """The keys of the calendar units that contain a year or decade of the question."""
-    keys: set[str] = set()
-    for match in _YEAR.finditer(question[:LONGEST_QUESTION]):
-        value = TimeValue(year=int(match[1]), precision=8 if match["decade"] else 9)
-        units = (unit_of(value, kind) for kind in (_UNITS[1:] if match["decade"] else _UNITS))
-        keys.update(unit.key() for unit in units if unit)
-    return frozenset(keys)
 
 
 _UNITS: tuple[Kind, ...] = ("year", "decade", "century", "millennium")

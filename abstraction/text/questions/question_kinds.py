@@ -90,7 +90,7 @@ def asked_kind(question: str, language: str = "en") -> AskedKind:
     at = _question_word(words)
     if at is not None and (kind := _kind_after(words, at)) != unknown:
         return kind
-    other = unknown if has_question_words(base) else _by_question_words(question, question_words(), begins=True)
+    other = unknown if _asking_words(base) else _by_question_words(question, question_words(), begins=True)
     if other != unknown or at is not None or not words or not is_grammatical(base):
         return other
     return _kind_without_word(words)
@@ -114,16 +114,6 @@ def _asking_words(code: str) -> Mapping[str, QuestionKind]:
     """The question words of a language, with their kinds of answer."""
     asks = question_words().get(code) or language(code).asks
     return {word: QuestionKind(kind) for kind, words in asks.items() for word in words}
-
-
-def reads_questions(code: str) -> bool:
-    """Whether kinds of answer are determined for a language: English, and languages with question words."""
-    return is_grammatical(code) or has_question_words(code)
-
-
-def has_question_words(code: str) -> bool:
-    """Whether a language has question words of its own."""
-    return bool(language(code).asks)
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
@@ -190,7 +180,13 @@ def _kind_after(words: Sequence[str], at: int) -> AskedKind:
     if not behind:
         return AskedKind(QuestionKind.UNKNOWN)
     if following in _BE:
-        return _kind_after_what_is(behind[1:], plural=following in ("are", "were"))
+        # "What is the ...": the noun phrase after the verb, or after a possessive ("Einstein's height").
+        plural, phrase = following in ("are", "were"), behind[1:]
+        if plural and phrase[:1] == ["there"]:
+            return AskedKind(QuestionKind.UNKNOWN)
+        owned = phrase.index("'s") + 1 if "'s" in phrase[:8] else 0
+        asked = _kind_of_noun_phrase(phrase[owned:] or phrase)
+        return asked if asked.kind is QuestionKind.UNKNOWN else replace(asked, many=asked.many or plural)
     if following in _words_of("auxiliaries"):
         return _kind_after_what_did(behind)
     return _kind_of_noun_phrase(behind)
@@ -224,21 +220,6 @@ def _kind_after_who(word: str, behind: Sequence[str]) -> AskedKind:
     ):
         trade = ""
     return AskedKind(QuestionKind.PERSON, trade, many=many)
-
-
-def _kind_after_what_is(behind: Sequence[str], *, plural: bool) -> AskedKind:
-    """"What is the ...": the kind of the noun phrase after the verb, or after a possessive ("Einstein's height")."""
-    if plural and behind[:1] == ["there"]:
-        return AskedKind(QuestionKind.UNKNOWN)
-    phrase = behind
-    if "'s" in behind[:8]:
-        owner = behind.index("'s")
-        if len(behind) > owner + 1:
-            phrase = behind[owner + 1 :]
-    asked = _kind_of_noun_phrase(phrase)
-    if asked.kind is QuestionKind.UNKNOWN:
-        return asked
-    return AskedKind(asked.kind, asked.detail, asked.many or plural)
 
 
 def _kind_after_what_did(behind: Sequence[str]) -> AskedKind:

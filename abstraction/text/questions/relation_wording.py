@@ -115,7 +115,12 @@ class RelationWording:
 @bounded_cache(entries=1 << 12, longest=LONGEST)  # 15 MB at most
 def read_wording(question: str, language: str = "en") -> RelationWording:
     """The relation or sort of answer of a question, by English wordings and those in the language's file."""
-    text = _clean_question(question)
+    text = " ".join(question[:LONGEST].replace("’", "'").split()).strip(' "“”')
+    while (shorter := _LEAD.sub("", text)) != text:
+        text = shorter
+    mark = re.search(r"(?:(?<!\s)\s++)?(?<![?!])[?!]++\s*+\Z", text)
+    text = text[: mark.start()] if mark else text.removesuffix(".").rstrip()
+    text = _PASSIVE.sub(r"Who \g<verb> \g<s>", text)
     best: dict[str, tuple[int, str]] = {}
     for relation, pattern in _patterns():
         if match := pattern.fullmatch(text):
@@ -129,41 +134,26 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
     candidates = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
     if not candidates:
         # Relations that have exact wordings only.
-        exact = question_patterns().relation(question)
+        patterns = question_patterns()
+        exact = patterns.relation(question)
         if exact is None or exact in {name for name, _ in _patterns()}:
             patterns = patterns_of_language(language)
             exact = patterns.relation(question)
-            candidates = [(exact, patterns.subject(question, exact) or "")] if exact is not None else []
-        else:
-            candidates = [(exact, question_patterns().subject(question, exact) or "")]
-    if len(candidates) != 1 or not _is_name(candidates[0][1]):
+        candidates = [(exact, patterns.subject(question, exact) or "")] if exact is not None else []
+    relation, subject = candidates[0] if len(candidates) == 1 else ("", "")
+    # Not a clause ("the man who shot him"), nor the rest of a verb ("Jaws filmed").
+    if not re.search(r"\w", subject) or _CLAUSE.search(subject) or _OPENING.match(subject):
         return RelationWording(kind=kind)
-    return RelationWording(relation=candidates[0][0], subject=candidates[0][1], kind=kind)
+    return RelationWording(relation=relation, subject=subject, kind=kind)
 
 
 def subject_of(question: str, relation: str, language: str = "en") -> str | None:
     """The subject's text in a question for the relation, or None where no pattern of it matches."""
-    if (exact := question_patterns().subject(question, relation)) is not None:
-        return exact
-    if (exact := patterns_of_language(language).subject(question, relation)) is not None:
-        return exact
+    for patterns in (question_patterns(), patterns_of_language(language)):
+        if (exact := patterns.subject(question, relation)) is not None:
+            return exact
     wording = read_wording(question, language)
     return wording.subject if wording.relation == relation else None
-
-
-def _is_name(subject: str) -> bool:
-    """Whether the subject may be a name, not a clause ("the man who shot him") or the rest of a verb ("Jaws filmed").
-    """
-    return bool(re.search(r"\w", subject)) and not _CLAUSE.search(subject) and not _OPENING.match(subject)
-
-
-def _clean_question(question: str) -> str:
-    text = " ".join(question[:LONGEST].replace("’", "'").split()).strip(' "“”')
-    while (shorter := _LEAD.sub("", text)) != text:
-        text = shorter
-    mark = re.search(r"(?:(?<!\s)\s++)?(?<![?!])[?!]++\s*+\Z", text)
-    text = text[: mark.start()] if mark else text.removesuffix(".").rstrip()
-    return _PASSIVE.sub(r"Who \g<verb> \g<s>", text)
 
 
 @lru_cache(maxsize=1)

@@ -141,8 +141,7 @@ def audit(
         if isinstance(audited, Fault):
             assert on_reject is not None  # else it was raised
             on_reject(audited.rejected(source=row.source, id=row.id, text=row.question))
-            # The error may have left conclusions half-made.
-            judge.start_afresh()
+            judge = Judge(store, language=language)  # the error may have left conclusions half-made
             continue
         outcomes, classes, namesake = audited
         relation, known = row.relation or NO_RELATION, set(classes)

@@ -46,7 +46,7 @@ def prompt_as_text(
 def _fill_slots(prompt: Prompt, values: Mapping[str, str]) -> str:
     lines = []
     for turn in prompt.turns:
-        for line in turn.text.split("\n"):
+        for line in turn.content.split("\n"):
             slots = [found[1].strip() for found in _SLOT.finditer(line)]
             # "Topic:" without a topic would be noise to a model that continues texts.
             if not slots or any(values[slot].strip() for slot in slots):
