@@ -14,18 +14,16 @@ from types import MappingProxyType
 
 from abstraction.base.trimming import first_segment
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values, kept_with_source
-from abstraction.linking.gazetteer import FIRST_DIVISION, SETTLEMENTS, WORLD, Gazetteer, Place
+from abstraction.linking.gazetteer import COUNTRY, FIRST_DIVISION, SETTLEMENTS, WORLD, Gazetteer, Place
 from abstraction.linking.link_features import phrase_in
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import indefinite
-from kg.base.model import EntityValue, Statement, TimeValue
+from kg.base.model import Statement, TimeValue
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
-from kg.graph.ranks import APPLIES_TO_PART, CONTINENT, has_ended, time_key, valid_at
+from kg.graph.ranks import APPLIES_TO_PART, CONTINENT, time_key, valid_at
 
 Step = tuple[Place, ...]
-# The class "country", which nations within a state have too (England).
-COUNTRY = "Q6256"
 # "South Island of New Zealand": the part, then the whole.
 _OF = re.compile(r"(?P<part>.+?)(?: [a-z]+)? of (?:the )?(?:[a-z-]+ern )?(?P<whole>[A-ZÀ-Þ](?s:.+))")
 # "China's Hunan": the whole, then the part.
@@ -146,18 +144,15 @@ class _NameReader:
         """The steps, each before its known containers: "area of London, within the City of Westminster"."""
         out: list[Step] = []
         for step in chain:
-            at = next((n for n, other in enumerate(out) if self._lies_in(step, other)), len(out))
-            out.insert(at, step)
+            # Every place of the step is known to lie in the other, and no place of the other in the step.
+            held = (all(self._inside(step, other)) and not any(self._inside(other, step)) for other in out)
+            out.insert(next((at for at, inner in enumerate(held) if inner), len(out)), step)
         return out
 
-    def _lies_in(self, step: Step, other: Step) -> bool:
-        """Whether every place of `step` is known to lie in `other`, and no place of `other` in `step`."""
-
-        def inside(inner: Step, whole: Step) -> list[bool]:
-            names = {normalise(n) for p in whole for n in (p.text, *(self._graph.names(p.qid) if p.qid else ()))}
-            return [p.qid is not None and not names.isdisjoint(self._gazetteer.above(p.qid)) for p in inner]
-
-        return all(inside(step, other)) and not any(inside(other, step))
+    def _inside(self, inner: Step, whole: Step) -> list[bool]:
+        """For each place whether it is known to lie in one of the whole."""
+        names = {normalise(n) for p in whole for n in (p.text, *(self._graph.names(p.qid) if p.qid else ()))}
+        return [p.qid is not None and not names.isdisjoint(self._gazetteer.above(p.qid)) for p in inner]
 
     def state_of_ranked_city(self, description: str, chain: Sequence[Step]) -> list[Step]:
         """The state of which the description calls the place the largest city, capital, main port and so on."""
@@ -216,10 +211,7 @@ def same_extent(graph: Graph, inner: str, outer: str) -> bool:
     described as containing `inner`; and where the divisions of `outer` are named after `inner` (Greater London and its
     London boroughs).
     """
-    labels = graph.label(inner), graph.label(outer)
-    if labels[0] is None or labels[1] is None:
-        return False
-    small, large = normalise(labels[0]), normalise(labels[1])
+    small, large = (normalise(graph.label(qid) or "") for qid in (inner, outer))
     if small != large and small == _SAME.sub("", large):
         return True
     town = small.split(",")[0]
@@ -269,8 +261,8 @@ def dependency(case: LadderCase, key: str) -> list[Proposal]:
 
 # The continent of a place: the coarsest tier for a where-question, only where the whole place lies on it.
 #
-# A place has the continent of its state unless there is evidence against it: its own P30, a P30 value of the state
-# that applies to this part, an overseas territory in between, or another part of the world in its description.
+# A place has the continent of its state unless there is evidence against it: its own P30, an overseas territory in
+# between, or another part of the world in its description.
 # For states on two continents only the P30 of the place itself counts.
 
 CONTINENT_CLASS = "Q5107"
@@ -313,23 +305,11 @@ def stated_continent(graph: Graph, place: str) -> Statement | None:
     return whole[0] if all(_lies_on(name, whole[0].target or "") for name in named_parts) else None
 
 
-def continent_of_part(graph: Graph, place: str, holder: str) -> Statement | None:
-    """The P30 statement of `holder` that applies to the part `place`: Oceania for Hawaii."""
-    for statement in graph.statements(holder, CONTINENT):
-        parts = {s.value.id for s in statement.qualifier(APPLIES_TO_PART) if isinstance(s.value, EntityValue)}
-        if place in parts and statement.rank != "deprecated" and statement.target and not has_ended(statement):
-            return statement
-    return None
-
-
-def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> bool:
-    """Whether there is evidence that `place`, within `holder`, is not on the continent of `holder`."""
+def lies_elsewhere(graph: Graph, place: str, continent: str) -> bool:
+    """Whether there is evidence that a place is not on the continent of what contains it."""
     continents = {s.target for s in graph.current(place, CONTINENT) if s.target}
     if continents:
         return continent not in continents
-    own = continent_of_part(graph, place, holder)
-    if own is not None:
-        return own.target != continent
     if any(_ELSEWHERE.search(graph.label(kind) or "") for kind in graph.classes(place)):
         return True
     return not all(_lies_on(name, continent) for name in _parts_of_world(graph, place))

@@ -16,6 +16,7 @@ from functools import cached_property
 from abstraction.base.classes import Classifier, anchors, stop_classes
 from abstraction.base.properties import package_data, with_role
 from abstraction.base.tiers import Condition
+from abstraction.linking.candidates import Pair, ValueCounts
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
 from kg.base.bounded_cache import SizedDict
@@ -23,45 +24,10 @@ from kg.base.model import entity_number
 from kg.base.terms import fallback_chain, normalise
 from kg.graph.graph import Graph
 from kg.graph.ranks import current, valid_values
-from kg.store.protocol import Store
 
 VALUES = 300_000  # most frequent values of one property that are counted
 SEVERAL = 1.2  # mean values per entity; above it values of a property overlap too often to be summed
 _BATCH = 20_000  # entities read from the store at once
-MOST_PAIRS = 1_000_000  # pairs whose counts are kept: 200 MB at most
-
-Pair = tuple[str, str]
-
-
-class ValueCounts:
-    """The number of entities in the source with a (property, value) pair or a property, each read once."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self._pairs: dict[Pair, int] = {}
-        self._totals: dict[str, int] = {}
-
-    def read(self, pairs: Iterable[Pair]) -> None:
-        """Read the counts of many pairs from the store at once, before `of` is called."""
-        asked = dict.fromkeys(pairs)
-        missing = [pair for pair in asked if pair not in self._pairs]
-        if len(self._pairs) + len(missing) > MOST_PAIRS:
-            self._pairs.clear()  # all at once: pairs of one question are read together
-            missing = list(asked)
-        if missing:
-            counts = self.store.value_counts(missing)
-            self._pairs.update((pair, counts.get(pair, 0)) for pair in missing)
-
-    def of(self, prop: str, value: str) -> int:
-        """The number of entities with (property, value); 0 where there are none."""
-        self.read([(prop, value)])
-        return self._pairs[prop, value]
-
-    def total(self, prop: str) -> int:
-        """The number of entities with the property."""
-        if prop not in self._totals:
-            self._totals[prop] = self.store.property_counts([prop]).get(prop, 0)
-        return self._totals[prop]
 
 
 class Hierarchy:

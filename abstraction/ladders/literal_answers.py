@@ -54,7 +54,6 @@ def age_ladder(parsed: ParsedQuantity) -> list[Level]:
 
 # A number that is a thousand or a fraction, depending on the language.
 _THOUSANDS = re.compile(r"\d[.,]\d{3}(?!\d)")
-_YEARLY = 9  # precision of a year
 # An age in brackets after a date, which is not part of the date.
 _AGED = re.compile(r"(?<!\s)\s*+\((?:aged?|at age|age at death) [^()]{1,30}\)\s*+\Z", re.IGNORECASE)
 
@@ -69,11 +68,11 @@ def date_levels(text: str, *, graph: Graph, subject: str | None, relation: str) 
         return None
     first, last = time_key(parsed.first), time_key(parsed.last or parsed.first, late=True)
 
-    def lies_within(value: Value | None) -> bool:
-        """Whether the value is at least as precise as the answer: its days lie within those of the answer."""
-        return isinstance(value, TimeValue) and first <= time_key(value) and time_key(value, late=True) <= last
-
-    evidence = _supporting_evidence(graph, subject, relation, lies_within)
+    # A statement at least as precise as the answer: its days lie within those of the answer.
+    evidence = _supporting_evidence(
+        graph, subject, relation,
+        lambda day: isinstance(day, TimeValue) and first <= time_key(day) and time_key(day, late=True) <= last,
+    )  # fmt: skip
     return with_date_bits(parsed, date_ladder(parsed, subject_evidence=evidence), relation)
 
 

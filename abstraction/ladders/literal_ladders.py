@@ -15,6 +15,7 @@ justify it. Counts below twenty have no tier, since any rounding of them has lit
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
@@ -211,7 +212,7 @@ def _scaled_number(amount: Decimal, words: Language) -> str:
     return _format_number(amount, words)
 
 
-def _distinct_aliases(text: str, names: list[str]) -> tuple[str, ...]:
+def _distinct_aliases(text: str, names: Sequence[str]) -> tuple[str, ...]:
     """The names without repeats and without the text itself."""
     spellings: dict[str, str] = {}
     for name in names:
@@ -246,19 +247,24 @@ def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None)
     tier. A single level means that no named unit contains the date.
     """
     evidence = () if subject_evidence is None else (subject_evidence,)
-    answer = Tier(text=parsed.text, aliases=_answer_aliases(parsed), evidence=evidence)
+    unit = unit_of(parsed.first)
+    # Other ways to write the answer, with the day in the other calendar among them.
+    forms = _written_forms(unit, parsed) if unit is not None and not parsed.part else ()
+    answer = Tier(text=parsed.text, aliases=_distinct_aliases(parsed.text, forms), evidence=evidence)
     rungs = _rungs_of_approximate_date(parsed) if parsed.circa else _rungs_of_exact_date(parsed)
-    levels = [Level(tiers=tuple(_tier(rung, evidence) for rung in level)) for level in rungs]
-    return [Level(tiers=(answer,)), *levels[:MAX_LEVELS]]
-
-
-def _tier(rung: _DateRung, evidence: tuple[Evidence, ...]) -> Tier:
-    return Tier(
-        text=rung.texts[0],
-        aliases=rung.texts[1:],
-        evidence=(*evidence, Evidence(kind="rule", text=rung.rule)),
-        conditions=frozenset(Condition(property=TIME, value=state) for state in rung.states),
-    )
+    levels = [Level(tiers=(answer,))]
+    for level in rungs[:MAX_LEVELS]:
+        tiers = (
+            Tier(
+                text=rung.texts[0],
+                aliases=rung.texts[1:],
+                evidence=(*evidence, Evidence(kind="rule", text=rung.rule)),
+                conditions=frozenset(Condition(property=TIME, value=state) for state in rung.states),
+            )
+            for rung in level
+        )
+        levels.append(Level(tiers=tuple(tiers)))
+    return levels
 
 
 def _rungs_of_exact_date(parsed: ParsedDate) -> list[list[_DateRung]]:
@@ -409,15 +415,6 @@ def _turn_of_centuries(early: CalendarUnit, late: CalendarUnit, era: Era) -> _Da
         frozenset({f"{early.key()} or {late.key()}"}),
         f"an estimate may be off by some years, over the border of {names(early, era=era)[0]} and the next",
     )
-
-
-def _answer_aliases(parsed: ParsedDate) -> tuple[str, ...]:
-    """Other ways to write the answer, with the day in the other calendar among them."""
-    unit = unit_of(parsed.first)
-    forms = _written_forms(unit, parsed) if unit is not None and not parsed.part else ()
-    first_forms = {normalise(form): form for form in reversed(forms)}
-    first_forms.pop(normalise(parsed.text), None)
-    return tuple(form for form in dict.fromkeys(forms) if first_forms.get(normalise(form)) == form)
 
 
 def _written_forms(unit: CalendarUnit, parsed: ParsedDate) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from abstraction.base.classes import stop_classes
 from abstraction.base.evidence import from_description, from_statement
@@ -35,7 +35,7 @@ from abstraction.ladders.proposals import (
 )
 from abstraction.text.descriptions.attested_words import Vocabulary, words
 from abstraction.text.descriptions.office_grammar import Kin, Office, office_data, read_office
-from abstraction.text.descriptions.person_grammar import PersonDescription, parse_person
+from abstraction.text.descriptions.person_grammar import parse_person
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import indefinite, listed
 from kg.base.terms import normalise
@@ -43,21 +43,15 @@ from kg.graph.graph import Graph
 from kg.graph.ranks import has_ended
 
 
-@dataclass(kw_only=True)
 class Portrait:
     """The phrases of a person under construction; `order` counts them, and is the display order within a level."""
 
-    case: LadderCase
-    text: str
-    described: PersonDescription | None
-    lattice: Lattice = field(default_factory=Lattice)
-    order: int = 0
-
-    @classmethod
-    def of(cls, case: LadderCase) -> Portrait:
-        """The answer's description read, no phrases yet."""
-        text = case.graph.description(case.answer)
-        return cls(case=case, text=text or "", described=parse_person(text, case.vocabulary) if text else None)
+    def __init__(self, case: LadderCase) -> None:
+        self.case = case
+        self.text = case.graph.description(case.answer) or ""
+        self.described = parse_person(self.text, case.vocabulary) if self.text else None
+        self.lattice = Lattice()
+        self.order = 0
 
 
 OFFICES = 2  # taken from P39
@@ -122,12 +116,6 @@ def names_subject(case: LadderCase, text: str) -> bool:
     return any(tokens & _content_words(name) for name in _subject_names(case))
 
 
-def names_whole_subject(case: LadderCase, text: str) -> bool:
-    """Whether the text contains a complete name of the subject."""
-    tokens = _content_words(text)
-    return any((name := _content_words(each)) and name <= tokens for each in _subject_names(case))
-
-
 def _subject_names(case: LadderCase) -> list[str]:
     names = case.graph.names(case.subject) if case.subject else ()
     return [*names, case.subject_text] if case.subject_text else list(names)
@@ -153,7 +141,8 @@ def _add_office(
     evidence = described if post is None else (*described, post.evidence)
     # The office repeats the question, the name of the answer or the subject of the question.
     is_spouse = office.title.casefold() in office_data()["spouse_titles"] and case.relation.id in {"P26", "P451"}
-    hidden = is_spouse or repeats_answer(case, title) or names_whole_subject(case, office.complement)
+    whose, subjects = _content_words(office.complement), map(_content_words, _subject_names(case))
+    hidden = is_spouse or repeats_answer(case, title) or any(name and name <= whose for name in subjects)
     holders = _holder_wordings(case, person, office, nations, evidence, hidden)
     features = frozenset({f"f:{normalise(named)}"}).union(*(holder.features for holder in holders))
     conditions = states("text", f"office:{normalise(named)}") if post is None else post.conditions
@@ -309,7 +298,7 @@ def posts(case: LadderCase) -> list[Proposal]:
         )
 
     how = Climbing(properties=("P279",), depth=STEPS, keep=keep, doubting=True)
-    above = climb(graph, case.answer, how, condition="P279") or _post_in_title(case)
+    above = climb(graph, case.answer, how, condition="P279")
     out = dict(above)
     for nation in nations(case, None, ("P1001", "P17")):
         for key, node in above.items():
@@ -320,17 +309,6 @@ def posts(case: LadderCase) -> list[Proposal]:
                 out[text] = Proposal(key=text, text=text, evidence=evidence, conditions=conditions, order=-1)
                 out[key] = replace(out[key], parents=(*(p for p in out[key].parents if p != ANSWER), text))
     return list(out.values())
-
-
-def _post_in_title(case: LadderCase) -> dict[str, Proposal]:
-    """The post at the beginning of a label, where no broader post is stated: "mayor" for "Mayor of Chicago"."""
-    label = case.graph.label(case.answer)
-    office = office_from_label(label) if label is not None else None
-    if label is None or office is None or (title := office.title.lower()) in listed("general_posts"):
-        return {}
-    text = f"{indefinite(label)} is {indefinite(title)}"
-    rule = Evidence(kind="rule", text=text, subject=case.answer, labels={case.answer: label})
-    return {title: Proposal(key=title, text=title, evidence=(rule,), conditions=states("text", f"post:{title}"))}
 
 
 # Positions of players.

@@ -287,25 +287,24 @@ def organisations(case: LadderCase) -> list[Proposal]:
     calls it one.
     """
     above = parents(case) if case.relation.asks == "owner" else subsidiary_phrases(case)
-    phrases = kinds(case)
+    phrases = _OrganisationPhrases(case).proposals()
     text = case.graph.description(case.answer)
     if text is not None and any(owner.owns for owner in parse_organisation(text, case.vocabulary).owners):
         return [*above, *phrases]  # the description names the parent as owner: kind and owner are on one level
     # A phrase that is true of the nearest parent too follows from its name, and is one level coarser.
     nearest = [p.key for p in above if p.parents == (ANSWER,) and p.qid]
-    texts_of = {key: {p.text for p in kinds(replace(case, answer=key))} for key in nearest}
+    texts_of = {
+        key: {p.text for p in _OrganisationPhrases(replace(case, answer=key)).proposals()} for key in nearest
+    }
     return [
         *above,
         *(replace(p, parents=(*p.parents, *(k for k in nearest if p.text in texts_of[k]))) for p in phrases),
     ]
 
 
-def kinds(case: LadderCase) -> list[Proposal]:
-    """Phrases for the kind, nationality and place of an organisation."""
-    return _OrganisationPhrases(case).proposals()
-
-
 class _OrganisationPhrases:
+    """Phrases for the kind, nationality and place of an organisation."""
+
     def __init__(self, case: LadderCase) -> None:
         self.case = case
         self.lattice = Lattice()

@@ -342,17 +342,12 @@ def people(case: LadderCase) -> list[Proposal]:
     return _Person(case).proposals()
 
 
-class _Person:
-    def __init__(self, case: LadderCase) -> None:
-        self.case = case
-        self.portrait = Portrait.of(case)
-        self.lattice = self.portrait.lattice
-
+class _Person(Portrait):
     def proposals(self) -> list[Proposal]:
-        described = self.portrait.described
+        described = self.described
         national = described.nationality if described is not None else None
         nationalities = nations(self.case, national, ("P27",))
-        offices = add_offices(self.case, self.portrait, nationalities)
+        offices = add_offices(self.case, self, nationalities)
         occupations: list[OccupationChain] = []
         if described is not None:
             add_kin(self.case, self.lattice, described.kin)
@@ -373,10 +368,10 @@ class _Person:
         wordings = [wording for wording in chain.wordings if not (wording.lifted and wording.text in listed)]
         texts = [f"o:{wording.text}" for wording in wordings]
         for index, occupation in enumerate(wordings):
-            self.portrait.order += 1
+            self.order += 1
             wording = worded(occupation.text, texts[index:], occupation.evidence, occupation.conditions)
             for nation in nations if index >= chain.tied else ():
-                self.portrait.order += 1
+                self.order += 1
                 is_name = wording.text[:1].isupper() and not chain.national
                 is_compound = "-" in nation.text and len(nation.broader) > 0  # "German-South African"
                 if not is_name and not (occupation.lifted and is_compound):
@@ -391,7 +386,7 @@ class _Person:
         """The parts as one phrase; `other` is another word for the last."""
         *before, _ = words = [part.text for part in parts]
         aliases = (indefinite(" ".join([*before, other])),) if other else ()
-        self.lattice.add(" ".join(words), parts, order=self.portrait.order, aliases=aliases)
+        self.lattice.add(" ".join(words), parts, order=self.order, aliases=aliases)
 
     def add_with_lead(self, chain: OccupationChain, wording: Wording, nations: Sequence[Nation]) -> None:
         """The whole phrase with the era or birthplace before it."""

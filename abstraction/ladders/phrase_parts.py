@@ -207,15 +207,13 @@ def _nation_in_description(
         country = next((s.target for s in backing if s.target in countries), None) or countries[0]
         part = nation_of(text, prop, country, (*words, *(from_statement(case.graph, s) for s in backing[:1])))
         parts.append(_as_british(case, part, stated, prop) if country in _PARTS_OF_BRITAIN else part)
-    return parts[0] if len(parts) == 1 else _compound(national.text, words, parts)
-
-
-def _compound(text: str, words: tuple[Evidence, ...], parts: Sequence[Nation]) -> Nation:
-    """Both adjectives together; one alone only where a statement bears it out, else the last."""
+    if len(parts) == 1:
+        return parts[0]
+    # Both adjectives together; one alone only where a statement bears it out, else the last.
     broader = [p for p in parts if len(p.evidence) > len(words)] or parts[-1:]
     return Nation(
-        text=text,
-        features=frozenset({f"n:{text}"}).union(*(p.features for p in broader)),
+        text=national.text,
+        features=frozenset({f"n:{national.text}"}).union(*(p.features for p in broader)),
         evidence=words,
         conditions=frozenset().union(*(p.conditions for p in parts)),
         broader=tuple(broader),

@@ -14,11 +14,11 @@ from abstraction.base.evidence import from_description, from_statement, join_evi
 from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence
 from abstraction.ladders.assembly.levels import Graph, as_graph, depths, remove
 from abstraction.ladders.containers import (
+    CONTINENT_CLASS,
     WORLDS,
     Containers,
     combined_place,
     continent_of,
-    continent_of_part,
     dependency,
     described_chain,
     lies_elsewhere,
@@ -74,7 +74,7 @@ class Climb:
                     self._add_region_and_continent(ANSWER)
                     continue
                 whole = stated_continent(self.graph, state)
-                if whole is None or not lies_elsewhere(self.graph, self.case.answer, state, whole.target or ""):
+                if whole is None or not lies_elsewhere(self.graph, self.case.answer, whole.target or ""):
                     self._add_region_and_continent(state)
         elif self.case.relation.asks == "place":
             self._add_continent()
@@ -128,7 +128,6 @@ class Climb:
                     kinds = self.case.gazetteer.classes(place.qid)
                     if not self.containers.is_usable(place.qid) or (kinds and kinds.isdisjoint(_HOLDING)):
                         continue
-                place = self._entity_in_chain(place)
                 evidence = (from_description(self.graph, entity_id, place.written or place.text),)
                 fresh = place.key not in self.nodes
                 linked = [b for b in ([key] if step in beside else below) if self._connect(place, b, evidence)]
@@ -276,15 +275,11 @@ class Climb:
         """The one continent of each place, by key, unless a place in it is known to lie elsewhere."""
         stated: dict[str, Statement] = {}
         for key, qid in chain.items():
-            for inner, place in chain.items():
-                own = continent_of_part(self.graph, place, qid) if key in ups[inner] else None
-                if own is not None and not self.graph.targets(place, CONTINENT):
-                    stated[inner] = own
             statement = stated_continent(self.graph, qid)
             if statement is not None:
                 target = statement.target or ""
                 finer = [chain[inner] for inner in chain if inner != key and key in ups[inner]]
-                if not any(lies_elsewhere(self.graph, inner, qid, target) for inner in finer):
+                if not any(lies_elsewhere(self.graph, inner, target) for inner in finer):
                     stated[key] = statement
         return stated
 
@@ -328,16 +323,6 @@ class Climb:
             return name is not None
         qid = region.qid or ""
         return continent in (*self.graph.targets(qid, "P361"), *self.graph.targets(qid, CONTINENT))
-
-    def _entity_in_chain(self, place: Place) -> Place:
-        """The entity in the chain with this unlinked name, else the place as it is."""
-        if place.qid is not None:
-            return place
-        name = normalise(place.text)
-        for node in self.nodes.values():
-            if node.qid and name in {normalise(n) for n in (node.text, *node.aliases)}:
-                return Place(text=node.text, qid=node.qid, written=place.written)
-        return place
 
     def _add_statement_value(self, below: str, statement: Statement) -> bool:
         """Add the value of the statement above `below`; see `_connect`."""
@@ -464,7 +449,7 @@ class Climb:
         return self.case.gazetteer.dependency(qid) if qid else ()
 
     def _is_continent(self, qid: str) -> bool:
-        return "Q5107" in self.graph.classes(qid)
+        return CONTINENT_CLASS in self.graph.classes(qid)
 
 # Certain containers. Some places lie in one of several containers, and it is unknown in which one.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, Protocol, TypeVar, TypeVarTuple
+from typing import Any, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
 from abstraction.base.evidence import from_statement
@@ -86,12 +86,8 @@ class Proposal:
     language: str | None = None
 
 
-class Builder(Protocol):
-    """Proposes the tiers of one answer class; an empty list where the graph has no usable facts."""
-
-    def __call__(self, case: LadderCase) -> list[Proposal]:
-        """Proposals in any order; cycles among parents are a defect of the builder."""
-        ...
+# Proposes the tiers of one answer class, in any order; an empty list where the graph has no usable facts.
+Builder = Callable[[LadderCase], list[Proposal]]
 
 
 def states(prop: str, value: str) -> frozenset[Condition]:

@@ -79,16 +79,9 @@ def works(case: LadderCase) -> list[Proposal]:
     nation = nationalities[0] if len(nationalities) == 1 and not chain.tied else None
     if nation is not None and nation.stated and chain.texts[0][:1].isupper():
         nation = None  # a name before the kind may be a nationality that was not understood
-    lattice = Lattice()
-    _add_work_phrases(lattice, chain, year, nation, _creator(case, described, chain.texts[-1]))
-    return [*series, *lattice.proposals()]
-
-
-def _add_work_phrases(
-    lattice: Lattice, chain: KindChain, year: Wording | None, nation: Nation | None, creator: Wording | None
-) -> None:
-    """The phrases that drop details one after another; those that lack a detail coincide and are put in once."""
+    creator = _creator(case, described, chain.texts[-1])
     whole, short = chain.wordings[0], chain.wordings[-1]
+    # They drop details one after another; those that lack a detail coincide and are put in once.
     phrases: tuple[tuple[Wording | None, Wording | None, Wording, Wording | None], ...] = (
         (year, nation, whole, creator),
         (None, None, whole, creator),
@@ -100,9 +93,11 @@ def _add_work_phrases(
         (None, nation, short, None),
         (None, None, short, None),
     )
+    lattice = Lattice()
     for order, details in enumerate(phrases):
         parts = [part for part in details if part is not None]
         lattice.add(" ".join(part.text for part in parts), parts, order=order)
+    return [*series, *lattice.proposals()]
 
 
 def _with_genre(case: LadderCase, chain: KindChain) -> KindChain:

@@ -21,8 +21,9 @@ from decimal import Decimal
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.base.tiers import Condition, Level, Tier
-from abstraction.ladders.facets import Facets, ValueCounts, information, year_span
+from abstraction.ladders.facets import Facets, information, year_span
 from abstraction.ladders.proposals import Proposal
+from abstraction.linking.candidates import ValueCounts
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.amount_reader import ParsedQuantity
 from abstraction.text.language.calendar_units import tolerance

@@ -19,34 +19,53 @@ from kg.base.terms import normalise
 from kg.graph.graph import Graph
 from kg.store.protocol import NameMatch, Store
 
-CAPACITY = 2_000_000  # counts that are cached
+MOST_PAIRS = 1_000_000  # pairs whose counts are kept: 200 MB at most
+
+Pair = tuple[str, str]
 
 
-class Priors:
-    """Counts of one store, cached."""
+class ValueCounts:
+    """The number of entities in the source with a (property, value) pair or a property, each read once."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
-        self._counts: dict[tuple[str, str], int] = {}
+        self.store = store
+        self._pairs: dict[Pair, int] = {}
+        self._totals: dict[str, int] = {}
 
-    def fetch(self, relation: Relation, ids: Collection[str]) -> None:
+    def read(self, pairs: Iterable[Pair]) -> None:
+        """Read the counts of many pairs from the store at once, before `of` is called."""
+        asked = dict.fromkeys(pairs)
+        missing = [pair for pair in asked if pair not in self._pairs]
+        if len(self._pairs) + len(missing) > MOST_PAIRS:
+            self._pairs.clear()  # all at once: pairs of one question are read together
+            missing = list(asked)
+        if missing:
+            counts = self.store.value_counts(missing)
+            self._pairs.update((pair, counts.get(pair, 0)) for pair in missing)
+
+    def of(self, prop: str, value: str) -> int:
+        """The number of entities with (property, value); 0 where there are none."""
+        if (prop, value) not in self._pairs:
+            self.read([(prop, value)])
+        return self._pairs[prop, value]
+
+    def total(self, prop: str) -> int:
+        """The number of entities with the property."""
+        if prop not in self._totals:
+            self._totals[prop] = self.store.property_counts([prop]).get(prop, 0)
+        return self._totals[prop]
+
+
+class Priors(ValueCounts):
+    """Counts by the relation that is asked for."""
+
+    def fetch(self, relation: Relation, ids: Iterable[str]) -> None:
         """Fetch the counts of entities for the relation and its kin in one batch."""
-        props = [*([relation.id] if relation.id else []), *kin(relation)]
-        pairs = [(prop, qid) for qid in ids for prop in props if (prop, qid) not in self._counts]
-        if len(self._counts) + len(pairs) > CAPACITY:
-            self._counts.clear()
-            pairs = [(prop, qid) for qid in ids for prop in props]
-        if pairs:
-            got = self._store.value_counts(pairs)
-            self._counts.update((pair, got.get(pair, 0)) for pair in pairs)
+        self.read((prop, qid) for qid in ids for prop in (relation.id, *kin(relation)) if prop)
 
     def uses(self, relation: Relation, qid: str) -> int:
-        """The number of entities with `qid` as the relation's value. Needs `fetch` first."""
-        return self._counts.get((relation.id, qid), 0)
-
-    def kindred_uses(self, relation: Relation, qid: str) -> int:
-        """The number of uses for the other relations that ask for the same kind of answer. Needs `fetch` first."""
-        return sum(self._counts.get((prop, qid), 0) for prop in kin(relation))
+        """The number of entities with `qid` as the relation's value."""
+        return self.of(relation.id, qid) if relation.id else 0
 
 
 def kin(relation: Relation) -> tuple[str, ...]:
@@ -309,7 +328,7 @@ class Candidates:
                 "exact": candidate.exact,
                 "fits": candidate.fits,
                 "uses": math.log1p(self._priors.uses(relation, qid)),
-                "kindred": math.log1p(self._priors.kindred_uses(relation, qid)),
+                "kindred": math.log1p(sum(self._priors.of(prop, qid) for prop in kin(relation))),
                 "sitelinks": math.log1p(entity.sitelinks if entity else 0),
                 "prefers": filter_ is not None and not filter_.prefers.isdisjoint(self._classes(qid)),
                 "suits": self._suits(qid, relation),

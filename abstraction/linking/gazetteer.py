@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from abstraction.base.classes import Classifier
@@ -24,7 +24,7 @@ PLACES = frozenset({"place", "country"})  # answer classes of places
 SITES = PLACES | {"school", "building", "organisation"}  # answer classes of everything with a fixed location
 STATE = frozenset({"Q3624078", "Q15634554"})  # sovereign states, states with limited recognition
 PAST_STATE = "Q3024240"  # historical country
-COUNTRY = "Q6256"  # country
+COUNTRY = "Q6256"  # country; nations within a state are countries too (England)
 DEPENDENT = "Q161243"  # dependent territory
 # Classes of first-level divisions: states, provinces, regions, constituent countries.
 FIRST_DIVISION = frozenset(
@@ -379,7 +379,7 @@ class Gazetteer:
         label = self._graph.label
         known = frozenset(self.places_named(name, sites=True)) - {exclude}
         labelled = frozenset(c for c in known if _fold_label(label(c) or "") == _fold_label(name))
-        possible = frozenset(self._not_historical(known)) or labelled
+        possible = frozenset(c for c in known if not self._graph.is_historical(c)) or labelled
         possible = frozenset(c for c in possible if not PLACES.isdisjoint(self.classes(c))) or possible
         states = frozenset(filter(self.is_state, possible))
         if not WORLD.search(name):
@@ -387,9 +387,6 @@ class Gazetteer:
         possible -= states - labelled  # "America" is not a state here, "South Africa" is
         parts = frozenset(c for c in possible if WORLD.search(label(c) or ""))
         return _Namesakes(possible, labelled, possible & (labelled | parts))
-
-    def _not_historical(self, ids: Iterable[str]) -> list[str]:
-        return [i for i in ids if not self._graph.is_historical(i)]
 
     def _best_of(self, name: str, candidates: Collection[str]) -> str | None:
         """The best candidate: label equal to the name, then states, then first-level divisions, then the smallest id.

@@ -386,14 +386,10 @@ class Surroundings:
             if any(n in above or phrase_in(n, description) for n in names):
                 return True
         asked = normalise(question)
-        return any(n in asked and phrase_in(n, asked) for n in self._container_names(qid))
-
-    def _container_names(self, qid: str) -> tuple[str, ...]:
-        """Names of the entity's containers, except its own and those of up to 3 letters."""
         if qid not in self._names_of_containers:
-            names = self._gazetteer.above(qid) - self._gazetteer.names_of(qid)
-            self._names_of_containers[qid] = tuple(name for name in names if len(name) > 3)
-        return self._names_of_containers[qid]
+            above = self._gazetteer.above(qid) - self._gazetteer.names_of(qid)
+            self._names_of_containers[qid] = tuple(name for name in above if len(name) > 3)
+        return any(n in asked and phrase_in(n, asked) for n in self._names_of_containers[qid])
 
     def _authorship(self, qid: str, relation: Relation, subject: str | None, question: str) -> tuple[float, float]:
         """("own", "foreign") for a candidate work: made by the subject, or by someone else."""

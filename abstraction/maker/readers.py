@@ -4,7 +4,7 @@ answers, kept for the next question with the same answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.base.classes import Classifier
@@ -17,7 +17,7 @@ from abstraction.ladders.assembly.translation import Localised, is_woman, locali
 from abstraction.ladders.builders import looks_at_subject
 from abstraction.ladders.offices import may_name_subject
 from abstraction.ladders.organisation_ladders import organisations
-from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.ladders.proposals import Builder, LadderCase, Proposal
 from abstraction.linking.candidates import Priors
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Linker
@@ -28,7 +28,7 @@ from kg.graph.graph import Graph
 KEPT = 60_000_000  # bytes, as estimated
 PER_TIER = 4_000  # estimated bytes of memory per proposal
 _PLACED = frozenset({"place", "school"})  # the location of a thing is the same for all relations
-Key = tuple[str, str, str, Callable[[LadderCase], list[Proposal]], TimeValue | None, bool, str | None]
+Key = tuple[str, str, str, Builder, TimeValue | None, bool, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ProposalCache:
     def proposals(
         self,
         case: LadderCase,
-        build: Callable[[LadderCase], list[Proposal]],
+        build: Builder,
         kinds: Collection[str],
         row_proposals: Sequence[Proposal] = (),
     ) -> LocalisedProposals:

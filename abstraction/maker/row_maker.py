@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -26,11 +26,12 @@ from abstraction.ladders.assembly.golds import (
     entity_conflict,
     fitting_classes,
     text_conflict,
+    with_names,
 )
 from abstraction.ladders.assembly.levels import levels, order_by_conditions, order_by_words, shared_ladder
 from abstraction.ladders.assembly.place_wording import AskedWording, as_asked, asked_wording
 from abstraction.ladders.assembly.told_in_question import ToldInQuestion
-from abstraction.ladders.assembly.translation import LanguageNotes, Localised, demonyms, word_forms
+from abstraction.ladders.assembly.translation import Localised, demonyms, language_notes, word_forms
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.ladders.literal_answers import (
@@ -94,7 +95,7 @@ class RowMaker:
         self._asked = asked
         self._tools, self._readers, self._graph = tools, readers, readers.graph
         self._row, self._kind = row, kind
-        self._language_notes = LanguageNotes(tools.language)
+        self._localised: list[Localised] = []
         self._nothing_new: set[str] = set()
         self._doubted: set[str] = set()
 
@@ -134,7 +135,8 @@ class RowMaker:
         """The further fields of the row, with notes on links and languages and the sitelink count of its subject."""
         named = zip(self._row.answers, links, strict=True)
         notes = [_link_note(link, text if len(links) > 1 else None) for text, link in named if link is not None]
-        extra = {**self._row.extra, **({"links": notes} if notes else {}), **self._language_notes.notes()}
+        extra = {**self._row.extra, **({"links": notes} if notes else {})}
+        extra |= language_notes(self._tools.language, self._localised)
         asked_about = self._graph.entity(subject) if subject is not None else None
         if asked_about is not None and asked_about.sitelinks and extra.get(QUESTION_SITELINKS) in (None, ""):
             extra[QUESTION_SITELINKS] = asked_about.sitelinks
@@ -183,7 +185,7 @@ class RowMaker:
                     return None, Ladder(levels=left)
         if link.qid is None or link.abstained:
             return link, Ladder(levels=(self._first_level(text, link, asked),), abstained=link.abstained)
-        if entity_conflict(kind, link.qid, self._readers.classes(link.qid), self._graph):
+        if entity_conflict(kind, self._readers.classes(link.qid)):
             code = Abstention.KIND_CONFLICT
             return replace(link, abstained=code), Ladder(levels=(alone,), abstained=code)
         ladder = self._ladder(text, link, asked, subjects)
@@ -237,7 +239,7 @@ class RowMaker:
             return Ladder(levels=(self._first_level(text, link, asked),), abstained=code)
         case = self._ladder_case(answer, asked, subjects[0] if len(subjects) == 1 else None)
         proposed = self._readers.proposal_cache.proposals(case, build, kinds, self._row_proposals(build, case))
-        self._language_notes.add(proposed.localised)
+        self._localised.append(proposed.localised)
         self._doubted |= proposed.doubted
         told = self._tools.told_by.keys(proposed.nodes, case) if self._tools.as_asked else frozenset[str]()
         usual = frozenset[str]()  # tiers that most answers of the relation share, as measured
@@ -250,7 +252,7 @@ class RowMaker:
             proposed.nodes,
             relation=asked,
             answer_names=self._answer_names(answer, text),
-            is_place=self._is_place(kinds),
+            is_place=not PLACES.isdisjoint(kinds),
             is_person=self._is_person(answer),
         )
         unwanted = (
@@ -274,8 +276,8 @@ class RowMaker:
         kept = self._readers.proposal_cache.ladders
         ladder = kept.get(key) if proposed.key is not None else None
         if ladder is None:
-            first = _with_aliases(self._first_level(text, link, asked), names_of_answer)
-            names = self._answer_names(answer, text)[:2] if self._is_place(kinds) else ()
+            first = with_names(self._first_level(text, link, asked), names_of_answer)
+            names = () if PLACES.isdisjoint(kinds) else self._answer_names(answer, text)[:2]
             nodes = filter_by_question(own, unwanted, names)
             ladder = self._build_levels(first, nodes, case, wording, kinds)
             if len(ladder.levels) == 1:
@@ -289,9 +291,6 @@ class RowMaker:
         label = self._graph.shown_label(answer)
         names = dict.fromkeys((*self._graph.names(answer), *self._graph.shown_names(answer)))
         return (label[0] if label else text, text, *names)
-
-    def _is_place(self, kinds: frozenset[str]) -> bool:
-        return not PLACES.isdisjoint(kinds)
 
     def _build_levels(
         self,
@@ -385,14 +384,6 @@ def _abstention_code(proposed: Localised, *, is_year_in_question: bool) -> Abste
     if is_year_in_question:
         return Abstention.TOLD
     return Abstention.ONLY_TRIVIAL if proposed.proposals else Abstention.NOTHING_KNOWN
-
-
-def _with_aliases(first: Level, more: Iterable[str]) -> Level:
-    """Level 1 with further names of the answer."""
-    tier = first.tiers[0]
-    known = {normalise(name) for name in tier.names()}
-    new = dict.fromkeys(name for name in more if normalise(name) not in known)
-    return Level(tiers=(replace(tier, aliases=(*tier.aliases, *new)),))
 
 
 def _link_note(link: Link, answer: str | None) -> dict[str, object]:

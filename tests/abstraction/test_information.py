@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from abstraction.base.relations import relation
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.files.rows import TieredRow
-from abstraction.ladders.facets import Facets, Hierarchy, Joint, ValueCounts, World
+from abstraction.ladders.facets import Facets, Hierarchy, Joint, World
 from abstraction.ladders.weighing import YEAR, population_of, rising_tiers
+from abstraction.linking.candidates import ValueCounts
 from abstraction.text.descriptions.attested_words import Vocabulary
 from kg.base.model import Entity
 from kg.store.protocol import Store

@@ -14,7 +14,7 @@ from abstraction.base.properties import with_role
 from abstraction.base.relations import Relation, table
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.assembly.levels import ancestors, merge, remove
-from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.ladders.proposals import Builder, LadderCase, Proposal
 from abstraction.text.descriptions.place_grammar import variants
 from abstraction.text.language.comparable_words import ARTICLE, FUNCTION, all_words, bare, content
 from abstraction.text.language.phrases import is_well_formed
@@ -211,17 +211,10 @@ def _merge_same_names(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
     for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
         node = nodes[key]
         name = bare(node.text)
-        twin = by_name.get(name)
-        if twin is not None and twin in nodes:
-            nodes = merge(nodes, key, twin)
-            continue
-        by_name[name] = key
-        # A name without an id, from a description, is the entity that has it as an alias.
-        if node.qid is None:
-            for other, candidate in nodes.items():
-                if other != key and candidate.qid and name in {normalise(a) for a in candidate.aliases}:
-                    nodes = merge(nodes, key, other)
-                    break
+        if name in by_name:
+            nodes = merge(nodes, key, by_name[name])
+        else:
+            by_name[name] = key
     return nodes
 
 
@@ -252,8 +245,6 @@ UNLISTED = 5  # both minima for a relation without a list
 KEPT = 500_000  # tiers of the answers of all relations: 100 MB at most
 # Conditions that state a class: instance, subclass, occupation, genre, language.
 _OF_CLASS = frozenset({"P31", "P279", "P106", "P136", "P407"})
-
-Build = Callable[[LadderCase], list[Proposal]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -287,7 +278,7 @@ class MeasuredRelations:
 class Triviality:
     """Measured shares for one graph; each relation is read once. `build` proposes the tiers of an answer."""
 
-    def __init__(self, graph: Graph, build: Build, measured: MeasuredRelations) -> None:
+    def __init__(self, graph: Graph, build: Builder, measured: MeasuredRelations) -> None:
         self._graph = graph
         self._build = build
         self._measured = measured
@@ -300,7 +291,7 @@ class Triviality:
 
         Named places and tiers with a nationality, a place or a modifier are never trivial.
         """
-        if not case.relation.id or not proposal.conditions or not all(map(_is_class, proposal.conditions)):
+        if not case.relation.id or not proposal.conditions or not all(map(_states_class, proposal.conditions)):
             return False
         shares = self.shares(case, proposal)
         return shares is not None and shares[0] >= TRIVIAL_SHARE and shares[1] >= HALF
@@ -442,7 +433,7 @@ def _tier_key(proposal: Proposal) -> str:
     return proposal.qid or bare(proposal.text)
 
 
-def _is_class(condition: Condition) -> bool:
+def _states_class(condition: Condition) -> bool:
     """Whether a condition states a class alone."""
     return condition.property in _OF_CLASS or (
         condition.property == "text" and condition.value.rpartition(":")[0] in ("", "kind", "occupation")

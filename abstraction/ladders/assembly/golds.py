@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.base.evidence import complete_evidence
@@ -26,7 +26,6 @@ from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.languages import language
 from abstraction.text.questions.question_kinds import AskedKind, QuestionKind, yes_no_words
 from kg.base.terms import normalise
-from kg.graph.graph import Graph
 
 # Consistency of a gold answer with the kind of answer asked for.
 #
@@ -104,35 +103,19 @@ def text_conflict(asked: AskedKind, text: str, *, code: str = "en") -> Abstentio
     return None
 
 
-# Classes of sorts of places that exclude each other: a town does not answer a question for a river.
-_SORTS: Mapping[str, frozenset[str]] = {
-    "country": frozenset({"Q6256", "Q3624078", "Q3024240", "Q161243"}),  # and territories, of today and of the past
-    "city": frozenset({"Q486972", "Q515", "Q15284"}),  # and towns, villages, municipalities
-    "river": frozenset({"Q4022"}),
-    "lake": frozenset({"Q23397"}),
-    "mountain": frozenset({"Q8502", "Q46831"}),  # and ranges
-    "continent": frozenset({"Q5107"}),
-    "planet": frozenset({"Q634"}),
-}
-_NOUNS = {"nation": "country", "town": "city", "village": "city"}
-_COUNTRY = frozenset({"country"})
 _KIN = trivial_phrases(["kin"]) | {"sister", "brother"}
 _KINSFOLK = frozenset({"person", "fictional"})
 
 
-def entity_conflict(asked: AskedKind, qid: str, classes: Collection[str], graph: Graph) -> bool:
-    """Whether an entity is clearly not of the kind asked for, by its classes in the graph; always where a text is."""
+def entity_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
+    """Whether an entity of these classes is clearly not of the kind asked for; always where a text is."""
     expected = _CLASSES.get(asked.kind)
     if asked.kind is QuestionKind.TEXT or (expected is not None and classes and expected.isdisjoint(classes)):
         return True
     if asked.detail in _KIN:
         return bool(classes) and _KINSFOLK.isdisjoint(classes)
-    if asked.kind is QuestionKind.PERSON and asked.detail:  # a state may own or win, so such questions have no detail
-        return not _COUNTRY.isdisjoint(classes)
-    asked_sort = _NOUNS.get(asked.detail, asked.detail)
-    if asked.kind is not QuestionKind.PLACE or asked_sort not in _SORTS or graph.is_instance(qid, _SORTS[asked_sort]):
-        return False
-    return any(graph.is_instance(qid, ids) for sort, ids in _SORTS.items() if sort != asked_sort)
+    # A state may own or win, so such questions have no detail.
+    return asked.kind is QuestionKind.PERSON and bool(asked.detail) and "country" in classes
 
 
 def fitting_classes(asked: AskedKind, classes: Collection[str]) -> Collection[str]:
@@ -279,14 +262,16 @@ def _level_of(gold: _Gold, other: _Gold, code: str) -> int | None:
 
 
 def _add_alias(ladder: Ladder, depth: int, name: str) -> Ladder:
-    """The ladder with a name added to the first tier of a level, unless a tier there has it."""
-    level = ladder.levels[depth]
-    key = normalise(name)
-    if any(key in {normalise(n) for n in tier.names()} for tier in level.tiers):
-        return ladder
-    first = replace(level.tiers[0], aliases=(*level.tiers[0].aliases, name))
-    changed = Level(tiers=(first, *level.tiers[1:]), extra=level.extra)
-    return Ladder(levels=(*ladder.levels[:depth], changed, *ladder.levels[depth + 1 :]), abstained=ladder.abstained)
+    levels = (with_names(level, [name]) if at == depth else level for at, level in enumerate(ladder.levels))
+    return replace(ladder, levels=tuple(levels))
+
+
+def with_names(level: Level, names: Iterable[str]) -> Level:
+    """The level with those names added to its first tier that no tier of it has."""
+    known = {normalise(name) for tier in level.tiers for name in tier.names()}
+    new = dict.fromkeys(name for name in names if normalise(name) not in known)
+    first, *others = level.tiers
+    return replace(level, tiers=(replace(first, aliases=(*first.aliases, *new)), *others))
 
 
 def _reduce_to_shared_tiers(golds: Sequence[_Gold]) -> list[_Gold]:

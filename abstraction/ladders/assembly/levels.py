@@ -7,19 +7,19 @@ parents and its evidence on to its children, so that a reader can still follow e
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from graphlib import TopologicalSorter
 from itertools import zip_longest
 
 from abstraction.base.evidence import complete_evidence, join_evidence, leads_to
 from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
 from abstraction.ladders.proposals import ANSWER, Proposal
+from abstraction.text.language.comparable_words import ARTICLE
 from abstraction.text.language.phrases import is_opaque
 from kg.base.terms import normalise
 
 Graph = dict[str, Proposal]
-_ARTICLE = re.compile(r"^(?:an?|the)\s+")
 
 
 def as_graph(proposals: Iterable[Proposal]) -> Graph:
@@ -40,37 +40,12 @@ def as_graph(proposals: Iterable[Proposal]) -> Graph:
 
 
 def _acyclic(nodes: Graph) -> Graph:
-    """The graph without the edges that close a cycle, found depth-first in key order."""
-    state: dict[str, int] = {}
-    cut: set[tuple[str, str]] = set()
-
-    def visit(start: str) -> None:
-        stack = [(start, iter(nodes[start].parents))]  # a stack, since long chains would exceed the recursion limit
-        state[start] = 1
-        while stack:
-            key, parents = stack[-1]
-            for parent in parents:
-                if parent == ANSWER:
-                    continue
-                if state.get(parent) == 1:
-                    cut.add((key, parent))
-                elif parent not in state:
-                    state[parent] = 1
-                    stack.append((parent, iter(nodes[parent].parents)))
-                    break
-            else:
-                state[key] = 2
-                stack.pop()
-
-    for key in sorted(nodes):
-        if key not in state:
-            visit(key)
-    if not cut:
-        return nodes
-    return {
-        key: replace(node, parents=tuple(p for p in node.parents if (key, p) not in cut) or (ANSWER,))
-        for key, node in nodes.items()
-    }
+    """The graph without the edges that close a cycle: those to the parents of the last key of each."""
+    for key in sorted(nodes, reverse=True):
+        if key in ancestors(nodes, key):
+            left = (p for p in nodes[key].parents if p != key and (p == ANSWER or key not in ancestors(nodes, p)))
+            nodes = {**nodes, key: replace(nodes[key], parents=tuple(left) or (ANSWER,))}
+    return nodes
 
 
 def remove(nodes: Graph, unwanted: Callable[[Proposal], bool]) -> Graph:
@@ -159,8 +134,8 @@ def entails_by_words(fine: str, coarse: str) -> bool:
     """Whether one phrase entails the other by its words: "an American actor" and "an actor", "a city in Ohio" and "a
     city".
     """
-    longer, shorter = _ARTICLE.sub("", normalise(fine)), _ARTICLE.sub("", normalise(coarse))
-    if longer == shorter or not _ARTICLE.match(coarse) or not _ARTICLE.match(fine):
+    longer, shorter = ARTICLE.sub("", normalise(fine)), ARTICLE.sub("", normalise(coarse))
+    if longer == shorter or not ARTICLE.match(coarse) or not ARTICLE.match(fine):
         return False
     if longer.startswith((f"{shorter} in ", f"{shorter} by ", f"{shorter} of ", f"{shorter} given ")):
         return True
@@ -169,7 +144,7 @@ def entails_by_words(fine: str, coarse: str) -> bool:
 
 def order_by_words(nodes: Graph) -> Graph:
     """The graph with each phrase as a child of those that entail it by their words."""
-    phrases = [key for key, node in nodes.items() if node.qid is None and _ARTICLE.match(node.text)]
+    phrases = [key for key, node in nodes.items() if node.qid is None and ARTICLE.match(node.text)]
     for fine in phrases:
         for coarse in phrases:
             if fine == coarse or not entails_by_words(nodes[fine].text, nodes[coarse].text):
@@ -182,15 +157,9 @@ def order_by_words(nodes: Graph) -> Graph:
 def depths(nodes: Graph) -> dict[str, int]:
     """Level of every proposal, 1 for the finest: one more than the coarsest parent's. Needs an acyclic graph."""
     known: dict[str, int] = {ANSWER: 0}
-    stack = list(nodes)
-    while stack:
-        top = stack[-1]
-        missing = [p for p in nodes[top].parents if p not in known]
-        if missing:
-            stack.extend(missing)
-        else:
-            known[top] = 1 + max((known[p] for p in nodes[top].parents), default=0)
-            stack.pop()
+    for key in TopologicalSorter({key: node.parents for key, node in nodes.items()}).static_order():
+        if key != ANSWER:
+            known[key] = 1 + max((known[parent] for parent in nodes[key].parents), default=0)
     return {key: known[key] for key in nodes}
 
 
@@ -267,7 +236,13 @@ def union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool] = lambda 
     out: list[Level] = []
     for depth in range(1 + max(ranks.values(), default=0)):
         tiers: list[Tier] = []
-        turns = zip_longest(*(_tiers_at(ladder, ranks, depth) for ladder in ladders))
+        here = (
+            [t for level in ladder.levels[1:] for t in level.tiers if ranks[t.key] == depth]
+            if depth
+            else ladder.levels[0].tiers
+            for ladder in ladders
+        )
+        turns = zip_longest(*here)
         for tier, path in ((tier, path) for turn in turns for tier, path in zip(turn, led, strict=True) if tier):
             names = {tier.key, normalise(tier.text)}
             if names.isdisjoint(seen):
@@ -286,23 +261,16 @@ def union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool] = lambda 
     return Ladder(levels=_drop_ambiguous_aliases(out), abstained=abstained)
 
 
-def _tiers_at(ladder: Ladder, ranks: Mapping[str, int], depth: int) -> Sequence[Tier]:
-    """The tiers of a ladder that belong to a level of the union."""
-    if depth == 0:
-        return ladder.levels[0].tiers
-    return [tier for level in ladder.levels[1:] for tier in level.tiers if ranks[tier.key] == depth]
-
-
 def _drop_ambiguous_aliases(levels: Sequence[Level]) -> tuple[Level, ...]:
     """The levels without aliases that are the text of a tier on another level."""
     texts = {normalise(tier.text): depth for depth, level in enumerate(levels) for tier in level.tiers}
 
-    def without_ambiguous(tier: Tier, depth: int) -> Tier:
-        return replace(tier, aliases=tuple(a for a in tier.aliases if texts.get(normalise(a), depth) == depth))
-
-    return tuple(
-        Level(tiers=tuple(without_ambiguous(tier, depth) for tier in level.tiers)) for depth, level in enumerate(levels)
-    )
+    out = []
+    for depth, level in enumerate(levels):
+        kept = ([a for a in tier.aliases if texts.get(normalise(a), depth) == depth] for tier in level.tiers)
+        tiers = (replace(tier, aliases=tuple(names)) for tier, names in zip(level.tiers, kept, strict=True))
+        out.append(Level(tiers=tuple(tiers)))
+    return tuple(out)
 
 
 def _levels_in_union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool]) -> dict[str, int]:

@@ -56,17 +56,15 @@ class PlaceNames:
 
     def with_spoken_names(self, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
         """The proposals with the names of places as used in sentences; the label becomes an alias."""
-        if self._graph.shown_in != self._graph.language:
-            return nodes
-        return {key: self._with_spoken_name(node) for key, node in nodes.items()}
-
-    def _with_spoken_name(self, node: Proposal) -> Proposal:
-        if node.qid is None or not is_named(node) or node.text != self._graph.label(node.qid):
-            return node
-        name = self._names.get(node.qid)
-        if name is None:
-            name = self._names[node.qid] = self._spoken_name(node.qid, node)
-        return node if name == node.text else replace(node, text=name, aliases=(node.text, *node.aliases))
+        out = dict(nodes)
+        for key, node in nodes.items() if self._graph.shown_in == self._graph.language else ():
+            if node.qid is not None and is_named(node) and node.text == self._graph.label(node.qid):
+                name = self._names.get(node.qid)
+                if name is None:
+                    name = self._names[node.qid] = self._spoken_name(node.qid, node)
+                if name != node.text:
+                    out[key] = replace(node, text=name, aliases=(node.text, *node.aliases))
+        return out
 
     def _spoken_name(self, qid: str, node: Proposal) -> str:
         label = node.text
@@ -207,7 +205,7 @@ def common_noun_of(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
     return None
 
 
-_WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
+WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
 
 # "In which city ...?" is also answered by "in Germany"; "In which country ...?" only by a country.
 _IN_WHICH = re.compile(r"\b(?:in|at|near|from) (?:which|what) (?!country|nation)\w+\b", re.I)
@@ -220,16 +218,11 @@ _WHICH = re.compile(
     re.I,
 )
 
-_COUNTRY = "country"
-
 _COUNTRIES = STATE | {"Q6256", "Q3336843"}  # with countries within a state, as Scotland
 
 _SETTLEMENTS = ("city", "town", "village", "municipality", "commune")
 
 _TOLD_PLACES = frozenset({*_SETTLEMENTS, "county", "island", "lake", "mountain", "river"})
-
-# Classes too vague to name a city by.
-_UNTOLD = frozenset({"place", "human settlement", "settlement", "municipality", "commune"})
 
 _SCHOOLS = ("university", "college", "school", "academy")
 
@@ -307,11 +300,11 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
     """
     relation = case.relation
     if relation.id == "P27":
-        return _COUNTRY, ()  # nationality, also when asked with "where"
-    if _WHERE.match(case.question):
+        return STATE_NOUN, ()  # nationality, also when asked with "where"
+    if WHERE.match(case.question):
         return None
-    if relation.asks == _COUNTRY:
-        return _COUNTRY, ()
+    if relation.asks == STATE_NOUN:
+        return STATE_NOUN, ()
     if relation.id == "P36":
         return (_settlement(case) if certain else None) or ("place", ())
     match = _WHICH.search(case.question)
@@ -319,16 +312,10 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
     # A state as an actor, not as a location: a participant of a battle is a country, not a part of the world.
     is_open = relation.asks == "any" or (not relation.id and relation.asks == "place")
     if asked is None and is_open and case.gazetteer.is_state(case.answer) and not _LOCATES.search(case.question):
-        return _COUNTRY, ()
+        return STATE_NOUN, ()
     if asked is None or relation.asks not in ("place", "school"):
         return None
-    if stated := _stated_noun(case, _SCHOOLS if asked in _SCHOOLS else (asked,)):
-        return stated
-    # A town as the answer to "which state": its containers may be the answer. To "which city" they are not.
-    if asked not in _SETTLEMENTS or not case.graph.is_instance(case.answer, SETTLEMENTS):
-        return None
-    own = (_settlement(case) or common_noun_of(case)) if certain else None
-    return own if own is not None and own[0] not in _UNTOLD else (asked, ())
+    return _stated_noun(case, _SCHOOLS if asked in _SCHOOLS else (asked,))
 
 
 def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
@@ -338,7 +325,7 @@ def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evide
     a capital has not the same relation to the subject.
     """
     relation = case.relation
-    if relation.passes or _WHERE.match(case.question) or (not relation.id and _LOCATES.search(case.question)):
+    if relation.passes or WHERE.match(case.question) or (not relation.id and _LOCATES.search(case.question)):
         return None
     if relation.asks not in ("place", "any") or PLACES.isdisjoint(case.gazetteer.classes(case.answer)):
         return None
@@ -369,7 +356,7 @@ def _is_such(node: Proposal, noun: str, case: LadderCase) -> bool:
     """Whether a container is itself of the kind that is asked for."""
     if node.qid is None or case.relation.id == "P36":
         return False
-    if noun == _COUNTRY:
+    if noun == STATE_NOUN:
         return case.gazetteer.is_state(node.qid) or not _COUNTRIES.isdisjoint(case.graph.classes(node.qid))
     if case.gazetteer.is_state(node.qid):
         return False  # for "which state" a sovereign state is only a container

@@ -16,9 +16,11 @@ from functools import partial
 from abstraction.base.properties import package_data
 from abstraction.ladders.assembly.filters import leaks_name
 from abstraction.ladders.assembly.levels import ancestors
+from abstraction.ladders.assembly.place_wording import WHERE
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
 from abstraction.text.descriptions.attested_words import Vocabulary
+from abstraction.text.language.comparable_words import ARTICLE
 from abstraction.text.language.demonyms import bundled_demonyms, lands_of_adjectives
 from abstraction.text.questions.question_facts import (
     ACRONYM,
@@ -36,10 +38,7 @@ from kg.graph.graph import Graph
 _KEPT = 4_000_000  # characters of cached names: 30 MB at most
 _COUNTRIES = STATE | {PAST_STATE, "Q6256", "Q3336843"}  # states, and countries within a state
 _CITIES = frozenset({"Q5119", "Q1549591", "Q1637706", "Q200250", "Q51929311"})  # capital, big, of a million, metropolis
-_ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _COUNTY = re.compile(r" county$")
-_WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
-_CONTINENT = "Q5107"
 # Properties of conditions, by topic; a question gives away no other topic.
 _NATIONS = frozenset({"P27", "P17", "P495"})
 _PLACED = frozenset({"self", "P131", "P276", "P159", "P740", "P361", "P30"})
@@ -102,7 +101,8 @@ class ToldInQuestion:
         around = places | scenes if case.relation.asks == "country" and case.relation.subject != "person" else ()
         if case.answer in lands or case.answer in around:
             return frozenset(nodes)
-        if not is_doer and not names.isdisjoint(self._names_of_answer(case)):
+        names_of = self._cached_names if case.graph is self._graph else partial(_searchable_names, case.graph)
+        if not is_doer and not names.isdisjoint(names_of(case.answer)):
             return frozenset(nodes)
         told = _NamedInQuestion(names=names, lands=frozenset(lands), places=places, scenes=scenes, facts=facts)
         keys = {key for key, node in nodes.items() if self._follows_from_question(node, told, case)}
@@ -140,7 +140,7 @@ class ToldInQuestion:
         nothing = frozenset[str](), frozenset[str]()
         if not any(c.property in _PLACED | _NATIONS for node in nodes.values() for c in node.conditions):
             return nothing
-        asks_where = case.relation.asks in ("place", "school") and (case.relation.id or _WHERE.match(case.question))
+        asks_where = case.relation.asks in ("place", "school") and (case.relation.id or WHERE.match(case.question))
         if asks_where and not case.relation.within:
             return nothing
         subject = case.subject_text or ""
@@ -182,10 +182,6 @@ class ToldInQuestion:
             yield from (holder for holder, _ in case.gazetteer.containers(place) if holder)
             yield from self._graph.targets(place, "P30")
 
-    def _names_of_answer(self, case: LadderCase) -> frozenset[str]:
-        of = self._cached_names if case.graph is self._graph else lambda qid: _searchable_names(case.graph, qid)
-        return of(case.answer)
-
     def _follows_from_question(self, node: Proposal, told: _NamedInQuestion, case: LadderCase) -> bool:
         """Whether every part of a tier follows from the question: kind, nation, place and year."""
         is_name = node.qid is None and node.text[:1].isupper() and folded(node.text) in told.names
@@ -199,7 +195,7 @@ class ToldInQuestion:
         if node.qid:
             return False
         in_english = node.text if self._graph.shown_in == self._graph.language else node.key.removeprefix("text:")
-        phrase = _ARTICLE.sub("", in_english)  # the key of a phrase is its English text
+        phrase = ARTICLE.sub("", in_english)  # the key of a phrase is its English text
         if (dated := _DATED.match(phrase)) and dated["year"] not in told.facts.years:
             return False
         phrase = phrase[dated.end() :] if dated else phrase
@@ -242,7 +238,7 @@ class ToldInQuestion:
         subject, label = case.subject, self._graph.label(case.answer) or ""
         is_county = _COUNTY.search(folded(case.subject_text or "")) is not None
         named = {node.qid: key for key, node in nodes.items() if node.qid}
-        out = {key for qid, key in named.items() if _CONTINENT in self._graph.classes(qid)}
+        out = {key for qid, key in named.items() if "Q5107" in self._graph.classes(qid)}  # a continent
         out |= {key for key, node in nodes.items() if node.qid == subject or leaks_name(node.text, label)}
         if subject is None and not is_county:
             # Other units whose capital it is, as a former empire.

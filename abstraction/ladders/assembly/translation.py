@@ -8,7 +8,7 @@ composer") need the gender of nouns, which the graph rarely has: they are left o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from abstraction.ladders.assembly.filters import DIVISIONS
 from abstraction.ladders.assembly.levels import as_graph, remove
@@ -35,35 +35,20 @@ class Localised:
     borrowed: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass
-class LanguageNotes:
-    """The notes of rows in one language on their translation; one row at a time."""
-
-    code: str
-    left_out: int = 0
-    unnamed: int = 0
-    borrowed: dict[str, str] = field(default_factory=dict)
-
-    def add(self, ladder: Localised) -> None:
-        """Add the counts of one ladder of the row."""
-        self.left_out += ladder.left_out
-        self.unnamed += ladder.unnamed
-        self.borrowed.update(ladder.borrowed)
-
-    def notes(self) -> dict[str, object]:
-        """"language" of a row except in English, "language_notes" on missing translations; then resets the counts."""
-        if self.code == GRAMMAR:
-            return {}
-        notes = [text] if (text := notice(self.code)) else []
-        if self.left_out:
-            notes.append(f"{self.left_out} left out: phrases are made in English only")
-        if self.unnamed:
-            notes.append(f"{self.unnamed} left out: places known by their English name only")
-        for code in sorted(set(self.borrowed.values())):
-            ids = [qid for qid, label_code in self.borrowed.items() if label_code == code]
-            notes.append(f"no label in {self.code!r}, told in {code!r}: {', '.join(sorted(ids, key=entity_number))}")
-        self.left_out, self.unnamed, self.borrowed = 0, 0, {}
-        return {"language": self.code, **({"language_notes": notes} if notes else {})}
+def language_notes(code: str, ladders: Sequence[Localised]) -> dict[str, object]:
+    """"language" of a row except in English, "language_notes" on missing translations in its ladders."""
+    if code == GRAMMAR:
+        return {}
+    notes = [text] if (text := notice(code)) else []
+    if left_out := sum(ladder.left_out for ladder in ladders):
+        notes.append(f"{left_out} left out: phrases are made in English only")
+    if unnamed := sum(ladder.unnamed for ladder in ladders):
+        notes.append(f"{unnamed} left out: places known by their English name only")
+    borrowed = dict(pair for ladder in ladders for pair in ladder.borrowed)
+    for other in sorted(set(borrowed.values())):
+        ids = sorted((qid for qid, label_code in borrowed.items() if label_code == other), key=entity_number)
+        notes.append(f"no label in {code!r}, told in {other!r}: {', '.join(ids)}")
+    return {"language": code, **({"language_notes": notes} if notes else {})}
 
 
 def localise(
