@@ -376,12 +376,9 @@ def _best_known_families(case: LadderCase, nodes: dict[str, Proposal]) -> dict[s
 
 
 def _in_singular(node: Proposal) -> Proposal:
-    def in_singular(name: str) -> str:
-        return re.sub(r"\b([Ll]anguage|[Dd]ialect)s\b", r"\1", name)
-
-    text = in_singular(node.text)
-    aliases = [*(in_singular(a) for a in node.aliases), *node.aliases, *([node.text] if text != node.text else [])]
-    return replace(node, text=text, aliases=tuple(dict.fromkeys(a for a in aliases if a != text)))
+    text, *names = (re.sub(r"\b([Ll]anguage|[Dd]ialect)s\b", r"\1", name) for name in (node.text, *node.aliases))
+    aliases = dict.fromkeys(name for name in (*names, *node.aliases, node.text) if name != text)
+    return replace(node, text=text, aliases=tuple(aliases))
 
 
 def _without_language_noun(name: str) -> str:

@@ -82,9 +82,18 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     stated = [Condition(property=prop, value=f"{_format_number(number)} to {d} digits") for d, number in roundings]
     # A finer tier may have an alias already: 29,000 ft is 29,032 ft to three digits and to two.
     seen = {normalise(name) for name in answer.names()}
+    whole = _with_unit(_format_number(parsed.amount, parsed.language), parsed)
     for at, (digits, amount) in enumerate(roundings):
-        tier = _rounded_tier(parsed, amount, digits, evidence, frozenset(stated[at:]))
-        tier = replace(tier, aliases=tuple(a for a in tier.aliases if normalise(a) not in seen))
+        names = _names(amount, parsed)
+        text, *others = (f"{word}{parsed.language.gap}{names[0]}" for word in parsed.language.about)
+        aliases = _distinct_aliases(text, [names[0], *others, *names[1:], *_amounts_in_other_units(parsed, digits)])
+        rule = f"{whole} to {digits} significant digit{'s' * (digits > 1)} is {names[0]}"
+        tier = Tier(
+            text=text,
+            aliases=tuple(name for name in aliases if normalise(name) not in seen),
+            evidence=(*evidence, Evidence(kind="rule", text=rule)),
+            conditions=frozenset(stated[at:]),
+        )
         seen |= {normalise(name) for name in tier.names()}
         levels.append(Level(tiers=(tier,)))
     return levels
@@ -115,22 +124,6 @@ def _roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
         roundings.append((digits, amount))
         last = amount
     return roundings
-
-
-def _rounded_tier(
-    parsed: ParsedQuantity,
-    amount: Decimal,
-    digits: int,
-    evidence: tuple[Evidence, ...],
-    conditions: frozenset[Condition],
-) -> Tier:
-    names = _names(amount, parsed)
-    text, *others = (f"{word}{parsed.language.gap}{names[0]}" for word in parsed.language.about)
-    whole = _with_unit(_format_number(parsed.amount, parsed.language), parsed)
-    rule = f"{whole} to {digits} significant digit{'s' * (digits > 1)}"
-    aliases = _distinct_aliases(text, [names[0], *others, *names[1:], *_amounts_in_other_units(parsed, digits)])
-    proof = (*evidence, Evidence(kind="rule", text=f"{rule} is {names[0]}"))
-    return Tier(text=text, aliases=aliases, evidence=proof, conditions=conditions)
 
 
 def _answer_names(parsed: ParsedQuantity) -> list[str]:
@@ -169,13 +162,8 @@ def _amounts_in_other_units(parsed: ParsedQuantity, digits: int) -> list[str]:
         other = units(parsed.code)[qid]
         with localcontext(prec=40):
             amount = parsed.unit.convert(parsed.amount, other)
-        whole = amount.to_integral_value(rounding=ROUND_HALF_UP)
-        amounts = [round_to(amount, digits)]
-        if whole.adjusted() >= 2 and digits > whole.adjusted() + 1:
-            amounts.append(whole)
-        for rounded in amounts:
-            number = _number_spellings(rounded, parsed)[0]
-            out += [parsed.language.number_with_noun(number, spelling) for spelling in _shown_spellings(other)[:3]]
+        number = _number_spellings(round_to(amount, digits), parsed)[0]
+        out += [parsed.language.number_with_noun(number, spelling) for spelling in _shown_spellings(other)[:3]]
     return out
 
 

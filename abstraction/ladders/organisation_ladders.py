@@ -154,10 +154,7 @@ def parents(case: LadderCase) -> list[Proposal]:
     for step in range(PARENTS):
         above: list[tuple[str, str]] = []
         for child, key in layer:
-            holders = _parents_of(case, child)
-            if step and len(holders) > 1:
-                continue  # beyond the first step, several values are a history without dates
-            for qid, evidence, conditions in holders:
+            for qid, evidence, conditions in _parents_of(case, child):
                 label = case.graph.label(qid)
                 if label is not None and qid not in (case.answer, case.subject) and qid not in out:
                     tier = entity_proposal(case.graph, qid, label, (evidence,), conditions, parents=(key,))

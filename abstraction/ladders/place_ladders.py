@@ -128,6 +128,7 @@ class Climb:
                     kinds = self.case.gazetteer.classes(place.qid)
                     if not self.containers.is_usable(place.qid) or (kinds and kinds.isdisjoint(_HOLDING)):
                         continue
+                place = self._entity_in_chain(place)
                 evidence = (from_description(self.graph, entity_id, place.written or place.text),)
                 fresh = place.key not in self.nodes
                 linked = [b for b in ([key] if step in beside else below) if self._connect(place, b, evidence)]
@@ -299,11 +300,9 @@ class Climb:
         """Whether the place is a part of the world: no state, no town, nothing inside another state (Vatican City lies
         within Rome).
         """
-        if place.qid is None:
-            return bool(WORLD.search(place.text))
-        if place.qid == self.case.answer or self._is_state(place.qid) or self.containers.no_longer_exists(place.qid):
+        if place.qid and (place.qid == self.case.answer or self.containers.no_longer_exists(place.qid)):
             return False
-        return self._spans_states(place.qid)
+        return self._spans_states(place.qid, place.text)
 
     def _spans_states(self, qid: str | None, name: str = "") -> bool:
         """Whether the place is a part of the world that extends over several states."""
@@ -323,6 +322,16 @@ class Climb:
             return name is not None
         qid = region.qid or ""
         return continent in (*self.graph.targets(qid, "P361"), *self.graph.targets(qid, CONTINENT))
+
+    def _entity_in_chain(self, place: Place) -> Place:
+        """The entity in the chain with this unlinked name, else the place as it is."""
+        if place.qid is not None:
+            return place
+        name = normalise(place.text)
+        for node in self.nodes.values():
+            if node.qid and name in {normalise(n) for n in (node.text, *node.aliases)}:
+                return Place(text=node.text, qid=node.qid, written=place.written)
+        return place
 
     def _add_statement_value(self, below: str, statement: Statement) -> bool:
         """Add the value of the statement above `below`; see `_connect`."""

@@ -6,8 +6,8 @@ For awards, events and works; works also by their creator and the series they be
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 from abstraction.base.evidence import from_description, from_statement
@@ -175,55 +175,48 @@ def _creator_wording(names: str, words: tuple[Evidence, ...], makers: Sequence[N
 STEPS = 3
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ThingRecipe:
-    """The recipe for phrases about a class of things.
+def _things(
+    case: LadderCase,
+    family: str,
+    *,
+    whole: Sequence[str],
+    lands: Sequence[str] = (),
+    before: Wording | None = None,
+    behind: Sequence[Wording] = (),
+) -> list[Proposal]:
+    """The named wholes first, then phrases from the most specific to the kind alone; empty where no kind is known.
 
-    `family` names the word file of its kinds (`data/<family>_types.txt`), `noun` is its most general kind. `wholes`
-    are the properties whose values contain it, followed while a value is of an answer class in `within`. `lands` are
-    the properties of nationality. `before` and `behind` return the details before the kind ("1943") and after it ("in
-    Tunisia").
+    `family` is the answer class of the things and of their wholes, its most general kind, and names the word file of
+    its kinds (`data/<family>_types.txt`). `whole` are the properties whose values contain a thing, `lands` those of
+    nationality. `before` and `behind` are the details before the kind ("1943") and after it ("in Tunisia").
     """
-
-    family: str
-    noun: str
-    wholes: tuple[str, ...]
-    within: frozenset[str]
-    lands: tuple[str, ...] = ()
-    before: Callable[[LadderCase], Wording | None] = lambda case: None
-    behind: Callable[[LadderCase], Sequence[Wording]] = lambda case: ()
-
-
-def things(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
-    """The named wholes first, then phrases from the most specific to the kind alone; empty where no kind is known."""
-    above = wholes(case, recipe)
-    chains, nation = _kinds(case, recipe)
-    behind = recipe.behind(case)
-    if not chains and (above or behind):  # the noun of the recipe, for answers without a more specific kind
+    above = _wholes(case, family, whole)
+    chains, nation = _kinds(case, family, lands)
+    if not chains and (above or behind):  # for answers without a more specific kind
         classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
-        text = f"{indefinite(case.graph.label(case.answer) or recipe.noun)} is {indefinite(recipe.noun)}"
+        text = f"{indefinite(case.graph.label(case.answer) or family)} is {indefinite(family)}"
         proof = from_statement(case.graph, classes[0]) if classes else Evidence(kind="rule", text=text)
-        chains = [KindChain.from_texts((recipe.noun,), ((proof,),))]
+        chains = [KindChain.from_texts((family,), ((proof,),))]
     lattice = Lattice()
     for chain in chains:
-        _add_phrases(lattice, chain, recipe, nation, recipe.before(case), behind)
+        _add_phrases(lattice, chain, family, nation, before, behind)
     tops = tuple(p.key for p in above)
-    noun = indefinite(recipe.noun)
+    noun = indefinite(family)
     phrases = lattice.proposals()
     return [*above, *(replace(p, parents=(*p.parents, *tops)) if p.text == noun else p for p in phrases)]
 
 
-def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nation | None]:
+def _kinds(case: LadderCase, family: str, lands: Sequence[str]) -> tuple[list[KindChain], Nation | None]:
     """The specific kinds by the description, else by P31; and the nationality."""
     text = case.graph.description(case.answer)
-    kind = read_kind(words(text), case.vocabulary, recipe.family) if text else None
-    chains = [described_kind(case, kind, recipe.family)] if kind is not None else []
+    kind = read_kind(words(text), case.vocabulary, family) if text else None
+    chains = [described_kind(case, kind, family)] if kind is not None else []
     # "October 1973 war": a date is a detail of its own.
     chains = [chain.filtered(lambda text: not any(c.isdigit() for c in text)) for chain in chains]
     if all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts):
-        chains = stated_kinds(case, recipe.family) or chains
+        chains = stated_kinds(case, family) or chains
     national = kind.nationality if kind is not None else None
-    nationalities = nations(case, national, recipe.lands) if recipe.lands else []
+    nationalities = nations(case, national, lands) if lands else []
     chains = [c for c in chains if c.wordings and normalise(c.texts[0]) not in listed("vague_kinds")]
     return chains, nationalities[0] if len(nationalities) == 1 else None
 
@@ -231,7 +224,7 @@ def _kinds(case: LadderCase, recipe: ThingRecipe) -> tuple[list[KindChain], Nati
 def _add_phrases(
     lattice: Lattice,
     chain: KindChain,
-    recipe: ThingRecipe,
+    family: str,
     nation: Nation | None,
     before: Wording | None,
     behind: Sequence[Wording],
@@ -239,7 +232,7 @@ def _add_phrases(
     """Add the finest kind with its details and without, the other kinds with the nationality and alone."""
     order = 0
     for index, kind in enumerate(chain.wordings):
-        kind = replace(kind, features=kind.features | {f"o:{recipe.noun}"})
+        kind = replace(kind, features=kind.features | {f"o:{family}"})
         tails: list[Wording | None] = [*behind, None] if index == 0 else [None]
         heads = [before, None] if before is not None and index == 0 else [None]
         lands = [nation, None] if nation is not None and index >= chain.tied else [None]
@@ -252,7 +245,7 @@ def _add_phrases(
             lattice.add(phrase, parts, order=order)
 
 
-def wholes(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
+def _wholes(case: LadderCase, family: str, properties: Sequence[str]) -> list[Proposal]:
     """The wholes of the answer, by name: "Nobel Prize" for the one in physics, "World War II" for a battle."""
     graph = case.graph
     out: dict[str, Proposal] = {}
@@ -260,11 +253,11 @@ def wholes(case: LadderCase, recipe: ThingRecipe) -> list[Proposal]:
     for _ in range(STEPS):
         above: list[tuple[str, str]] = []
         for child, key in layer:
-            for value in (v for prop in recipe.wholes for v in current_values(graph, child, prop)):
+            for value in (v for prop in properties for v in current_values(graph, child, prop)):
                 qid, label = value.qid, value.label
                 if qid in out or qid in (case.answer, case.subject) or label[:1].islower():
                     continue
-                if not recipe.within.isdisjoint(case.gazetteer.classes(qid)):
+                if family in case.gazetteer.classes(qid):
                     proof = (value.evidence,)
                     out[qid] = entity_proposal(graph, qid, label, proof, value.conditions, parents=(key,), order=-1)
                     above.append((qid, qid))
@@ -290,7 +283,7 @@ _BY = re.compile(
 
 def awards(case: LadderCase) -> list[Proposal]:
     """ "Nobel Prize | a science award given by X › a Swedish science award › a science award"."""
-    return things(case, _AWARD)
+    return _things(case, "award", whole=("P361", "P279", "P31"), lands=("P17",), behind=_award_details(case))
 
 
 # Words in names of institutions and offices that take an article after "by".
@@ -315,15 +308,6 @@ def _award_details(case: LadderCase) -> Sequence[Wording]:
     return [worded(text, {f"d:{text}"}, (evidence,), conditions) for text, evidence, conditions in details]
 
 
-_AWARD = ThingRecipe(
-    family="award",
-    noun="award",
-    wholes=("P361", "P279", "P31"),
-    within=frozenset({"award"}),
-    lands=("P17",),
-    behind=_award_details,
-)
-
 # Events: the larger event they belong to, then kind, year and place: "a 1943 battle in Tunisia".
 
 YEAR, DECADE = 9, 10  # precision of a year, years of a decade
@@ -331,7 +315,7 @@ YEAR, DECADE = 9, 10  # precision of a year, years of a decade
 
 def events(case: LadderCase) -> list[Proposal]:
     """ "World War II | a 1943 battle in Tunisia › a battle in Tunisia | a 1943 battle › a battle"."""
-    return things(case, _EVENT)
+    return _things(case, "event", whole=("P361",), before=_event_time(case), behind=_event_places(case))
 
 
 def _event_time(case: LadderCase) -> Wording | None:
@@ -371,13 +355,3 @@ def _event_places(case: LadderCase) -> Sequence[Wording]:
                 text = f"in {definite(value.label)}"
                 return [worded(text, {f"d:{value.qid}"}, (value.evidence,), value.conditions)]
     return []
-
-
-_EVENT = ThingRecipe(
-    family="event",
-    noun="event",
-    wholes=("P361",),
-    within=frozenset({"event"}),
-    before=_event_time,
-    behind=_event_places,
-)

@@ -241,14 +241,6 @@ class Linker:
         settled = signs[best].get("outer") and self._graph.is_instance(best, SETTLEMENTS)
         bound = "state" if settled or self._gazetteer.is_state(best) else "medium"
         enough = settings.shares["great" if bound == "medium" and self._is_great(best, rivals) else bound]
-        # Of a city and the region of its name around it, which together have most of the belief, the city: a birth in
-        # the city is also one in the region, and every container of the region contains the city.
-        inner, outer = (next((qid for qid in order if signs[qid].get(name)), None) for name in ("inner", "outer"))
-        if relation.passes and share < enough and inner not in (None, best) and outer is not None:
-            nested = parts[inner] + parts[outer] >= settings.shares["medium"] * whole
-            is_city, best_is_city = (self._graph.is_instance(qid, SETTLEMENTS) for qid in (inner, best))
-            if nested and is_city and not best_is_city:
-                return Link(qid=inner, confidence="medium", rule="class", rivals=rivals, share=parts[inner] / whole)
         if share >= enough and doubt < settings.most_doubt:
             confidence = "high" if share >= settings.shares["high"] else "medium"
         else:

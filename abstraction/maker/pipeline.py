@@ -80,7 +80,7 @@ class LadderMaker:
         read = reading_language(self._language)
         labels = territory_labels(self._language)
         graph = Graph(store, language=read, shown_in=self._language, further_labels=labels, properties=known)
-        self._readers = GraphReaders.of(graph, method=self._linker_method, priors=self._priors)
+        self._readers = GraphReaders(graph, method=self._linker_method, priors=self._priors)
         self._tools = MakerTools(
             vocabulary=self.vocabulary,
             information=self.information,
@@ -178,7 +178,7 @@ class LadderMaker:
         kind = asked_kind(row.question, self._language) if row.relation is None else ANY_KIND
         row = _with_relation_of_wording(row, self._language)
         described = self._entity_as_described(row)
-        readers = self._readers if described is None else self._readers.with_entity(described)
+        readers = self._readers if described is None else self._readers.afresh(described)
         return RowMaker(self._tools, readers, row, kind).make_with_notes()
 
     def start_afresh(self) -> None:

@@ -94,39 +94,18 @@ def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Locali
     return LocalisedProposals(in_language, as_graph(in_language.proposals), frozenset(case.doubted))
 
 
-@dataclass(frozen=True, slots=True)
 class GraphReaders:
     """The readers of one graph, each with a cache. `method` is the linking method for answers without an id."""
 
-    graph: Graph
-    classes: Classifier
-    gazetteer: Gazetteer
-    linker: Linker
-    place_names: PlaceNames
-    proposal_cache: ProposalCache
-    method: str
-    priors: Priors
+    def __init__(self, graph: Graph, *, method: str, priors: Priors) -> None:
+        self.graph, self._method, self._priors = graph, method, priors
+        self.classes = Classifier(graph)
+        self.gazetteer = Gazetteer(graph, self.classes)
+        self.linker = Linker(graph, self.gazetteer, method=method, priors=priors)
+        self.place_names = PlaceNames(graph, self.gazetteer)
+        self.proposal_cache = ProposalCache()
 
-    @classmethod
-    def of(cls, graph: Graph, *, method: str, priors: Priors) -> GraphReaders:
-        """New readers with empty caches."""
-        classes = Classifier(graph)
-        gazetteer = Gazetteer(graph, classes)
-        return cls(
-            graph=graph,
-            classes=classes,
-            gazetteer=gazetteer,
-            linker=Linker(graph, gazetteer, method=method, priors=priors),
-            place_names=PlaceNames(graph, gazetteer),
-            proposal_cache=ProposalCache(),
-            method=method,
-            priors=priors,
-        )
-
-    def afresh(self) -> GraphReaders:
-        """Readers of the same graph with empty caches."""
-        return GraphReaders.of(self.graph, method=self.method, priors=self.priors)
-
-    def with_entity(self, entity: Entity) -> GraphReaders:
-        """New readers in which `entity` replaces the one of the snapshot; these readers do not change."""
-        return GraphReaders.of(self.graph.with_entity(entity), method=self.method, priors=self.priors)
+    def afresh(self, entity: Entity | None = None) -> GraphReaders:
+        """New readers with empty caches; `entity` replaces the one of the snapshot, for them alone."""
+        graph = self.graph if entity is None else self.graph.with_entity(entity)
+        return GraphReaders(graph, method=self._method, priors=self._priors)

@@ -341,7 +341,7 @@ class RowMaker:
             return []
         if all(normalise(unit.text) in normalise(held) for unit in phrase.units):
             return []
-        readers = self._readers.with_entity(replace(entity, descriptions={self._graph.language: described}))
+        readers = self._readers.afresh(replace(entity, descriptions={self._graph.language: described}))
         return build(replace(case, graph=readers.graph, gazetteer=readers.gazetteer))
 
     def _first_level(self, text: str, link: Link, asked: Relation) -> Level:

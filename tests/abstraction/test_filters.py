@@ -81,17 +81,6 @@ def test_triviality_is_the_relations_own() -> None:
     assert cleaned(nodes, "Mark Twain", "P26") == ["an American writer", "a writer"]
 
 
-def test_an_alias_of_a_finer_tier_joins_it() -> None:
-    nodes = as_graph(
-        [
-            Proposal(key="Q1", text="London Borough of Wandsworth", qid="Q1", aliases=("Wandsworth",)),
-            Proposal(key="t", text="Wandsworth", parents=("Q1",)),
-            Proposal(key="Q2", text="London", qid="Q2", parents=("t",)),
-        ]
-    )
-    assert cleaned(nodes, "Battersea", "P19") == ["London Borough of Wandsworth", "London"]
-
-
 def test_the_larger_place_of_the_same_name_keeps_the_name() -> None:
     nodes = as_graph(
         [

@@ -19,7 +19,7 @@ NONE = {"P0"}  # stands for no property
 NOT_CLIMBED = {  # named in builders for what they tell of an answer, never for what stands above it
     "P22", "P25", "P26", "P40", "P451", "P3373", "P69", "P161", "P162", "P84", "P19", "P20", "P112", "P264", "P144",
     "P150", "P457", "P527", "P463", "P1830", "P580", "P582", "P585", "P569", "P570", "P571", "P576", "P577", "P1082",
-    "P1107", "P1448", "P1477", "P1549", "P1813", "P2561", "P742", "P800",
+    "P1448", "P1477", "P1549", "P1813", "P2561", "P742", "P800",
 }  # fmt: skip
 
 

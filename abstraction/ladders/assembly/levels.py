@@ -102,8 +102,7 @@ _OF_CLASS = frozenset({"P31", "P106", "P136", "P39", "P97", "P407", "P413", "P64
 
 
 def order_by_conditions(nodes: Graph, above: Callable[[str], Collection[str]]) -> Graph:
-    """The graph ordered by conditions: a tier that follows from another becomes its child, two with the same
-    conditions are merged.
+    """The graph ordered by conditions: a tier that follows from another becomes its child.
 
     `above` returns the classes that a class entails. Builders order their phrases themselves; this adds the order that
     only the graph knows (a rock singer is a musician).
@@ -121,10 +120,7 @@ def order_by_conditions(nodes: Graph, above: Callable[[str], Collection[str]]) -
                 continue
             if coarse in ancestors(nodes, fine) or fine in ancestors(nodes, coarse):
                 continue
-            if stated[coarse] == stated[fine]:
-                kept_key, merged_key = sorted((fine, coarse), key=lambda k: (nodes[k].order, k))
-                nodes = merge(nodes, merged_key, kept_key)
-            elif not stated[fine] <= entailed[coarse]:
+            if not stated[fine] <= entailed[coarse]:
                 node = nodes[coarse]
                 nodes = {**nodes, coarse: replace(node, parents=(*node.parents, fine))}
     return nodes
@@ -201,14 +197,18 @@ def ancestors(nodes: Graph, key: str) -> set[str]:
     return seen
 
 
+def other_names(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The names without repeats and without the text itself."""
+    by_key = {normalise(name): name for name in reversed(names)}
+    return tuple(name for key, name in reversed(by_key.items()) if key not in ("", normalise(text)))
+
+
 def as_tier(proposal: Proposal) -> Tier:
-    """The proposal as a tier of a ladder; aliases that equal the text are left out."""
-    text = normalise(proposal.text)
-    aliases = {normalise(a): a for a in reversed(proposal.aliases) if normalise(a) not in ("", text)}
+    """The proposal as a tier of a ladder."""
     return Tier(
         text=proposal.text,
         qid=proposal.qid,
-        aliases=tuple(reversed(aliases.values())),
+        aliases=other_names(proposal.text, proposal.aliases),
         evidence=proposal.evidence,
         conditions=proposal.conditions,
         language=proposal.language,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.ladders.assembly.filters import DIVISIONS
-from abstraction.ladders.assembly.levels import as_graph, remove
+from abstraction.ladders.assembly.levels import as_graph, other_names, remove
 from abstraction.ladders.proposals import Proposal
 from abstraction.text.language.languages import GRAMMAR, is_known, language, notice
 from kg.base.model import ENTITY_ID, TextValue, entity_number
@@ -80,7 +80,7 @@ def localise(
             dropped.add(proposal.key)
             out.append(proposal)
             continue
-        out.append(replace(proposal, text=names[0], aliases=_distinct_aliases(names), language=foreign))
+        out.append(replace(proposal, text=names[0], aliases=other_names(names[0], names), language=foreign))
         if foreign is not None and proposal.qid is not None:
             borrowed.append((proposal.qid, foreign))
     named = {proposal.key for proposal in proposals if proposal.qid}
@@ -157,9 +157,3 @@ def _class_alone(proposal: Proposal) -> str | None:
     (condition,) = proposal.conditions
     is_class = condition.property in _OF_CLASSES and ENTITY_ID.match(condition.value)
     return condition.value if is_class else None
-
-
-def _distinct_aliases(names: Sequence[str]) -> tuple[str, ...]:
-    by_key = {normalise(name): name for name in reversed(names)}
-    by_key.pop(normalise(names[0]), None)
-    return tuple(reversed(by_key.values()))
