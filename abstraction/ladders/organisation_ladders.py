@@ -32,6 +32,7 @@ from abstraction.ladders.proposals import (
     current_values,
     entity_proposal,
     named_values,
+    phrase_proposal,
     states,
 )
 from abstraction.linking.gazetteer import Place
@@ -178,13 +179,7 @@ def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
             if _SUBSIDIARY.match(words) and (qid := _find_owner(case, case.answer, owner)):
                 phrases.append((words, qid, from_description(graph, case.answer, words)))
     return [
-        Proposal(
-            key=normalise(indefinite(phrase)),
-            text=indefinite(phrase),
-            evidence=(evidence,),
-            conditions=states("P749", qid),
-            order=-1,
-        )
+        replace(phrase_proposal(phrase, (evidence,), states("P749", qid)), order=-1)
         for phrase, qid, evidence in phrases[:1]
     ]
 

@@ -175,7 +175,7 @@ def _creator_wording(names: str, words: tuple[Evidence, ...], makers: Sequence[N
 STEPS = 3
 
 
-def _things(
+def things(
     case: LadderCase,
     family: str,
     *,
@@ -283,7 +283,7 @@ _BY = re.compile(
 
 def awards(case: LadderCase) -> list[Proposal]:
     """ "Nobel Prize | a science award given by X › a Swedish science award › a science award"."""
-    return _things(case, "award", whole=("P361", "P279", "P31"), lands=("P17",), behind=_award_details(case))
+    return things(case, "award", whole=("P361", "P279", "P31"), lands=("P17",), behind=_award_details(case))
 
 
 # Words in names of institutions and offices that take an article after "by".
@@ -315,7 +315,7 @@ YEAR, DECADE = 9, 10  # precision of a year, years of a decade
 
 def events(case: LadderCase) -> list[Proposal]:
     """ "World War II | a 1943 battle in Tunisia › a battle in Tunisia | a 1943 battle › a battle"."""
-    return _things(case, "event", whole=("P361",), before=_event_time(case), behind=_event_places(case))
+    return things(case, "event", whole=("P361",), before=_event_time(case), behind=_event_places(case))
 
 
 def _event_time(case: LadderCase) -> Wording | None:

@@ -281,18 +281,12 @@ def _reduce_to_shared_tiers(golds: Sequence[_Gold]) -> list[_Gold]:
     out = []
     for gold in golds:
         led = evidence_paths(complete_evidence(gold.ladder))  # tiers that remain take over the evidence of removed ones
-        levels = [
-            Level(tiers=tiers)
-            for level in gold.ladder.levels[1:]
-            if (
-                tiers := tuple(
-                    replace(t, evidence=led.get(t.key, t.evidence))
-                    for t in level.tiers
-                    if len(holders[t.key]) >= needed
-                )
-            )
-        ]
-        out.append(_Gold(gold.text, Ladder(levels=(gold.ladder.levels[0], *levels), abstained=gold.ladder.abstained)))
+        levels = [gold.ladder.levels[0]]
+        for level in gold.ladder.levels[1:]:
+            shared = (tier for tier in level.tiers if len(holders[tier.key]) >= needed)
+            if tiers := tuple(replace(tier, evidence=led.get(tier.key, tier.evidence)) for tier in shared):
+                levels.append(Level(tiers=tiers))
+        out.append(_Gold(gold.text, replace(gold.ladder, levels=tuple(levels))))
     return out
 
 
