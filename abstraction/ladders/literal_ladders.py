@@ -162,8 +162,13 @@ def _amounts_in_other_units(parsed: ParsedQuantity, digits: int) -> list[str]:
         other = units(parsed.code)[qid]
         with localcontext(prec=40):
             amount = parsed.unit.convert(parsed.amount, other)
-        number = _number_spellings(round_to(amount, digits), parsed)[0]
-        out += [parsed.language.number_with_noun(number, spelling) for spelling in _shown_spellings(other)[:3]]
+        whole = amount.to_integral_value(rounding=ROUND_HALF_UP)
+        amounts = [round_to(amount, digits)]
+        if whole.adjusted() >= 2 and digits > whole.adjusted() + 1:
+            amounts.append(whole)
+        for rounded in amounts:
+            number = _number_spellings(rounded, parsed)[0]
+            out += [parsed.language.number_with_noun(number, spelling) for spelling in _shown_spellings(other)[:3]]
     return out
 
 

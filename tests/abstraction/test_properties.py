@@ -61,7 +61,8 @@ def test_an_office_goes_by_the_jurisdiction_that_only_its_own_statement_tells() 
     store = store_of(
         entity("Q30", "United States", P31="Q3624078", P1549=["American"]),
         entity("Q4164871", "position"),
-        entity("Q5", "Secretary of the Treasury", "head of a ministry", P31="Q4164871", P1001="Q30"),
+        entity("Q5", "Secretary of the Treasury", "head of a ministry", P31="Q4164871", P279="Q6", P1001="Q30"),
+        entity("Q6", "secretary", P31="Q4164871"),
     )
     made = LadderMaker(store).make(row("Secretary of the Treasury", "P39", qid="Q5"))
     assert [tier.text for level in made.levels[1:] for tier in level.tiers] == ["American secretary", "secretary"]

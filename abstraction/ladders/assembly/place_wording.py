@@ -224,6 +224,9 @@ _SETTLEMENTS = ("city", "town", "village", "municipality", "commune")
 
 _TOLD_PLACES = frozenset({*_SETTLEMENTS, "county", "island", "lake", "mountain", "river"})
 
+# Classes too vague to name a city by.
+_UNTOLD = frozenset({"place", "human settlement", "settlement", "municipality", "commune"})
+
 _SCHOOLS = ("university", "college", "school", "academy")
 
 _LOCATES = re.compile(r"\b(?:where|locat\w+|place|from|held|filmed|born|lived?)\b", re.I)
@@ -315,7 +318,13 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
         return STATE_NOUN, ()
     if asked is None or relation.asks not in ("place", "school"):
         return None
-    return _stated_noun(case, _SCHOOLS if asked in _SCHOOLS else (asked,))
+    if stated := _stated_noun(case, _SCHOOLS if asked in _SCHOOLS else (asked,)):
+        return stated
+    # A town as the answer to "which state": its containers may be the answer. To "which city" they are not.
+    if asked not in _SETTLEMENTS or not case.graph.is_instance(case.answer, SETTLEMENTS):
+        return None
+    own = (_settlement(case) or common_noun_of(case)) if certain else None
+    return own if own is not None and own[0] not in _UNTOLD else (asked, ())
 
 
 def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
