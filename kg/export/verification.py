@@ -42,7 +42,11 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
     try:
         with SQLiteStore.open(path) as store, closing(read_only(path)) as connection:
             checks: dict[str, Callable[[], Iterator[str]]] = {
-                "pages": lambda: _pages(connection),
+                "pages": lambda: (
+                    f"SQLite: {message}"
+                    for (message,) in connection.execute("PRAGMA integrity_check(20)")
+                    if message != "ok"
+                ),
                 "counts": lambda: _differing(store.manifest()["counts"], filling.counts(connection)),
                 "content": lambda: _differing(store.manifest(), {"snapshot_id": filling.content_hash(connection)}),
             }
@@ -65,12 +69,6 @@ def _run(checks: Mapping[str, Callable[[], Iterator[str]]], progress: Callable[[
         if problems and name == "pages":
             break  # further checks of a broken file mean nothing
     return Verification(checked=tuple(checked), problems=tuple(problems))
-
-
-def _pages(connection: sqlite3.Connection) -> Iterator[str]:
-    for (message,) in connection.execute("PRAGMA integrity_check(20)"):
-        if message != "ok":
-            yield f"SQLite: {message}"
 
 
 def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:

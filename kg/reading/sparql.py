@@ -93,22 +93,18 @@ class Endpoint:
 
     def ask(self, query: str) -> list[Row]:
         """The rows of one SELECT as the server gives them, whole or not. Errors as of `rows`."""
+        from SPARQLWrapper import JSON, POST, SPARQLWrapper
+
         prefixes = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in NAMESPACES.items() if f"{name}:" in query)
-        asked = self._form(prefixes + query)
+        wrapper = SPARQLWrapper(self.client.address.sent, returnFormat=JSON)
+        wrapper.setMethod(POST)
+        wrapper.setQuery(prefixes + query)
+        body = wrapper._createRequest().data  # SPARQLWrapper has no public way to the body it would send
+        assert isinstance(body, bytes)
+        asked = dict(parse_qsl(body.decode()))  # the format of the answer by each name that servers know
         return self.client.patience.repeat(
             self.url, lambda: self._rows(self.client.ask("POST", ", ".join(_JSON), data=asked))
         )
-
-    def _form(self, query: str) -> dict[str, str]:
-        """The fields of a POST that asks a query: the format of the answer by each name that servers know."""
-        from SPARQLWrapper import JSON, POST, SPARQLWrapper
-
-        wrapper = SPARQLWrapper(self.client.address.sent, returnFormat=JSON)
-        wrapper.setMethod(POST)
-        wrapper.setQuery(query)
-        body = wrapper._createRequest().data  # SPARQLWrapper has no public way to the body it would send
-        assert isinstance(body, bytes)
-        return dict(parse_qsl(body.decode()))
 
     def _rows(self, answer: Answer) -> list[Row]:
         """The rows of an answer. Raises TryAgain for errors that may pass, other errors for lasting ones."""

@@ -56,11 +56,9 @@ def _check_header(path: Path) -> None:
     if application != schema.APPLICATION_ID:
         raise SnapshotError(f"{path} is no snapshot: it is an SQLite file of another program; {build}")
     if version != schema.SCHEMA_VERSION:
-        newer = version > schema.SCHEMA_VERSION
         raise SnapshotError(
-            f"{path} has schema version {version}, {'newer' if newer else 'older'} than"
-            f" {schema.SCHEMA_VERSION}, which this version reads;"
-            f" {'upgrade the program or ' if newer else ''}build the snapshot again"
+            f"{path} has schema version {version}; this version of the program reads {schema.SCHEMA_VERSION}:"
+            " build the snapshot again"
         )
     expected = pages * (65536 if page_size == 1 else page_size)
     size = path.stat().st_size

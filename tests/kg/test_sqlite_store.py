@@ -92,11 +92,10 @@ def test_a_database_of_another_program(tmp_path: Path) -> None:
         open_store(path)
 
 
-@pytest.mark.parametrize(("version", "what"), [(schema.SCHEMA_VERSION + 1, "newer"), (0, "older")])
-def test_another_schema_version(snapshot: Path, version: int, what: str) -> None:
+def test_another_schema_version(snapshot: Path) -> None:
     with sqlite3.connect(snapshot) as connection:
-        connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(SnapshotError, match=f"schema version {version}, {what} than {schema.SCHEMA_VERSION}"):
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(SnapshotError, match=f"schema version 99; this version.* reads {schema.SCHEMA_VERSION}"):
         open_store(snapshot)
 
 
