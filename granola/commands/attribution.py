@@ -31,7 +31,7 @@ from kg.base.files import resolved
 
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
-    from granola.evidence.attribution.attribution_samples import AttributionSample
+    from granola.evidence.attribution.attribution_samples import AttributionSample, Category
     from granola.evidence.attribution.evaluators import EvaluatorWords
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
@@ -184,18 +184,18 @@ def _labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -> lis
     return samples
 
 
-def _unanimous_labels(paths: Sequence[Path]) -> dict[str, str]:
-    """The category of each sample on which all people agree; "unclear" is ignored."""
-    from abstraction.base.faults import RejectedRow
+def _unanimous_labels(paths: Sequence[Path]) -> dict[str, Category]:
+    """The category of each sample on which all people agree; "unclear" is ignored. Raises RowError."""
     from abstraction.files.records import read_records
+    from abstraction.files.row_models import read_each, without_rejected
+    from granola.evidence.attribution.attribution_task import AttributionVerdict
 
-    labels: dict[str, set[str]] = {}
-    for record in itertools.chain.from_iterable(map(read_records, paths)):
-        if isinstance(record, RejectedRow) or not isinstance(record.data.get("id"), str):
-            raise UsageError(f"{record.source}: no label of a person; expected rows that granola sheets read wrote")
+    labels: dict[str, set[Category | None]] = {}
+    records = itertools.chain.from_iterable(map(read_records, paths))
+    for label in without_rejected(read_each(records, AttributionVerdict.of), None):
         # A set: more than one element means that people disagree.
-        labels.setdefault(record.data["id"], set()).add(str(record.data.get("category")))
-    return {key: next(iter(own)) for key, own in labels.items() if len(own) == 1 and own != {"None"}}
+        labels.setdefault(label.id, set()).add(label.category)
+    return {key: category for key, own in labels.items() if len(own) == 1 for category in own if category is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

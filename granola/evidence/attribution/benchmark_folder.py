@@ -27,7 +27,6 @@ from kg.graph.query_mining import name_of
 BIN = 5  # words: bin width of the histogram of lengths
 DOMAINS = 15  # classes listed by name; the others are summed
 TRAIN, TEST = "train", "test"
-Sides = Mapping[str, Sequence[AttributionSample]]
 
 
 def subjects_of(sample: AttributionSample) -> Iterator[str]:
@@ -88,7 +87,7 @@ def domains(samples: Iterable[AttributionSample], facts: StoreFacts) -> dict[str
 
 def write_benchmark(
     out: Path,
-    sides: Sides,
+    sides: Mapping[str, Sequence[AttributionSample]],
     *,
     facts: StoreFacts,
     built: Mapping[str, int],

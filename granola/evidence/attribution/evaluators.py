@@ -216,11 +216,11 @@ class ClassifierEvaluator:
 
 def pair_of_texts(sample: AttributionSample, premise: PremiseIs) -> TextPair:
     """Evidence and statement, or question with statement and evidence."""
-    evidence, statement = " ".join(sample.citations), f"{sample.question} {sample.statement}".strip()
+    evidence = " ".join(sample.citations)
+    if premise is PremiseIs.STATEMENT:
+        return TextPair(f"{sample.question} {sample.statement}".strip(), evidence)
     # The question is in neither text: AutoIS judges the statement alone.
-    if premise is PremiseIs.EVIDENCE:
-        return TextPair(evidence, sample.statement)
-    return TextPair(statement, evidence)
+    return TextPair(evidence, sample.statement)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -235,17 +235,15 @@ class EvaluatorWords:
     temperature: float = 0.0
     prompts: Path | None = None
 
-    def check(self, words: Iterable[str]) -> None:
+    def check(self, words: Sequence[str]) -> None:
         """Raise UsageError for a malformed or repeated word, or for shots without examples."""
-        seen: set[str] = set()
         for word in words:
             kind, _, where = word.partition("=")
             if kind not in KINDS or not where:
                 expected = f"KIND=WHERE with KIND one of {', '.join(KINDS)}"
                 raise UsageError(f"{word[:60]!r} names no evaluator; expected {expected}")
-            if word in seen:
+            if words.count(word) > 1:
                 raise UsageError(f"{word} is given twice")
-            seen.add(word)
             if kind == "words":
                 _parse_share(where)
         if self.shots and self.examples is None:
@@ -254,8 +252,6 @@ class EvaluatorWords:
     def open(self, word: str, stack: ExitStack) -> AttributionEvaluator:
         """Open the evaluator of a word; its resources are closed with `stack`. Raises UsageError, ModelError."""
         kind, _, where = word.partition("=")
-        if kind in (*CHAT, "autois"):
-            return self._open_chat(kind, stack.enter_context(self.chat(where)))
         if kind == "words":
             return WordEvaluator(share=_parse_share(where))
         if kind == "nli":
@@ -266,11 +262,11 @@ class EvaluatorWords:
             from granola.evidence.attribution.trained_evaluator import TrainedEvaluator
 
             return TrainedEvaluator.load(where)
-        return GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
-
-    def _open_chat(self, kind: str, model: ChatModel) -> AttributionEvaluator:
+        if kind == "graph":
+            return GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
         from granola.evidence.attribution import prompted_evaluators as prompted
 
+        model = stack.enter_context(self.chat(where))
         if kind == "autois":
             return prompted.GeneratedEntailment(model=model, premise=self.premise)
         # Files may be large: not read for zero shots.

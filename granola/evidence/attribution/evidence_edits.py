@@ -46,7 +46,7 @@ class EvidenceEditor:
         self._values = values
         upward = (with_role("containing") | with_role("classing")) - {CLASS}
         self._upward = [Hop(property=prop) for prop in sorted(upward)]
-        self._smallest: dict[tuple[str, ...], list[str]] = {}
+        self._smallest: dict[tuple[str, ...], list[str]] = {}  # by classes: members of the smallest that has several
 
     def edit(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
         """The facts for citations of a category. Raises NoSampleError."""
@@ -117,7 +117,12 @@ class EvidenceEditor:
         # Values of the same relations make plausible wrong answers.
         values = [self._values.by_class(prop) for prop in relations]
         plausible = dict.fromkeys(one for own in values for kind in classes for one in own.get(kind, ()))
-        for pool in (plausible, self._class_members(classes)):
+        if classes not in self._smallest:
+            pairs = [(CLASS, class_id) for class_id in classes]
+            referrers_of = facts.store.referrers(pairs, limit=_CANDIDATES)
+            several = [referrers_of[pair] for pair in pairs if len(referrers_of.get(pair, ())) > 1]
+            self._smallest[classes] = min(several, key=len, default=[])
+        for pool in (plausible, self._smallest[classes]):
             candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in taken]
             drawn = drawing.sample(candidates, min(_DRAWN, len(candidates)))
             # One read for all candidates.
@@ -151,15 +156,6 @@ class EvidenceEditor:
     def _statements(self, entity_id: str) -> Sequence[Statement]:
         entity = self._facts.entity(entity_id)
         return entity.statements if entity is not None else ()
-
-    def _class_members(self, classes: tuple[str, ...]) -> list[str]:
-        """Entities of the smallest class of the answer that has more than one."""
-        if classes not in self._smallest:
-            pairs = [(CLASS, class_id) for class_id in classes]
-            referrers_of = self._facts.store.referrers(pairs, limit=_CANDIDATES)
-            several = [referrers_of[pair] for pair in pairs if len(referrers_of.get(pair, ())) > 1]
-            self._smallest[classes] = min(several, key=len, default=[])
-        return self._smallest[classes]
 
     def _enclosing_ids(self, entity_id: str) -> Set[str]:
         """The entity, its containers and the classes that it is a kind of."""

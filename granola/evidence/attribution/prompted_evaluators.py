@@ -306,11 +306,9 @@ def draw_examples(
     samples: Iterable[AttributionSample], number: int, *, categories: Sequence[Category], seed: int = 0
 ) -> list[AttributionSample]:
     """`number` samples of each category, drawn with a seed; the categories alternate."""
-    by_category: dict[Category, list[AttributionSample]] = {category: [] for category in categories}
-    for sample in samples:
-        if sample.category in by_category:
-            by_category[sample.category].append(sample)
+    pool = list(samples)
+    groups = [[sample for sample in pool if sample.category is category] for category in categories]
     # Independent of other draws with the same seed.
     drawing = random.Random(f"examples {seed}")
-    drawn = [drawing.sample(group, min(number, len(group))) for group in by_category.values()]
+    drawn = [drawing.sample(group, min(number, len(group))) for group in groups]
     return [group[at] for at in range(number) for group in drawn if at < len(group)]

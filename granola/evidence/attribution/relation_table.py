@@ -19,8 +19,7 @@ _MOST = 2_000  # most frequent values of a relation that are read
 @cache
 def _table() -> dict[str, Any]:
     path = files("granola") / "evidence" / "attribution" / "data" / "relation_wordings.json"
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return data
+    return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 @cache

@@ -240,12 +240,21 @@ class QueryExtender:
         return LogicalQuery(branches=(*branches[:at], longer, *branches[at + 1 :]))
 
     def _add_at_answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
+        """Add a triple that enters an answer, or a relation of it that the query does not use."""
         answer, branches = drawing.choice(grounding.answers), grounding.query.branches
         if self._answer_edge is AnswerEdge.ENTERS:
             together = [set(relations_asked_together().get(branch.hops[-1].property, ())) for branch in branches]
             edge = self._edge_to(answer, grounding, drawing, set.intersection(*together))
         else:
-            edge = self._edge_from(answer, grounding, drawing)
+            edges = [
+                (value, Hop(property=prop, forward=False))
+                for prop in sorted(set(known_properties()) - grounding.query.properties)
+                for value in self._facts.targets(answer, Hop(property=prop))
+            ]
+            # One read of the store for all targets.
+            usable = set(self._usable_entities([reached for reached, _ in edges], grounding))
+            edges = [one for one in edges if one[0] in usable]
+            edge = drawing.choice(edges) if edges else None
         return LogicalQuery(branches=(*branches, Branch(start=edge[0], hops=(edge[1],)))) if edge else None
 
     def _edge_to(
@@ -262,18 +271,6 @@ class QueryExtender:
             if entities := self._usable_entities(carriers, grounding):
                 return drawing.choice(entities), Hop(property=pair[0])
         return None
-
-    def _edge_from(self, target: str, grounding: Grounding, drawing: random.Random) -> tuple[str, Hop] | None:
-        """A value of the answer, by a relation that the query does not use."""
-        edges = [
-            (value, Hop(property=prop, forward=False))
-            for prop in sorted(set(known_properties()) - grounding.query.properties)
-            for value in self._facts.targets(target, Hop(property=prop))
-        ]
-        # One read of the store for all targets.
-        usable = set(self._usable_entities([reached for reached, _ in edges], grounding))
-        edges = [edge for edge in edges if edge[0] in usable]
-        return drawing.choice(edges) if edges else None
 
     def _usable_entities(self, ids: Sequence[str], grounding: Grounding) -> list[str]:
         """The entities that have a name, are outside the query, and share no name with its entities."""

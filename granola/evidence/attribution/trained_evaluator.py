@@ -78,13 +78,11 @@ class WordWeights:
     @classmethod
     def of(cls, samples: Iterable[AttributionSample]) -> WordWeights:
         """Count document frequencies over the citations of samples."""
-        number, counts = 0, Counter[str]()
-        for sample in samples:
-            number += 1
-            counts.update(set(_words(_evidence_text(sample))))
+        texts = [set(_words(_evidence_text(sample))) for sample in samples]
+        counts = Counter(word for words in texts for word in words)
         # Only common words are stored: the file stays small, and rare words share one weight.
-        least = _COMMON * number
-        return cls(number, {word: found for word, found in sorted(counts.items()) if found >= least and found > 1})
+        least = max(_COMMON * len(texts), 2)
+        return cls(len(texts), {word: found for word, found in sorted(counts.items()) if found >= least})
 
     def sum(self, words: Iterable[str]) -> float:
         """The sum of the weights of words."""
