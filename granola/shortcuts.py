@@ -20,17 +20,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from abstraction.base.faults import OnReject, RejectedRow
+from abstraction.base.tiers import Level
+from abstraction.files.records import Record, json_text
+from abstraction.files.row_models import without_rejected
+from abstraction.files.row_shapes import RowShape, data_files, shape_of, shaped_records
+from abstraction.files.rows import QARow, TieredRow, question_rows, read_questions, tiered_rows
+from abstraction.maker.pipeline import make_ladders
 from granola.errors import GranolaError, MatcherError, PredictionError, UsageError
+from granola.matching.matchers import matcher
+from granola.matching.verdict import Matcher, Verdict
+from granola.scoring import scores
+from granola.scoring.predictions import PredictionFile, QuestionIds, predictions_of, read_predictions
+from granola.scoring.scores import ScoreReport
+from granola.scoring.tiered_file import TieredFile, read_tiered_file
+from kg.store import open_store
+from kg.store.protocol import Store
+from kg.store.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
-    from abstraction.base.faults import OnReject, RejectedRow
-    from abstraction.files.row_shapes import RowShape
-    from abstraction.files.rows import QARow, TieredRow
-    from granola.matching.verdict import Matcher, Verdict
-    from granola.scoring.predictions import PredictionFile, QuestionIds
-    from granola.scoring.scores import ScoreReport
-    from kg.store.protocol import Store
-
     Snapshot = Store | Path | str
     Levels = TieredRow | Sequence[Sequence[str]] | Sequence[Mapping[str, Any]] | str
 
@@ -88,9 +96,6 @@ def snapshot(where: Path | str | None = None) -> Store:
 
     Raises what opening it raises: FileNotFoundError, DamagedSnapshotError, ...
     """
-    from kg.store import open_store
-    from kg.store.sqlite import SQLiteStore
-
     if where is not None:
         return open_store(where)
     with tempfile.TemporaryDirectory(prefix="granola-sample-") as folder:
@@ -156,8 +161,6 @@ def ladders(
     An unusable row raises RowError with its place. Where `errors` is "collect" it is left out instead: it is in the
     list's `rejected` with the reason; a DataFrame keeps it without a ladder, with the reason in the column `rejected`.
     """
-    from abstraction.files.row_shapes import shape_of
-
     if errors not in get_args(Errors):
         raise UsageError(f"errors is {errors!r}; allowed: {', '.join(get_args(Errors))}")
     shape = shape_of(preset, question=question_field, answer=answer_field, id=id_field, split=split)
@@ -215,8 +218,6 @@ def match(
     Levels are finest first, as in a row, in a tiered file's `levels` or in that column of a DataFrame. Raises
     MatcherError for an unknown matcher, and for levels of another form.
     """
-    from abstraction.files.rows import TieredRow
-
     if not isinstance(prediction, str):
         given = "None" if prediction is None else f"a {type(prediction).__name__}"
         raise MatcherError(f"prediction is {given}; expected a text: the prediction comes first, then the levels")
@@ -249,10 +250,6 @@ def score(
     `report.overall.estimates["granola_accuracy"]` has value and interval. Raises PredictionError for ids that do not
     match, MatcherError for an unknown matcher.
     """
-    from granola.scoring import scores
-    from granola.scoring.predictions import QuestionIds
-    from granola.scoring.tiered_file import TieredFile
-
     if join not in ("id", "question"):
         raise UsageError(f"join is {join!r}; allowed: id, question")
     tiered = _as_tiered(rows)
@@ -283,9 +280,6 @@ def _ladders(
     linker: str,
     rejected: list[RejectedRow] | None = None,
 ) -> LadderRows:
-    from abstraction.maker.pipeline import make_ladders
-    from kg.store import open_store
-
     if isinstance(snapshot, Path | str):
         with open_store(snapshot) as store:
             return _ladders(questions, store, language, linker, rejected)
@@ -300,10 +294,6 @@ def _questions(
     language: str = "en",
     on_reject: OnReject | None = None,
 ) -> Iterator[QARow]:
-    from abstraction.files.row_models import without_rejected
-    from abstraction.files.row_shapes import shaped_records
-    from abstraction.files.rows import question_rows, read_questions
-
     if isinstance(questions, Path | str):
         yield from read_questions([questions], relation=relation, shape=shape, language=language, on_reject=on_reject)
         return
@@ -314,10 +304,6 @@ def _questions(
 
 
 def _as_tiered(rows: Any) -> Any:
-    from abstraction.files.row_shapes import data_files
-    from abstraction.files.rows import TieredRow, tiered_rows
-    from granola.scoring.tiered_file import read_tiered_file
-
     if isinstance(rows, Path | str):
         files = data_files(rows)
         if len(files) > 1:
@@ -334,8 +320,6 @@ def _as_tiered(rows: Any) -> Any:
 
 
 def _predictions(predictions: Any, by_question: QuestionIds | None) -> PredictionFile:
-    from granola.scoring.predictions import PredictionFile, predictions_of, read_predictions
-
     if isinstance(predictions, PredictionFile):
         return predictions
     if isinstance(predictions, Path | str):
@@ -350,8 +334,6 @@ def _predictions(predictions: Any, by_question: QuestionIds | None) -> Predictio
 
 def _as_records(rows: Iterable[Mapping[str, Any]], what: str, *, is_flat: bool = False) -> Iterator[Any]:
     """The rows as records; where `is_flat` None is an empty cell, as in a DataFrame."""
-    from abstraction.files.records import Record
-
     # A mapping would be iterated by its keys.
     if isinstance(rows, Mapping):
         expected = "expected a list of rows: put a single row into a list, and choose one of several splits"
@@ -397,8 +379,6 @@ def _as_list(value: Any) -> Any:
 
 def _level_names(level: Any) -> Sequence[str]:
     """The names of a level, which is a list of names or a level of a tiered file. Raises MatcherError for others."""
-    from abstraction.base.tiers import Level
-
     if isinstance(level, Level):
         return level.names()
     if isinstance(level, Mapping) and isinstance(level.get("tiers"), list):
@@ -426,8 +406,6 @@ _LEVELS = 'expected a list of names a level, as [["Honolulu"], ["Hawaii"]], or t
 
 
 def _resolve_matcher(given: Matcher | str, language: str | None) -> Matcher:
-    from granola.matching.matchers import matcher
-
     return matcher(given, language=language) if isinstance(given, str) else given
 
 
@@ -466,8 +444,6 @@ def frame_with(frame: Any, places: Sequence[int], columns: Mapping[str, Sequence
             table[name] = list(values)
         return table
     import narwhals
-
-    from abstraction.files.records import json_text
 
     def cell(value: Any) -> Any:
         is_plain = not isinstance(value, list) or all(isinstance(item, str) for item in value)

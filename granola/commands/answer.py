@@ -6,15 +6,32 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from abstraction.base.faults import RejectedRow, UnansweredRow
+from abstraction.files.rows import read_tiered
+from abstraction.models.spec import parse_model_spec
 from granola.base.settings import ADVANCED, Setting
 from granola.commands.messages import count, note, unanswered_line, warn_of_snapshot
 from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, writing_rows
-from granola.decoding.aggregation_rules import SUPPORT, Counting
-from granola.decoding.decision import Abstaining
-from granola.decoding.methods import SAMPLES, AbstainingRule, Answering, CountedAs, ResponseLanguage
+from granola.decoding.aggregation_rules import SUPPORT, Counting, Method
+from granola.decoding.decision import Abstaining, Decision
+from granola.decoding.guessing import guesses
+from granola.decoding.methods import (
+    SAMPLES,
+    AbstainingRule,
+    Answering,
+    CountedAs,
+    ResponseLanguage,
+    default_abstaining,
+    needs_snapshot,
+    read_prompts,
+    rule_of,
+)
+from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
+from granola.decoding.response_aggregation import Aggregator, answer_row, prediction_row
+from granola.decoding.samples import SampleRow, read_samples, read_systems, read_unsampled_questions
 from granola.errors import PredictionError, UsageError
 from granola.scoring.shared_settings import (
     Force,
@@ -25,14 +42,9 @@ from granola.scoring.shared_settings import (
     check_language,
     property_id,
 )
-
-if TYPE_CHECKING:
-    from abstraction.base.faults import RejectedRow, UnansweredRow
-    from granola.decoding.aggregation_rules import Method
-    from granola.decoding.decision import Decision
-    from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
-    from granola.decoding.samples import SampleRow
-    from kg.store.protocol import Store
+from granola.scoring.system_comparison import names_of_systems
+from kg.store import open_store
+from kg.store.protocol import Store
 
 Support = Annotated[
     float | None,
@@ -94,8 +106,6 @@ class Answer(RowsCommand, QuestionSettings):
 
     def run(self) -> RowsOutput:
         """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
-        from granola.decoding.samples import read_unsampled_questions
-
         check_standard_input(self.questions)
         relation = property_id(self.relation)
         # Settings are checked before the model is opened.
@@ -127,10 +137,6 @@ class Answer(RowsCommand, QuestionSettings):
 
     def check(self) -> tuple[Method | None, AnswerSettings]:
         """The rule of the method, and how is asked. Raises UsageError for settings that do not go together."""
-        from abstraction.models.spec import parse_model_spec
-        from granola.decoding.methods import default_abstaining, needs_snapshot, read_prompts, rule_of
-        from granola.decoding.model_answers import AnswerSettings
-
         check_language(self.language)
         spec = parse_model_spec(self.model)
         read_prompts(self.prompts)
@@ -150,10 +156,6 @@ class Answer(RowsCommand, QuestionSettings):
         self, stack: ExitStack, output: RowsOutput, asking: AnswerSettings, rule: Method | None
     ) -> Answerer:
         """The answerer, whose snapshot and models stay open as long as `stack`."""
-        from granola.decoding.methods import read_prompts
-        from granola.decoding.model_answers import Answerer
-        from granola.decoding.response_aggregation import Aggregator
-
         store = _linked_to(self.snapshot, self.language, stack, output)
         asked = stack.enter_context(open_model(self.model, output.named_path, output.inputs))
         drag_model = None
@@ -172,9 +174,6 @@ class Answer(RowsCommand, QuestionSettings):
         """Rows of predictions; questions without a response are rejected. Raises PredictionError if none has an
         answer.
         """
-        from granola.decoding.model_answers import Answered
-        from granola.decoding.response_aggregation import answer_row
-
         for answer in answers:
             if isinstance(answer, Answered):
                 output.counts["IDK" if answer.decision.abstains else "answered"] += 1
@@ -190,8 +189,6 @@ class Answer(RowsCommand, QuestionSettings):
 
 def _linked_to(where: str | None, language: str, stack: ExitStack, output: RowsOutput) -> Store | None:
     """The snapshot that responses are linked to, open as long as `stack` and named in the run record."""
-    from kg.store import open_store
-
     if where is None:
         return None
     store = stack.enter_context(closing(open_store(where)))
@@ -250,8 +247,6 @@ class Aggregate(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Write the predictions. Raises UsageError for settings that do not go together."""
-        from granola.decoding.methods import default_abstaining, needs_snapshot, rule_of
-
         if self.method is AggregateMethod.GUESS:
             return self._guess()
         check_language(self.language)
@@ -274,9 +269,6 @@ class Aggregate(RowsCommand):
 
     def _guess(self) -> RowsOutput:
         """Guess each tiered row from the others. Raises PredictionError for a file without tiered rows."""
-        from abstraction.files.rows import read_tiered
-        from granola.decoding.guessing import guesses
-
         if len(self.samples) != 1 or self.aggregator or self.snapshot:
             raise UsageError("--method guess takes one file of tiered rows; no --aggregator, no --snapshot")
         (tiered,) = self.samples
@@ -299,8 +291,6 @@ class Aggregate(RowsCommand):
     def _predictions(
         self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
     ) -> Iterator[dict[str, Any]]:
-        from granola.decoding.response_aggregation import Aggregator, prediction_row
-
         rows = self._rows(output)
         if rule is None:
             decided = self._by_model(rows, output, stack, abstaining)
@@ -315,23 +305,16 @@ class Aggregate(RowsCommand):
 
     def _rows(self, output: RowsOutput) -> Iterable[SampleRow]:
         """The questions with responses; for several systems with their names."""
-        from granola.decoding.samples import read_samples, read_systems
-
         reject = output.rejected.append
         # One file: samples of a single system, all with weight 1.
         if len(self.samples) == 1:
             return read_samples(self.samples[0], on_reject=reject, limit=self.limit)
-        from granola.scoring.system_comparison import names_of_systems
-
         files = dict(zip(names_of_systems(self.samples), self.samples, strict=True))
         return read_systems(files, on_reject=reject)[: self.limit]
 
     def _by_model(
         self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining
     ) -> Iterator[tuple[SampleRow, Decision]]:
-        from granola.decoding.methods import Answering, read_prompts
-        from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
-
         assert self.aggregator is not None  # checked in `run`
         model = stack.enter_context(open_model(self.aggregator, output.named_path, output.inputs))
         asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)

@@ -7,11 +7,15 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from abstraction.base.faults import OnReject
 from abstraction.datasets.building import Built, DatasetSettings, build_dataset, check_place
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
 from abstraction.datasets.saved_work import QuestionFiles
+from abstraction.files.row_shapes import RowShape
+from abstraction.files.rows import QARow
+from abstraction.linking.review import Decisions
 from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, command_line
 from granola.base.terminal_lines import TextTable, count_table, show_lines
@@ -40,12 +44,6 @@ from granola.scoring.shared_settings import (
 )
 from kg.base.files import resolved
 from kg.store import is_address, open_store
-
-if TYPE_CHECKING:
-    from abstraction.base.faults import OnReject
-    from abstraction.files.row_shapes import RowShape
-    from abstraction.files.rows import QARow
-    from abstraction.linking.review import Decisions
 
 
 class DataFormat(StrEnum):

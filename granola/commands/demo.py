@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from abstraction.files.writing import writing_lines
 from granola.base.run_record import record_of, write_run_record
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim, show_lines
@@ -16,11 +17,12 @@ from granola.commands.score import ScoringSettings, score_systems
 from granola.commands.snapshot_build import SnapshotBuild
 from granola.commands.tiers import Tiers
 from granola.errors import GranolaError, UsageError
+from granola.report.score_page import render, rows_with_evidence
+from granola.report.score_tables import score_tables
 from granola.scoring.shared_settings import Force
+from granola.scoring.system_comparison import Systems
 from granola.shortcuts import bundled
-
-if TYPE_CHECKING:
-    from granola.scoring.system_comparison import Systems
+from kg.base.files import atomic_path
 
 SYSTEMS = ("specific", "cautious")  # the two bundled prediction files
 PAGE = "report.html"  # its run record marks the folder as a demo
@@ -52,10 +54,6 @@ class Demo(Command["Systems"]):
             return self._make()
 
     def _make(self) -> Systems:
-        from abstraction.files.writing import writing_lines
-        from granola.report.score_page import render, rows_with_evidence
-        from kg.base.files import atomic_path
-
         snapshot, tiers = str(self.out / "snapshot.sqlite"), str(self.out / "tiers.jsonl")
         self.out.mkdir(parents=True, exist_ok=True)
         SnapshotBuild(sources=_announce("snapshot", "wikidata", snapshot), out=Path(snapshot), force=True).run()
@@ -82,8 +80,6 @@ class Demo(Command["Systems"]):
 
     def show(self, result: Systems) -> None:
         """Print the tables, the signature, and the path of the page."""
-        from granola.report.score_tables import score_tables
-
         # Systems scored alike have one signature.
         signatures = dict.fromkeys(f"signature: {report.signature}" for report in result.reports)
         show_lines(*score_tables(result.reports), "", *map(Verbatim, signatures), Verbatim(f"page: {self.out / PAGE}"))

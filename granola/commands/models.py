@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from granola import matching
 from granola.commands.messages import count, note
 from granola.commands.output import check_outputs
 from granola.errors import BatchWritten, GranolaError, UsageError
@@ -104,8 +105,6 @@ def open_matcher(
     raw: bool = False,
 ) -> Iterator[Matcher]:
     """The matcher of a specification, which is checked before a model is opened."""
-    from granola import matching
-
     parsed = check_matcher(spec)
     if parsed.model is None:
         yield matching.matcher(parsed.name, tau=parsed.tau, language=language, raw=raw)
@@ -117,7 +116,6 @@ def open_matcher(
 def check_matcher(spec: str) -> MatcherSpec:
     """The parsed specification of a matcher. Raises MatcherError or ModelSpecError for a wrong one."""
     from abstraction.models.spec import parse_model_spec
-    from granola import matching
     from granola.matching.matchers import parse_matcher
 
     parsed = parse_matcher(spec)

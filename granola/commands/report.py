@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from abstraction.base.faults import OnReject, RejectedRow
+from abstraction.files.rows import read_tiered
 from granola.base.run_record import record_of, write_run_record
 from granola.base.settings import Setting
 from granola.base.terminal_lines import TextTable, show_lines
@@ -18,13 +20,19 @@ from granola.commands.messages import count, note, report_rejects, warn_of_snaps
 from granola.commands.output import csv_raw, lock_output, writing
 from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
 from granola.decoding.methods import ResponseLanguage
+from granola.decoding.response_aggregation import Aggregator
+from granola.decoding.samples import read_samples
+from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes, support_reaching
 from granola.errors import UsageError
+from granola.matching import matcher
+from granola.report.score_page import render, rows_with_evidence
+from granola.report.study import Study
 from granola.scoring.shared_settings import LINKED_TO, Force, Samples, Tiered, check_language
-
-if TYPE_CHECKING:
-    from abstraction.base.faults import OnReject, RejectedRow
-    from granola.decoding.support_curve import Outcomes
-    from granola.scoring.statistics import Estimate
+from granola.scoring.statistics import Estimate
+from granola.scoring.system_comparison import compare
+from granola.scoring.tiered_file import read_tiered_file, snapshot_of
+from kg.base.files import atomic_path
+from kg.store import open_store
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,9 +69,7 @@ class Curve(Command[Curves]):
 
     def run(self) -> Curves:
         """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
-        from granola.decoding.support_curve import support_curves, support_reaching
         from granola.report.charts import Panel, estimates_figure, format_of
-        from kg.base.files import atomic_path
 
         check_language(self.language)
         # Checked before the long aggregation.
@@ -85,13 +91,6 @@ class Curve(Command[Curves]):
         return Curves(outcomes=outcomes, curves=curves, rejected=rejected, reaching=reaching)
 
     def _outcomes(self, on_reject: OnReject) -> dict[str, Outcomes]:
-        from granola.decoding.response_aggregation import Aggregator
-        from granola.decoding.samples import read_samples
-        from granola.decoding.support_curve import support_outcomes
-        from granola.matching import matcher
-        from granola.scoring.tiered_file import read_tiered_file
-        from kg.store import open_store
-
         rows = read_samples(self.samples, on_reject=on_reject)
         ladders = {row.id: row for row in read_tiered_file(self.tiered).rows}
         # The rules need no model, so that the curve is reproducible.
@@ -107,8 +106,6 @@ class Curve(Command[Curves]):
 
     def show(self, result: Curves) -> None:
         """Print a table for each rule, and the support that reaches the requested precision."""
-        from granola.decoding.support_curve import SUPPORTS
-
         for rule, outcomes in result.outcomes.items():
             columns = [[_cell(estimate) for _, estimate in lines[rule]] for lines in result.curves.values()]
             rows = list(zip((f"{support:g}" for support in SUPPORTS), *columns, strict=True))
@@ -173,9 +170,6 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
         """Score, draw and write. Raises UsageError for a folder with other content."""
         from granola.report.charts import check_drawing
         from granola.report.figures import PAGE, write_study
-        from granola.report.score_page import rows_with_evidence
-        from granola.report.study import Study
-        from granola.scoring.system_comparison import compare
 
         if not self.predictions:
             return self._ladders()
@@ -216,7 +210,6 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
     def _ladders(self) -> DrawnReport:
         """The page of the ladders alone."""
         from granola.report.figures import PAGE
-        from kg.base.files import atomic_path
 
         with lock_output(self.out):
             _check_folder(self.out, force=self.force)
@@ -241,10 +234,6 @@ def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
 
     Raises UsageError without any usable row.
     """
-    from abstraction.files.rows import read_tiered
-    from granola.report.score_page import render
-    from granola.scoring.tiered_file import snapshot_of
-
     rejected: list[RejectedRow] = []
     rows = list(read_tiered(tiered, on_reject=rejected.append))
     report_rejects(tiered, rejected)

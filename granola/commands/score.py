@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from abstraction.base.faults import RejectedRow
+from abstraction.files.rows import TieredRow
+from abstraction.files.writing import check_kind, writing_lines
 from granola.base.run_record import SUFFIX as RECORD_SUFFIX
 from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, recorded_settings
@@ -16,6 +19,13 @@ from granola.commands.messages import count, note, report_rejects, warn_of_answe
 from granola.commands.models import check_matcher, open_matcher
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, writing
 from granola.errors import UsageError
+from granola.report.score_tables import differences_tables, group_table, macro_table, relations_table, score_tables
+from granola.scoring import scores
+from granola.scoring.aggregation import ItemScore
+from granola.scoring.grouping import BINS, PAGE_VIEWS, SITELINKS, GroupedScores, Grouping, group_scores, with_page_views
+from granola.scoring.metrics import Standard, metrics, usual_standard
+from granola.scoring.prediction_shapes import prediction_shape
+from granola.scoring.predictions import QuestionIds, count_other_questions, read_predictions
 from granola.scoring.shared_settings import (
     AllowMissing,
     FirstLevel,
@@ -27,14 +37,18 @@ from granola.scoring.shared_settings import (
     Resamples,
     Tiered,
 )
-from granola.scoring.system_comparison import ComparedSystems, Systems, judge_ahead, names_of_systems
-
-if TYPE_CHECKING:
-    from abstraction.base.faults import RejectedRow
-    from abstraction.files.rows import TieredRow
-    from granola.scoring.aggregation import ItemScore
-    from granola.scoring.grouping import GroupedScores
-    from granola.scoring.metrics import Standard
+from granola.scoring.sweeps import risk_coverage
+from granola.scoring.system_comparison import (
+    COMPARED,
+    ComparedSystems,
+    Systems,
+    check_metrics,
+    compare,
+    judge_ahead,
+    names_of_systems,
+    permutations_needed,
+)
+from granola.scoring.tiered_file import read_tiered_file
 
 BY_ID, BY_QUESTION = "id", "question"  # values of --join; any other is the path of the question in predictions
 SystemFiles = Annotated[
@@ -91,15 +105,11 @@ class ScoringSettings:
 
     def check(self) -> None:
         """Raise for settings that exclude each other, before anything is read."""
-        from granola.scoring.metrics import metrics
-
         check_matcher(self.matcher)
         metrics(self.lambda_)
 
     def resolved_settings(self) -> dict[str, Any]:
         """The settings for a run record, with the values of those defaults that depend on the matcher."""
-        from granola.scoring.metrics import usual_standard
-
         standard = self.first_level or usual_standard(self.matcher_name)
         return {**recorded_settings(self, ScoringSettings), "standard": standard}
 
@@ -118,11 +128,6 @@ def score_systems(
     `out` is the path next to which the answers of a judge are stored; `on_item`, `keep_items` and errors: see
     `granola.scoring.scores.score`. Also raises UsageError.
     """
-    from granola.scoring import scores
-    from granola.scoring.prediction_shapes import prediction_shape
-    from granola.scoring.predictions import QuestionIds, count_other_questions, read_predictions
-    from granola.scoring.tiered_file import read_tiered_file
-
     settings.check()
     check_standard_input([tiered, *predictions])
     read = read_tiered_file(tiered)
@@ -193,8 +198,6 @@ class Score(Command[Systems], ScoringSettings):
 
     def run(self) -> Systems:
         """Score, and write the items where `out` is given, each as soon as it is scored."""
-        from abstraction.files.writing import check_kind, writing_lines
-
         inputs = [self.tiered, self.predictions]
         if self.out is None:
             # Tables need outcomes alone; items are kept only where they are written.
@@ -225,8 +228,6 @@ class Score(Command[Systems], ScoringSettings):
 
     def show(self, result: Systems) -> None:
         """Print the tables and the signature."""
-        from granola.report.score_tables import relations_table, score_tables
-
         report = result.report
         relations = relations_table(report) if report.relations else ()
         show_lines(*score_tables([report]), *relations, "", Verbatim(f"signature: {report.signature}"))
@@ -279,8 +280,6 @@ def grouped_scores(
     systems: Systems, settings: GroupSettings, scoring: ScoringSettings, *, popular: bool
 ) -> GroupedScores:
     """The scores by the groups that the settings name; with `popular` also by the popularity of the question entity."""
-    from granola.scoring.grouping import GroupedScores, Grouping, group_scores
-
     rows, fields = systems.rows, list(settings.popularity)
     if popular:
         rows, fields = with_popularity(rows, fields)
@@ -303,8 +302,6 @@ def with_popularity(
     Where `popularity` is empty, the sitelinks of the question entity are used if rows have them. Raises as
     `with_page_views`.
     """
-    from granola.scoring.grouping import BINS, PAGE_VIEWS, SITELINKS, with_page_views
-
     fields = list(popularity)
     for at, word in enumerate(fields):
         if Path(word).is_file():
@@ -336,9 +333,6 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
 
     def run(self) -> ComparedSystems:
         """Score every system and test each pair. Raises MatcherError, UsageError."""
-        from granola.scoring.sweeps import risk_coverage
-        from granola.scoring.system_comparison import COMPARED, check_metrics, compare, permutations_needed
-
         # A metric that is named twice must not be tested twice: Holm counts tests.
         metrics = tuple(dict.fromkeys(self.metric or COMPARED))
         check_metrics(metrics)
@@ -372,15 +366,13 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
 
 
 def _comparison_parts(compared: ComparedSystems) -> Iterator[Part]:
-    from granola.report.score_tables import differences_tables, group_table, macro_table, score_tables
-
     reports = compared.systems.reports
     yield from score_tables(reports)
     if any(report.macro for report in reports):
         yield from macro_table(reports)
     yield from differences_tables(compared.differences, {metric.name: metric for metric in reports[0].metrics})
-    for title, scores in compared.groups.items():
-        yield from group_table(title, reports, scores)
+    for title, of_groups in compared.groups.items():
+        yield from group_table(title, reports, of_groups)
     yield ""
     for system, curve in compared.curves.items():
         yield (

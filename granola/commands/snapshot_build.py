@@ -11,6 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from abstraction.base.properties import with_role
+from granola import __version__
 from granola.base.settings import Setting, command_line
 from granola.base.terminal_lines import visible
 from granola.commands.command import Command
@@ -18,12 +20,13 @@ from granola.commands.messages import count, note, phase_progress, report_reject
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_outputs, check_standard_input, lock_output
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, QuestionSettings, check_language
-from kg.base.scope import ids_in
+from kg.base.scope import Scope, ids_in
+from kg.base.terms import normalise
+from kg.errors import SelectionError
 
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from abstraction.files.row_shapes import RowShape
-    from kg.base.scope import Scope
     from kg.building.snapshot import BuildSettings, Progress, Report
     from kg.export.spark_tables import SparkReport
 
@@ -88,11 +91,6 @@ class ScopeSettings:
 
         Raises SelectionError where nothing is selected.
         """
-        from abstraction.base.properties import with_role
-        from kg.base.scope import Scope
-        from kg.base.terms import normalise
-        from kg.errors import SelectionError
-
         chosen = {*words(self.ids), *(entity_id for path in self.ids_from for entity_id in ids_in(path))}
         names, named, rejected = self._of_questions(shape)
         chosen |= named
@@ -266,7 +264,6 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         out: Path | None = None,
         frequent_of: Iterable[str] = (),
     ) -> Report:
-        from granola import __version__
         from kg.building import other_sources
         from kg.building.snapshot import build
 

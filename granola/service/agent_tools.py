@@ -6,15 +6,22 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from abstraction.base.tiers import REASONS, Tier
+from abstraction.errors import RowError
+from abstraction.files.rows import TieredRow
+from abstraction.linking.review import Reviewer
+from abstraction.text.questions.relation_wording import read_wording, subject_of
 from granola import __version__
+from granola.decoding.methods import rule_of
+from granola.decoding.response_aggregation import Aggregator
+from granola.decoding.samples import SampleRow
+from granola.report.ladder_view import evidence_line
+from granola.shortcuts import ladder, match
 from kg.errors import ForeseenError
+from kg.store.protocol import Store
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
-
-    from abstraction.base.tiers import Tier
-    from abstraction.files.rows import TieredRow
-    from kg.store.protocol import Store
 
 INSTRUCTIONS = (
     "A factual answer is right at several granularities: 'August 4, 1961', 'August 1961' and '1961' all say when "
@@ -59,16 +66,11 @@ class AgentTools:
     """
 
     def __init__(self, store: Store, language: str) -> None:
-        from abstraction.linking.review import Reviewer
-        from granola.decoding.response_aggregation import Aggregator
-
         self._store, self._language = store, language
         self._reviewer = Reviewer(store, language=language)
         self._aggregator = Aggregator(store, language=language)
 
     def _row(self, question: str, answer: str, qid: str | None = None) -> TieredRow:
-        from granola.shortcuts import ladder
-
         return ladder(question, answer, self._store, answer_qid=qid, language=self._language)
 
     async def ladder(self, question: str, answer: str, qid: str | None = None) -> dict[str, Any]:
@@ -76,8 +78,6 @@ class AgentTools:
 
         Give the answer's item as `qid` (such as Q90, from `link`) where its name may mean several.
         """
-        from granola.report.ladder_view import evidence_line
-
         row = self._row(question, answer, qid)
 
         def shown(tier: Tier) -> dict[str, Any]:
@@ -106,8 +106,6 @@ class AgentTools:
         `qid` as for `ladder`. Where `no_coarser_answer` says why there is one level alone, a coarser prediction that
         is right is null too.
         """
-        from granola.shortcuts import match
-
         row = self._row(question, answer, qid)
         verdict = match(prediction, row)
         level = None if verdict.level is None else row.levels[verdict.level - 1].tiers[0].text
@@ -120,11 +118,6 @@ class AgentTools:
         Guesses that differ in the town and agree in the country give the country; `answer` is IDK where they share
         nothing.
         """
-        from abstraction.errors import RowError
-        from abstraction.text.questions.relation_wording import read_wording, subject_of
-        from granola.decoding.methods import rule_of
-        from granola.decoding.samples import SampleRow
-
         if not 1 <= len(guesses) <= MOST_GUESSES:
             raise RowError(f"{len(guesses)} guesses; expected 1 to {MOST_GUESSES}")
         relation = read_wording(question, self._language).relation
@@ -139,6 +132,4 @@ class AgentTools:
 
 def _why_none(row: TieredRow) -> str | None:
     """The reason, in words, why the row has no coarser answer; None where it has one."""
-    from abstraction.base.tiers import REASONS
-
     return f"{row.abstained}: {REASONS.get(row.abstained, '')}" if row.abstained else None
