@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Collection, Iterator
-from enum import StrEnum
 from pathlib import Path
 
 from granola.base.settings import DeclaredSetting, settings_of
@@ -98,20 +97,20 @@ def _named(one: DeclaredSetting) -> str:
     if setting.positional:
         return f"`{setting.name(one.field)}`"
     names = (setting.flag or setting.name(one.field)).split("/")
-    value = "" if one.type is bool else f" {setting.metavar or _placeholder(one.type)}"
+    value = "" if one.type is bool else f" {setting.metavar or _placeholder(one)}"
     return ", ".join(f"`{_cell(name + value)}`" for name in (*names, *([setting.short] if setting.short else [])))
 
 
-def _placeholder(type_: type) -> str:
-    if issubclass(type_, Path):
-        return "PATH"
-    return "N" if issubclass(type_, int | float) else "WORD" if issubclass(type_, StrEnum) else "TEXT"
+def _placeholder(one: DeclaredSetting) -> str:
+    if one.choices:
+        return "WORD"
+    return "PATH" if issubclass(one.type, Path) else "N" if issubclass(one.type, int | float) else "TEXT"
 
 
 def _meaning(one: DeclaredSetting) -> str:
     parts = [one.setting.help.strip()]
-    if isinstance(one.type, type) and issubclass(one.type, StrEnum):
-        parts.append("One of " + ", ".join(f"`{word}`" for word in one.type) + ".")
+    if one.choices:
+        parts.append("One of " + ", ".join(f"`{word}`" for word in one.choices) + ".")
     if one.many and not one.setting.positional and "repeat" not in one.setting.help:
         parts.append("May be repeated.")
     if one.default is ...:
@@ -123,8 +122,6 @@ def _meaning(one: DeclaredSetting) -> str:
 
 def _default(one: DeclaredSetting) -> str:
     """The default as the help shows it; empty where there is nothing to say."""
-    if one.setting.shown is not None:
-        return one.setting.shown
     if one.default in (None, (), "") or one.default is False:
         return ""
     if one.default is True:

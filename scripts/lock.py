@@ -37,7 +37,7 @@ LOCKS = {
     "requirements-ci.txt": Lock(
         what="what .ci/run installs beside requirements.txt, but for torch",
         extras="dev,spark,datasets,models,mcp",
-        others=("transformers[serving]", "evaluate", "playwright", "nbclient", "ipykernel", "polars"),
+        others=("transformers[serving]", "playwright", "nbclient", "ipykernel", "polars"),
         beside="requirements.txt",
     ),
     "requirements-tools.txt": Lock(what="what looks at the service in .ci/run, apart", others=("schemathesis",)),

@@ -14,7 +14,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from granola.errors import UsageError
 from kg.web.addresses import without_secrets
@@ -36,7 +36,6 @@ class Setting:
     most: float | None = None
     positional: bool = False
     recorded: bool = True
-    shown: str | None = None  # the default in words, where the value does not explain itself
     folder: bool = False  # whether a folder is accepted in the place of the only file of rows in it
     advanced: bool = False
 
@@ -70,6 +69,13 @@ class DeclaredSetting:
     optional: bool
     default: Any
     setting: Setting
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The allowed texts, where they are listed by a Literal or by a StrEnum; empty elsewhere."""
+        if get_origin(self.type) is Literal:
+            return get_args(self.type)
+        return tuple(self.type) if isinstance(self.type, type) and issubclass(self.type, StrEnum) else ()
 
 
 def fit(settings: Any) -> None:
@@ -200,10 +206,10 @@ def _convert(declared: DeclaredSetting, value: Any, name: str) -> Any:
         value = files[0]
     if type_ in (str, Path) and isinstance(value, str | Path):
         return type_(value)
-    if isinstance(type_, type) and issubclass(type_, StrEnum):
-        if value not in list(type_):
-            raise UsageError(f"{name} is {value!r}; allowed: {', '.join(type_)}")
-        return type_(value)
+    if choices := declared.choices:
+        if value not in choices:
+            raise UsageError(f"{name} is {value!r}; allowed: {', '.join(choices)}")
+        return choices[choices.index(value)]
     return float(value) if type_ is float and isinstance(value, int) and not isinstance(value, bool) else value
 
 

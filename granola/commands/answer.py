@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from abstraction.base.faults import RejectedRow, UnansweredRow
 from abstraction.files.rows import read_tiered
@@ -197,15 +196,6 @@ def _linked_to(where: str | None, language: str, stack: ExitStack, output: RowsO
     return store
 
 
-class AggregateMethod(StrEnum):
-    """The values of `--method`."""
-
-    DRAG_GRAPH = "drag-graph"
-    SELF_CONSISTENCY = "self-consistency"
-    DRAG = "drag"
-    GUESS = "guess"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Aggregate(RowsCommand):
     """Make one answer of several responses to each question, with its support, confidence and an explanation.
@@ -224,7 +214,9 @@ class Aggregate(RowsCommand):
         ),
     ]
     out: Out
-    method: Annotated[AggregateMethod, Setting("How one answer is made of several.")] = AggregateMethod.DRAG_GRAPH
+    method: Annotated[
+        Literal["drag-graph", "self-consistency", "drag", "guess"], Setting("How one answer is made of several.")
+    ] = "drag-graph"
     snapshot: Annotated[
         str | None,
         Setting("The snapshot to link responses to: a file, or bolt://HOST:PORT. Counting words needs none."),
@@ -247,12 +239,12 @@ class Aggregate(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Write the predictions. Raises UsageError for settings that do not go together."""
-        if self.method is AggregateMethod.GUESS:
+        if self.method == "guess":
             return self._guess()
         check_language(self.language)
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         abstaining = getattr(rule, "abstaining", None) or self.abstaining or default_abstaining(self.method)
-        if (self.aggregator is None) != (self.method is not AggregateMethod.DRAG):
+        if (self.aggregator is None) != (self.method != "drag"):
             raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
         if self.snapshot is None and needs_snapshot(rule):
             raise UsageError("responses are linked to a snapshot: give --snapshot, or --method self-consistency alone")
@@ -282,7 +274,7 @@ class Aggregate(RowsCommand):
             def predictions() -> Iterator[dict[str, Any]]:
                 for row, decision in guesses(rows, least=self.support):
                     output.counts["IDK" if decision.abstains else "answered"] += 1
-                    yield {"id": row.id, "question": row.question, "method": str(self.method), **decision.to_json()}
+                    yield {"id": row.id, "question": row.question, "method": self.method, **decision.to_json()}
 
             output.write(predictions())
             output.more["outcomes"] = dict(output.counts)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from abstraction.base.faults import OnReject
 from abstraction.datasets.building import Built, DatasetSettings, build_dataset, check_place
@@ -17,7 +16,7 @@ from abstraction.files.row_shapes import RowShape
 from abstraction.files.rows import QARow
 from abstraction.linking.review import Decisions
 from granola.base.run_record import write_run_record
-from granola.base.settings import Setting, command_line
+from granola.base.settings import Setting, command_line, recorded_settings
 from granola.base.terminal_lines import TextTable, count_table, show_lines
 from granola.commands.command import Command
 from granola.commands.ladder_settings import DatasetModels, ReviewSettings
@@ -44,13 +43,6 @@ from granola.scoring.shared_settings import (
 )
 from kg.base.files import resolved
 from kg.store import is_address, open_store
-
-
-class DataFormat(StrEnum):
-    """Values of `--format`."""
-
-    PARQUET = "parquet"
-    JSONL = "jsonl"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +85,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         Setting("Only questions with one gold answer, as in GRANOLA-EQ (the step several-answers).", advanced=True),
     ] = False
     name: Annotated[str | None, Setting("The dataset's name on its card; by default the folder's.")] = None
-    format: Annotated[DataFormat, Setting("The format of the file with the rows.")] = DataFormat.JSONL
+    format: Annotated[Literal["parquet", "jsonl"], Setting("The format of the file with the rows.")] = "jsonl"
     without: Annotated[tuple[CleaningStep, ...], Setting("Leave a step of the cleaning out; may be given again.")] = ()
     trivial: Annotated[
         Path | None, Setting("A file of texts that never are a coarser answer, one a line.", advanced=True)
@@ -140,12 +132,12 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             language=self.language,
             linker=self.linker,
             split=self.split or "test",
-            format=self.format.value,
+            format=self.format,
             # Several answers are kept unless one is asked for.
             steps=steps if self.one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
             trivial=read_trivial(self.trivial) if self.trivial else (),
             most=self.threshold,
-            least=self.min_confidence.value if self.min_confidence is not None else None,
+            least=self.min_confidence,
             decisions=tuple((*key, meant) for key, meant in sorted(decisions.items())),
             command=command_line(self.verb, self),
         )
@@ -172,9 +164,13 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
                 **({"phrasing": {**phraser.settings, "fingerprint": phraser.fingerprint}} if phraser else {}),
                 **({"scorer": scorer.fingerprint} if scorer else {}),
             }
+            # Without the settings of models that are not used.
+            asked = recorded_settings(self, DatasetModels)
+            scored = {name: asked.pop(name) for name in ("consistency", "samples")}
+            arguments |= (asked if self.phrase else {}) | (scored if self.consistency else {})
             write_run_record(
                 built.data, command="dataset", inputs=inputs, is_published=True, more=more,
-                arguments=arguments | self.model_settings() | {"steps": list(built.cleaner.counts)},
+                arguments=arguments | {"steps": list(built.cleaner.counts)},
             )  # fmt: skip
         return built
 

@@ -35,7 +35,7 @@ from abstraction.phrasing.prompt_files import hash_of
 from granola import __version__
 from granola.base.run_record import record_of
 from granola.base.settings import Setting, command_line
-from granola.commands.answer import Aggregate, AggregateMethod, Answer
+from granola.commands.answer import Aggregate, Answer
 from granola.commands.command import Command
 from granola.commands.messages import json_of, note, report_rejects
 from granola.commands.output import REJECTS_SUFFIX, lock_output
@@ -177,7 +177,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
         raise UsageError(f"{path}: {error}") from error
     # A baseline for every comparison: what can be guessed without a model.
     guessed = str(out / f"{GUESS}.jsonl")
-    systems[GUESS] = Aggregate(samples=(tiered,), out=guessed, method=AggregateMethod.GUESS, force=True)
+    systems[GUESS] = Aggregate(samples=(tiered,), out=guessed, method="guess", force=True)
     return tiered, systems, {"lambda_" if key == "lambda" else key: value for key, value in scoring.items()}
 
 

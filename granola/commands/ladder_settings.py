@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
@@ -25,7 +24,7 @@ from abstraction.models.spec import parse_model_spec
 from abstraction.phrasing.decisions import DecisionCounts, log_lines, without_decisions
 from abstraction.phrasing.phraser import ConsistencyScorer, Mode, ModelPhraser
 from abstraction.phrasing.phrasing_prompts import read_prompts
-from granola.base.settings import Setting, recorded_settings, settings_of
+from granola.base.settings import Setting, settings_of
 from granola.commands.messages import count, note
 from granola.commands.models import open_model
 from granola.errors import UsageError
@@ -33,21 +32,12 @@ from kg.base.files import atomic_path
 from kg.store.protocol import Store
 
 
-class Confidence(StrEnum):
-    """Values of `--min-confidence`."""
-
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-    GIVEN = "given"
-
-
 @dataclass(frozen=True, kw_only=True)
 class ReviewSettings:
     """Settings: the links that count, and the sheet where a person decides on doubtful ones."""
 
     min_confidence: Annotated[
-        Confidence | None,
+        Literal["low", "medium", "high", "given"] | None,
         Setting("Make no ladder where an answer's entity is less certain than this.", advanced=True),
     ] = None
     review: Annotated[
@@ -74,19 +64,12 @@ class ReviewSettings:
             ladders = write_sheet(ladders, Reviewer(store, language=language), self.review)
         if self.min_confidence is None:
             return ladders
-        least = self.min_confidence.value
+        least = self.min_confidence
         return (without_uncertain_links(row, least) for row in ladders)
 
 
 LOG_SUFFIX = ".phrasing.jsonl"  # log of decisions beside the output
 SAMPLES_PER_ROW = 10  # replies sampled per row for --consistency, as in Yona et al. 2024, appendix B
-
-
-class PhrasingMode(StrEnum):
-    """The values of `--phrase-mode`."""
-
-    FREE = "free"
-    STRICT = "strict"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,13 +85,13 @@ class PhrasingSettings:
         ),
     ] = None
     phrase_mode: Annotated[
-        PhrasingMode,
+        Literal["free", "strict"],
         Setting(
             "free: of the coarser answers that the model writes those stay that the graph does not contradict; strict: "
             "those that the graph states.",
             advanced=True,
         ),
-    ] = PhrasingMode.FREE
+    ] = "free"
     prompts: Annotated[
         str | None,
         Setting(
@@ -138,7 +121,7 @@ class PhrasingSettings:
                 )
             return
         parse_model_spec(self.phrase)
-        if self._is_paper_procedure and self.phrase_mode is PhrasingMode.STRICT:
+        if self._is_paper_procedure and self.phrase_mode == "strict":
             raise UsageError("--phrase-mode strict says what a check does: --prompts paper checks nothing")
         read_prompts(self.prompts)
 
@@ -150,7 +133,7 @@ class PhrasingSettings:
     def phraser(self, model: ChatModel, store: Store, language: str) -> ModelPhraser:
         """The phraser with these settings, for an open model."""
         mode: Mode = "paper" if self._is_paper_procedure else "free"
-        unproven: Literal["drop", "keep"] = "drop" if self.phrase_mode is PhrasingMode.STRICT else "keep"
+        unproven: Literal["drop", "keep"] = "drop" if self.phrase_mode == "strict" else "keep"
         prompts = read_prompts(self.prompts)
         return ModelPhraser(model, store, mode=mode, prompts=prompts, unproven=unproven, language=language)
 
@@ -178,12 +161,6 @@ class DatasetModels(PhrasingSettings):
         if self.consistency is not None:
             parse_model_spec(self.consistency)
             read_prompts(self.prompts)
-
-    def model_settings(self) -> dict[str, Any]:
-        """The settings of the models for the run record, without those of unused models."""
-        said = recorded_settings(self, DatasetModels)
-        scored = {name: said.pop(name) for name in ("consistency", "samples")}
-        return {**(said if self.phrase else {}), **(scored if self.consistency else {})}
 
     def open_models(
         self, stack: ExitStack, store: Store, out: Path, inputs: Sequence[Path | str], language: str

@@ -171,12 +171,12 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
         from granola.report.charts import check_drawing
         from granola.report.figures import PAGE, write_study
 
-        if not self.predictions:
-            return self._ladders()
-        # Before scoring, which may take minutes.
-        check_drawing()
+        if self.predictions:
+            check_drawing()  # before scoring, which may take minutes
         with lock_output(self.out):
             earlier = _check_folder(self.out, force=self.force)
+            if not self.predictions:
+                return self._ladders()
             systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
             if self.colour is not None:
                 # Most unknown names are typing errors.
@@ -211,17 +211,15 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
         """The page of the ladders alone."""
         from granola.report.figures import PAGE
 
-        with lock_output(self.out):
-            _check_folder(self.out, force=self.force)
-            page, rejected = ladders_page(self.tiered)
-            self.out.mkdir(parents=True, exist_ok=True)
-            # The page appears whole or not at all.
-            with atomic_path(self.out / PAGE) as temporary:
-                temporary.write_text(page, encoding="utf-8")
-            write_run_record(
-                self.out / PAGE, command=self.verb, arguments=self.arguments(), inputs=[self.tiered],
-                more={"files": [PAGE]},
-            )  # fmt: skip
+        page, rejected = ladders_page(self.tiered)
+        self.out.mkdir(parents=True, exist_ok=True)
+        # The page appears whole or not at all.
+        with atomic_path(self.out / PAGE) as temporary:
+            temporary.write_text(page, encoding="utf-8")
+        more = {"files": [PAGE]}
+        write_run_record(
+            self.out / PAGE, command=self.verb, arguments=self.arguments(), inputs=[self.tiered], more=more
+        )
         return DrawnReport(page=self.out / PAGE, files=[PAGE], rejected=rejected)
 
     def show(self, result: DrawnReport) -> None:
@@ -249,17 +247,16 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
     """
     from granola.report.figures import FIGURES, PAGE, TABLES
 
-    if out.is_dir():
-        record = record_of(out / PAGE)
-        earlier = record.get("command") == "report"
-        if earlier and not force:
-            raise UsageError(f"{out} holds a report; give --force to replace it, or another --out")
-        # Its page, written last, is missing.
-        began = {entry.name for entry in out.iterdir()} <= {FIGURES, TABLES}  # an interrupted report
-        if not earlier and not began:
-            raise UsageError(f"{out} is not empty and holds no earlier report; give --out a folder of its own")
-        files = record.get("files")
-        return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
-    elif out.exists() or out.is_symlink():
-        raise UsageError(f"{out} is no folder; --out takes one, which is made")
-    return []
+    if not out.is_dir():
+        if out.exists() or out.is_symlink():
+            raise UsageError(f"{out} is no folder; --out takes one, which is made")
+        return []
+    record = record_of(out / PAGE)
+    earlier = record.get("command") == "report"
+    if earlier and not force:
+        raise UsageError(f"{out} holds a report; give --force to replace it, or another --out")
+    # Without its page, which is written last: an interrupted report.
+    if not earlier and {entry.name for entry in out.iterdir()} - {FIGURES, TABLES}:
+        raise UsageError(f"{out} is not empty and holds no earlier report; give --out a folder of its own")
+    files = record.get("files")
+    return [name for name in files if isinstance(name, str)] if isinstance(files, list) else []

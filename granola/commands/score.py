@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -362,22 +362,17 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
 
     def show(self, result: ComparedSystems) -> None:
         """Print the tables, the risk-coverage curves and the signatures."""
-        show_lines(*_comparison_parts(result))
-
-
-def _comparison_parts(compared: ComparedSystems) -> Iterator[Part]:
-    reports = compared.systems.reports
-    yield from score_tables(reports)
-    if any(report.macro for report in reports):
-        yield from macro_table(reports)
-    yield from differences_tables(compared.differences, {metric.name: metric for metric in reports[0].metrics})
-    for title, of_groups in compared.groups.items():
-        yield from group_table(title, reports, of_groups)
-    yield ""
-    for system, curve in compared.curves.items():
-        yield (
-            f"mean risk under the risk-coverage curve, {system}: {curve.area:.3f} (lower is better) over the "
-            f"{curve.covered} of {curve.n} questions answered with a confidence"
-        )
-    for report in reports:
-        yield Verbatim(f"signature of {report.system}: {report.signature}")
+        reports = result.systems.reports
+        parts: list[Part] = list(score_tables(reports))
+        if any(report.macro for report in reports):
+            parts += macro_table(reports)
+        parts += differences_tables(result.differences, {metric.name: metric for metric in reports[0].metrics})
+        for title, of_groups in result.groups.items():
+            parts += group_table(title, reports, of_groups)
+        parts.append("")
+        for system, curve in result.curves.items():
+            parts.append(
+                f"mean risk under the risk-coverage curve, {system}: {curve.area:.3f} (lower is better) over the "
+                f"{curve.covered} of {curve.n} questions answered with a confidence"
+            )
+        show_lines(*parts, *(Verbatim(f"signature of {report.system}: {report.signature}") for report in reports))

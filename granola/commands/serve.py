@@ -7,8 +7,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
 from ipaddress import ip_address
@@ -91,7 +91,8 @@ class Serve(Command[None]):
             accesses.setLevel(logging.INFO)
             accesses.propagate = False  # the root logger writes warnings to standard error
             accesses.addHandler(logging.StreamHandler(sys.stdout))
-        with _snapshot(self.snapshot) as where:
+        with tempfile.TemporaryDirectory(prefix="granola-demo-") as folder:
+            where = str(build_sample(folder)) if self.snapshot is None else self.snapshot
             settings = self.settings(where, token)
             with closing(open_store(where)) as store:  # a damaged snapshot is reported before workers are started
                 about = str(store.manifest()["snapshot_id"])[:8]
@@ -172,16 +173,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-@contextmanager
-def _snapshot(given: str | None) -> Iterator[str]:
-    """The path of the snapshot; that of the demo is built for the block and removed at its end."""
-    if given is not None:
-        yield given
-        return
-    with tempfile.TemporaryDirectory(prefix="granola-demo-") as folder:
-        yield str(build_sample(folder))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from abstraction.files.writing import check_kind, writing_lines
-from granola.base.settings import Setting
+from granola.base.settings import Setting, command_line
 from granola.base.terminal_lines import Part, TextTable, Verbatim, show_lines
 from granola.commands.command import Command
 from granola.commands.messages import phase_progress, progress_counter
@@ -36,10 +34,6 @@ __all__ = [
     "SnapshotVerify",
 ]  # fmt: skip
 SHOWN = 20  # properties that the printed table lists
-COUNTED = (
-    *("entities", "items", "properties", "statements", "preferred", "normal", "deprecated", "qualifiers"),
-    *("labels", "aliases", "descriptions"),
-)
 PACKED = (".bz2", ".zst", ".xz", ".zip")  # compressions that dumps have and exports do not write
 AnySnapshot = Annotated[str, Setting("A snapshot file, or bolt://HOST:PORT of a mirror.", positional=True)]
 
@@ -52,15 +46,11 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
 
     def run(self) -> Mapping[str, Any]:
         """The manifest. Raises DamagedSnapshotError where its counts differ from the content."""
-        from kg.errors import DamagedSnapshotError
         from kg.store import is_address, open_store
 
         with open_store(self.snapshot) as store:
             manifest = dict(store.manifest())
         counts = manifest["counts"]
-        # A manifest without them was written by no build.
-        if lacking := [name for name in COUNTED if not isinstance(counts.get(name), int)]:
-            raise DamagedSnapshotError(f"{self.snapshot} is damaged: its manifest does not count {', '.join(lacking)}")
         size = None if is_address(self.snapshot) else Path(self.snapshot).stat().st_size
         return {"entities": counts["entities"], "statements": counts["statements"], "bytes": size, **manifest}
 
@@ -196,14 +186,6 @@ class SnapshotPush(Command["Pushed"]):
         print(f"{result.address}: {what}", file=sys.stderr)
 
 
-class ExportFormat(StrEnum):
-    """Values of `--format`."""
-
-    NT = "nt"
-    TTL = "ttl"
-    PARQUET = "parquet"
-
-
 @dataclass(frozen=True, kw_only=True)
 class SnapshotExport(Command["RDFReport | ParquetReport"]):
     """Write a snapshot for other programs. The same snapshot always gives the same content."""
@@ -214,7 +196,7 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
         Setting("The file to write (packed where it ends in .gz; - is standard output), or the folder.", short="-o"),
     ]
     format: Annotated[
-        ExportFormat,
+        Literal["nt", "ttl", "parquet"],
         Setting("nt, ttl: RDF as WikiData writes it, one file. parquet: a folder of tables."),
     ]
     force: Force = False
@@ -228,10 +210,10 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
         ending = Path(self.out.lower().removesuffix(".gz")).suffix
         if ending in PACKED:
             raise ExportError(f"{self.out}: {ending} is no way of packing that exports know; allowed are .gz and none")
-        if ending.lstrip(".") in {*ExportFormat} - {self.format}:
+        if ending in {".nt", ".ttl", ".parquet"} - {f".{self.format}"}:
             agreeing = f"give --format {ending[1:]}, or another name"
             raise ExportError(f"{self.out} is named {ending}, but --format is {self.format}; {agreeing}")
-        if self.format is ExportFormat.PARQUET:
+        if self.format == "parquet":
             if self.out == STANDARD:
                 raise ExportError(
                     f"{self.format} is a folder of files, which standard output cannot take; give a folder as --out"
@@ -239,9 +221,7 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
             with lock_output(self.out), progress_counter("entities") as progress:
                 return export_parquet(self.snapshot, self.out, force=self.force, progress=progress)
         with writing(self.out, inputs=[self.snapshot], force=self.force), progress_counter("entities") as progress:
-            return export_rdf(
-                self.snapshot, self.out, format="nt" if self.format is ExportFormat.NT else "ttl", progress=progress
-            )
+            return export_rdf(self.snapshot, self.out, format=self.format, progress=progress)
 
     def failed(self, result: RDFReport | ParquetReport) -> bool:
         """Whether something had to be left out."""
@@ -346,10 +326,6 @@ class SnapshotSpark(Command["SparkReport"]):
         codes = languages_of(self.languages)
         # The folder itself is checked by the library.
         check_outputs(Path(f"{self.out}{REJECTS_SUFFIX}"), inputs=self.sources, force=True)
-        # Recorded in the tables, for the manifest of a snapshot made from them.
-        command = ["granola", "snapshot", "spark", *map(str, self.sources), "--out", str(self.out)]
-        for code in codes or ():
-            command += ["--languages", code]
         with lock_output(self.out):
             return decode_dump(
                 self.sources,
@@ -357,7 +333,7 @@ class SnapshotSpark(Command["SparkReport"]):
                 master=self.master,
                 languages=codes,
                 force=self.force,
-                command=shlex.join(command),
+                command=command_line(self.verb, self, folders=True),  # for the manifest of a snapshot made from them
                 software=f"granola {__version__}",
             )
 

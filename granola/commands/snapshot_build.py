@@ -7,9 +7,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from abstraction.base.properties import with_role
 from granola import __version__
@@ -51,9 +50,8 @@ class ScopeSettings:
     along: Annotated[
         tuple[str, ...],
         Setting(
-            "The properties that steps follow; 'ladder' stands for those that ladders climb.",
+            "The properties that steps follow; 'ladder', the default, stands for those that ladders climb.",
             metavar="PROPERTY,...",
-            shown="ladder",
             advanced=True,
         ),
     ] = ()
@@ -139,20 +137,10 @@ class ScopeSettings:
         return names, ids, rejected
 
 
-class SourceKind(StrEnum):
-    """Kinds of sources of a snapshot."""
-
-    DUMP = "dump"
-    API = "api"
-    SPARQL = "sparql"
-    RDF = "rdf"
-    PARQUET = "parquet"
-
-
 SINGLE = {  # kinds that take one source, in words
-    SourceKind.API: "one URL or none",
-    SourceKind.SPARQL: "one endpoint, a URL or a known name",
-    SourceKind.PARQUET: "one folder of tables",
+    "api": "one URL or none",
+    "sparql": "one endpoint, a URL or a known name",
+    "parquet": "one folder of tables",
 }
 
 
@@ -186,13 +174,13 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
     ] = ()
     out: Annotated[Path, Setting("The snapshot file to write.", short="-o")]
     source_kind: Annotated[
-        SourceKind,
+        Literal["dump", "api", "sparql", "rdf", "parquet"],
         Setting(
             "What the sources are. The online ones need GRANOLA_CONTACT=<your address>;"
             " GRANOLA_SOURCE_USER and GRANOLA_SOURCE_PASSWORD are sent to a URL that is given.",
             flag="--from",
         ),
-    ] = SourceKind.DUMP
+    ] = "dump"
     languages: Annotated[
         tuple[str, ...],
         Setting(
@@ -224,7 +212,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         scope, bad_rows = self.scope(self.shape())
         # The tables of an export are taken as a whole.
         chosen = not scope.everything or self.limit or self.keep_partial or "all" not in self.languages
-        if self.source_kind is SourceKind.PARQUET and chosen:
+        if self.source_kind == "parquet" and chosen:
             raise UsageError("--from parquet takes all that was exported; leave selections and limits out")
         languages = languages_of(self.languages)
         with lock_output(self.out), phase_progress("opening") as show:
@@ -281,17 +269,17 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
             "software": f"granola {__version__}",
         }
         target, kind = out or self.out, self.source_kind
-        if kind is SourceKind.API:
+        if kind == "api":
             # Both builds of --complete share one cache.
             cache = self.out.with_name(self.out.name + other_sources.CACHE_SUFFIX)
             url = self.sources[0] if self.sources else None
             return other_sources.build_from_api(target, url=url, cache=cache, **settings)
-        if kind is SourceKind.SPARQL:
+        if kind == "sparql":
             return other_sources.build_from_sparql(self.sources[0], target, **settings)
-        if kind is SourceKind.PARQUET:
+        if kind == "parquet":
             force = settings["force"]
             return other_sources.build_from_parquet(self.sources[0], target, force=force, progress=progress)
-        return (other_sources.build_from_rdf if kind is SourceKind.RDF else build)(self.sources, target, **settings)
+        return (other_sources.build_from_rdf if kind == "rdf" else build)(self.sources, target, **settings)
 
     def _build_completed(
         self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None]
@@ -325,7 +313,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
             raise UsageError("--out takes a file; a snapshot cannot be written to standard output")
         given: list[Path | str] = [*self.ids_from, *self.qa]
         given += [source for source in self.sources if source != str(self.out)]
-        if self.source_kind is SourceKind.PARQUET:
+        if self.source_kind == "parquet":
             given += [path for source in self.sources for path in Path(source).glob("*")]
         check_outputs(self.out, inputs=given, sides=(REJECTS_SUFFIX,), force=True)  # the library checks for the output
         # These settings have no effect without steps.
@@ -333,16 +321,16 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
             if is_given and not self.hops:
                 raise UsageError(f"{option} says how steps are taken and needs --hops N, how many")
         kind = self.source_kind
-        if kind is not SourceKind.DUMP and (self.workers or self.restart):
+        if kind != "dump" and (self.workers or self.restart):
             raise UsageError(f"--workers and --restart are for dumps, not for --from {kind}")
-        if self.keep_partial and kind in (SourceKind.API, SourceKind.SPARQL):
+        if self.keep_partial and kind in ("api", "sparql"):
             raise UsageError(f"--keep-partial is for files; --from {kind} has none")
         if kind not in SINGLE and not self.sources:
             raise UsageError(f"--from {kind} needs a file, or - for standard input")
-        if kind in SINGLE and len(self.sources) != 1 and (self.sources or kind is not SourceKind.API):
+        if kind in SINGLE and len(self.sources) != 1 and (self.sources or kind != "api"):
             raise UsageError(f"--from {kind} takes {SINGLE[kind]}, not {len(self.sources)}")
         # Ids are easily given as sources.
-        if kind is SourceKind.API and self.sources and "://" not in self.sources[0]:
+        if kind == "api" and self.sources and "://" not in self.sources[0]:
             raise UsageError(
                 f"--from api takes another API's URL, not {self.sources[0]}; entities are named by --ids"
             )

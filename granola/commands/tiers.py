@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from abstraction.base.tiers import REASONS, Tier
 from abstraction.errors import RowError
@@ -69,15 +68,6 @@ SHOWN_ALIASES = 6  # aliases of a tier that fit on a line
 PLAIN_WIDTH = 160  # characters of a line of a ladder where the output is no terminal
 
 
-class Format(StrEnum):
-    """Values of `--format`."""
-
-    JSONL = "jsonl"
-    CSV = "csv"
-    PARQUET = "parquet"
-    GRANOLA_EQ = "granola-eq"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
     """Make a ladder for every question and print the coverage per relation.
@@ -99,7 +89,10 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
     snapshot: Annotated[str, Setting(LINKED_TO)]
     out: Annotated[str, Setting("Where to write the tiered rows; - is standard output.")]
     relation: Relation = None
-    format: Annotated[Format | None, Setting("Output format; by default the suffix of --out decides.")] = None
+    format: Annotated[
+        Literal["jsonl", "csv", "parquet", "granola-eq"] | None,
+        Setting("Output format; by default the suffix of --out decides."),
+    ] = None
     language: Language = "en"
     linker: Linker = LinkerName.QUESTION
     limit: Limit = None
@@ -123,7 +116,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         inputs = [*self.qa, self.snapshot]
         reviewing = writing(self.review, inputs=[*inputs, self.decisions], force=self.force, asked="--review")
         sides = (LOG_SUFFIX,) if self.phrase else ()
-        is_granola_eq = self.format is Format.GRANOLA_EQ
+        is_granola_eq = self.format == "granola-eq"
         kind = format_of(self.out) or "jsonl" if is_granola_eq else self.format
         rows_output = writing_rows(self, self.out, inputs=inputs, force=self.force, sides=sides, format=kind)
         with rows_output as output, reviewing:
@@ -197,20 +190,12 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             yield first
             yield from rows
 
-        how: dict[str, Any] = {"format": kind, "csv_raw": csv_raw(), "as_granola_eq": self.format is Format.GRANOLA_EQ}
+        how: dict[str, Any] = {"format": kind, "csv_raw": csv_raw(), "as_granola_eq": self.format == "granola-eq"}
         output.write_with(lambda: write_tiered(with_progress(rows_or_error()), self.out, **how))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReviewedLadder:
-    """A row with its ladder, and the doubts about its link."""
-
-    row: TieredRow
-    doubts: Sequence[str]
-
-
 @dataclass(frozen=True, kw_only=True)
-class Ladder(Command[ReviewedLadder]):
+class Ladder(Command[tuple[TieredRow, Sequence[str]]]):
     """Show the ladder of one answer: every tier, coarser with each level, and what entails it."""
 
     question: Annotated[str, Setting("The question, as asked.", positional=True)]
@@ -225,8 +210,11 @@ class Ladder(Command[ReviewedLadder]):
     language: Language = "en"
     linker: Linker = LinkerName.QUESTION
 
-    def run(self) -> ReviewedLadder:
-        """Make the ladder. Raises RowError for an empty question or answer, or an id that is none."""
+    def run(self) -> tuple[TieredRow, Sequence[str]]:
+        """Return (row with its ladder, doubts about its link).
+
+        Raises RowError for an empty question or answer, or an id that is none.
+        """
         if not self.question.strip() or not self.answer.strip():
             raise RowError("the question and the answer must not be empty")
         # Exchanged arguments are an easy mistake.
@@ -260,21 +248,22 @@ class Ladder(Command[ReviewedLadder]):
             without = "no relation: the ladder follows the answer's class"
             read = f"relation {made.relation}" if made.relation else without
             note(f"{read} (by the wording; --relation sets it)")
-        return ReviewedLadder(row=made, doubts=doubts)
+        return made, doubts
 
-    def show(self, result: ReviewedLadder) -> None:
+    def show(self, result: tuple[TieredRow, Sequence[str]]) -> None:
         """Print the ladder as a tree with its evidence."""
         from rich.console import Console
 
         # rich would assume 80 characters for a pipe.
         screen = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
-        screen.print(_tree(result.row))
-        for line in result.doubts:
+        row, doubts = result
+        screen.print(_tree(row))
+        for line in doubts:
             screen.print(visible(line), style="dim", markup=False)
 
-    def json_result(self, result: ReviewedLadder) -> Any:
+    def json_result(self, result: tuple[TieredRow, Sequence[str]]) -> Any:
         """The row."""
-        return result.row
+        return result[0]
 
 
 def _is_question(text: str) -> bool:

@@ -1,1 +1,1 @@
-"""GRANOLA scoring inside evaluation harnesses: lm-evaluation-harness, inspect_ai, and Hugging Face's evaluate."""
+"""GRANOLA scoring inside evaluation harnesses: lm-evaluation-harness and inspect_ai."""

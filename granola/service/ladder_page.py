@@ -28,7 +28,7 @@ from granola.service.problems import HTTPProblem, problem_of_errors, too_many
 from granola.service.routes import made_ladder
 from granola.service.schemas import LadderRequest
 from granola.service.snapshot_work import named
-from granola.service.snapshots import SnapshotSession
+from granola.service.snapshots import Generation, SnapshotSession
 
 if TYPE_CHECKING:
     from granola.service.application import Service
@@ -149,47 +149,6 @@ def examples(session: SnapshotSession) -> list[Asked]:
     return [one for one in EXAMPLES if known.get(one.answer) and session.speaks(one.language)]
 
 
-def render(
-    asked: Asked,
-    *,
-    snapshot: str,
-    examples: Sequence[Asked],
-    ladder: FoundLadder | None,
-    error: str,
-    retry: bool,
-    dataset: bool,
-) -> bytes:
-    """The page as bytes; all texts of the request and the snapshot are escaped.
-
-    `retry` offers to ask again, `dataset` links the page of the dataset's ladders.
-    """
-    plain = Asked(question=asked.question, answer=asked.answer, predictions=asked.predictions)
-    row = ladder.row if ladder else None
-    page = render_page(
-        "service",
-        asked=asked,
-        has_more=asked != plain,
-        error=error,
-        retry=retry,
-        dataset=dataset,
-        examples=examples,
-        row=row,
-        read=_read(asked, ladder) if ladder else None,
-        items=[prediction_view("", item) for item in ladder.items] if ladder else (),
-        advice=_WORDS["advice"].get(row.abstained or "", "") if row else "",
-        entities=ladder.entities if ladder else 0,
-        json=(
-            escape_invisible(json.dumps({"schema_version": 1, **row.to_json()}, ensure_ascii=False, indent=2))
-            if row else ""
-        ),
-        snapshot=snapshot,
-        version=__version__,
-        longest=LONGEST,
-        most_text=MOST_TEXT,
-    )
-    return page.encode("utf-8", "replace")
-
-
 def _read(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
     """The relation and subject that were read from the question, and the links of its answers, each rival with the
     address of its ladder.
@@ -215,6 +174,17 @@ def _read(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
     return {"relation": relation, "subject": subject, "about": about.get("text"), "links": links}
 
 
+async def _found(service: Service, generation: Generation, asked: Asked) -> FoundLadder:
+    """The ladder that is asked for, and the verdicts on the predictions. Raises as `Generation.run`."""
+    sent, lines = asked.request(), asked.lines()
+    row = await made_ladder(service, generation, sent)
+    found = await generation.run(lambda session: find(session, row, sent.language))
+    if not lines:
+        return found
+    work = partial(judge, found, lines, sent.language)
+    return await service.bench.run(lambda _: work(), seconds=service.settings.seconds)
+
+
 def add_page(app: FastAPI, service: Service) -> None:
     """Add the routes. An error is shown on the page, with its status."""
 
@@ -228,26 +198,35 @@ def add_page(app: FastAPI, service: Service) -> None:
             try:
                 offered = await generation.run(examples)
                 if asked.question or asked.answer:
-                    sent, lines = asked.request(), asked.lines()
-                    row = await made_ladder(service, generation, sent)
-                    found = await generation.run(lambda session: find(session, row, sent.language))
-                    if lines:
-                        work = partial(judge, found, lines, sent.language)
-                        found = await service.bench.run(lambda _: work(), seconds=service.settings.seconds)
-                    ladder = found
+                    ladder = await _found(service, generation, asked)
             except Exception as failed:
                 problem = service.problem(failed)
                 status, error = problem.status, problem.detail
                 retry = {"Retry-After": str(problem.retry_after)} if problem.retry_after else {}
-        body = render(
-            asked,
-            snapshot=generation.snapshot_id,
-            examples=offered,
-            ladder=ladder,
+        row = ladder.row if ladder else None
+        whole = json.dumps({"schema_version": 1, **row.to_json()}, ensure_ascii=False, indent=2) if row else ""
+        plain = Asked(question=asked.question, answer=asked.answer, predictions=asked.predictions)
+        # All texts of the request and the snapshot are escaped by the template.
+        page = render_page(
+            "service",
+            asked=asked,
+            has_more=asked != plain,
             error=error,
             retry=bool(retry),
             dataset=service.settings.dataset is not None,
+            examples=offered,
+            row=row,
+            read=_read(asked, ladder) if ladder else None,
+            items=[prediction_view("", item) for item in ladder.items] if ladder else (),
+            advice=_WORDS["advice"].get(row.abstained or "", "") if row else "",
+            entities=ladder.entities if ladder else 0,
+            json=escape_invisible(whole),
+            snapshot=generation.snapshot_id,
+            version=__version__,
+            longest=LONGEST,
+            most_text=MOST_TEXT,
         )
+        body = page.encode("utf-8", "replace")
         return Response(body, status, {SNAPSHOT_HEADER: generation.snapshot_id, **_HEADERS, **retry}, media_type=_HTML)
 
     @app.get("/docs", include_in_schema=False)

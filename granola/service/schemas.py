@@ -87,16 +87,6 @@ def fault_of(data: Any) -> str:
     return f"the JSON cannot be written again: {fault}"
 
 
-def read_question(data: Mapping[str, Any]) -> QARow:
-    """The question of one row. Raises RowError, and HTTPProblem for more than is read of one."""
-    limits.check_row(data)
-    row = next(question_rows([Record(source="the request", data=data)]))
-    if isinstance(row, RejectedRow):
-        raise RowError(row.reason)
-    limits.check_text(row.answers, "answers")
-    return row
-
-
 def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | RejectedRow]:
     """The questions of a batch, a JSON array or JSONL, rejected ones in their places.
 
@@ -158,10 +148,6 @@ def _as_in(setting: Any, default: Any, **more: Any) -> Any:
     return Field(default, **{"description": get_args(setting)[1].help, **more})
 
 
-class _Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
 _SETTINGS = {"language", "linker", "method", "support", "counting", "abstaining"}  # which are no fields of a row
 _OF_A_MODEL = {"phrase", "phrase_mode", "unproven", "aggregator"}
 
@@ -200,7 +186,13 @@ class LadderRequest(_Asked):
     @cached_property
     def row(self) -> QARow:
         """The question as a row. Raises RowError, and HTTPProblem where a text or list is too long."""
-        return read_question(self.fields())
+        data = self.fields()
+        limits.check_row(data)
+        row = next(question_rows([Record(source="the request", data=data)]))
+        if isinstance(row, RejectedRow):
+            raise RowError(row.reason)
+        limits.check_text(row.answers, "answers")
+        return row
 
 
 class AggregateRequest(_Asked):
@@ -242,8 +234,10 @@ def _typed(row: dict[str, Any]) -> dict[str, Any]:
 SentRow = Annotated[dict[str, Any], Field(description="A row as `granola tiers` writes it."), AfterValidator(_typed)]
 
 
-class MatchSettings(_Closed):
+class MatchSettings(BaseModel):
     """The matcher, and the weights of levels."""
+
+    model_config = ConfigDict(extra="forbid")
 
     matcher: MatcherName = "rules"
     tau: float | None = _as_in(shared_settings.Tau, None, ge=0, lt=1)

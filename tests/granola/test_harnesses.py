@@ -1,4 +1,4 @@
-"""GRANOLA inside lm-evaluation-harness, inspect_ai and evaluate, with models that repeat what they were told, offline.
+"""GRANOLA inside lm-evaluation-harness and inspect_ai, with models that repeat what they were told, offline.
 
 What both harnesses report is held against `granola.scoring.scores` on the same answers.
 """
@@ -138,23 +138,3 @@ def test_inspect_ai(systems: Path, tmp_path: Path) -> None:
     first = next(iter((log.samples[1].scores or {}).values()))
     assert first.explanation == "exact"
     assert first.metadata == {"level": 2, "abstained": False, "matcher": matcher("rules").signature()}
-
-
-def test_evaluate(systems: Path, tmp_path: Path) -> None:
-    os.environ.setdefault("HF_EVALUATE_OFFLINE", "1")
-    evaluate = pytest.importorskip("evaluate", reason="evaluate is not installed")
-    import granola.harnesses
-
-    tiered = systems / "tiers.jsonl"
-    rows, said = list(questions(tiered)), answers(tiered)
-    asked: dict[str, Any] = {
-        "predictions": [said[row.id] for row in rows],
-        "references": [[list(names) for names in row.levels] for row in rows],
-    }
-    script = Path(granola.harnesses.__file__).parent / "evaluate_metric.py"
-    metric = evaluate.load(str(script), cache_dir=str(tmp_path))
-    found = metric.compute(**asked, questions=[row.question for row in rows])
-    assert {name: found[name] for name in SCORES} == pytest.approx(expected(tiered))
-    assert found["signature"] == matcher("rules").signature()
-    assert not any(name.endswith("_gold") for name in found)  # aliases cannot be told from gold answers here
-    assert metric.compute(**asked, matcher="f1", tau=0.9)["signature"].startswith("f1|tau:>0.9|replies:cut|v:")

@@ -163,8 +163,6 @@ def _parameter(declared: DeclaredSetting) -> inspect.Parameter:
         default = config().get(declared.field, default)
     bounds = f" [{setting.allowed}]" if setting.allowed else ""
     options: dict[str, Any] = {"help": setting.help + bounds, "metavar": setting.metavar}
-    if setting.shown is not None:
-        options["show_default"] = setting.shown
     if setting.advanced:
         options["rich_help_panel"] = "Advanced"
     # typer expects lists for options that may be repeated.
