@@ -122,14 +122,9 @@ def ladder(
     """
     if not isinstance(answer, str | Sequence):
         raise UsageError(f"answer is {answer!r}; expected a text, or several")
-    row: dict[str, Any] = {
-        "id": "1",
-        "question": question,
-        "answer": [answer] if isinstance(answer, str) else [*answer],
-    }
-    row |= {"relation": relation} if relation else {}
-    row |= {"question_entity": {"text": subject}} if subject else {}
-    row |= {"answer_qid": answer_qid} if answer_qid else {}
+    row = {"id": "1", "question": question, "answer": [answer] if isinstance(answer, str) else [*answer]}
+    known = {"relation": relation, "question_entity": subject and {"text": subject}, "answer_qid": answer_qid}
+    row |= {name: value for name, value in known.items() if value}
     return _ladders(_questions([row]), snapshot, language, linker)[0]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import Annotated, BinaryIO, Literal
 
 from abstraction.base.faults import OnReject
 from abstraction.files.rows import TieredRow
@@ -121,18 +121,14 @@ class PhrasingSettings:
                 )
             return
         parse_model_spec(self.phrase)
-        if self._is_paper_procedure and self.phrase_mode == "strict":
+        if self.prompts == "paper" and self.phrase_mode == "strict":
             raise UsageError("--phrase-mode strict says what a check does: --prompts paper checks nothing")
         read_prompts(self.prompts)
 
-    @property
-    def _is_paper_procedure(self) -> bool:
-        """Whether the model's reply is the ladder, unchecked, as in the paper."""
-        return str(self.prompts) == "paper"
-
     def phraser(self, model: ChatModel, store: Store, language: str) -> ModelPhraser:
         """The phraser with these settings, for an open model."""
-        mode: Mode = "paper" if self._is_paper_procedure else "free"
+        # With the paper's prompts the model's reply is the ladder, unchecked.
+        mode: Mode = "paper" if self.prompts == "paper" else "free"
         unproven: Literal["drop", "keep"] = "drop" if self.phrase_mode == "strict" else "keep"
         prompts = read_prompts(self.prompts)
         return ModelPhraser(model, store, mode=mode, prompts=prompts, unproven=unproven, language=language)
@@ -206,7 +202,3 @@ class PhrasingRun:
             where = f"; {self._log} tells why" if self._log else ""
             fallback = self.counts.fallback_in_words
             note(f"{asked} without an answer of the model's {fallback}{where}; another run asks again")
-
-    def record(self) -> dict[str, Any]:
-        """The entry in the run record: settings, fingerprint and counts."""
-        return {**self.phraser.settings, "fingerprint": self.phraser.fingerprint, "counts": self.counts.to_json()}

@@ -19,7 +19,7 @@ from granola.base.run_record import SUFFIX as RECORD_SUFFIX
 from granola.base.run_record import write_run_record
 from granola.base.terminal_lines import Part, show_lines
 from granola.commands.command import Command
-from granola.commands.messages import note, report_rejects, with_progress
+from granola.commands.messages import report_rejects, with_progress
 from granola.errors import BatchWritten, UsageError
 from kg.base.files import writable
 from kg.errors import ForeseenError
@@ -136,9 +136,7 @@ def lock_output(out: Path | str, *, asked: str = "--out") -> Iterator[None]:
         lock.unlink(missing_ok=True)
         os.close(handle)
         # A folder that was created for the output alone is removed when the output is not written.
-        if is_new and any(final.parent.iterdir()):
-            note(f"the folder {final.parent} was not there and is made")
-        elif is_new:
+        if is_new and not any(final.parent.iterdir()):
             final.parent.rmdir()
 
 

@@ -208,11 +208,9 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
 
         # The name tells readers the format, so that a wrong one is an error.
         ending = Path(self.out.lower().removesuffix(".gz")).suffix
-        if ending in PACKED:
-            raise ExportError(f"{self.out}: {ending} is no way of packing that exports know; allowed are .gz and none")
-        if ending in {".nt", ".ttl", ".parquet"} - {f".{self.format}"}:
-            agreeing = f"give --format {ending[1:]}, or another name"
-            raise ExportError(f"{self.out} is named {ending}, but --format is {self.format}; {agreeing}")
+        if ending in {".nt", ".ttl", ".parquet", *PACKED} - {f".{self.format}"}:
+            written = f"--format {self.format} is written, packed by .gz alone"
+            raise ExportError(f"{self.out} is named {ending}, but {written}; give another name")
         if self.format == "parquet":
             if self.out == STANDARD:
                 raise ExportError(

@@ -143,7 +143,8 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             }  # fmt: skip
             lines: list[Part] = [*coverage.tables()]
             if phrasing is not None:
-                output.more["phrasing"] = phrasing.record()
+                used, counts = phrasing.phraser, phrasing.counts.to_json()
+                output.more["phrasing"] = {**used.settings, "fingerprint": used.fingerprint, "counts": counts}
                 output.is_lacking = phrasing.counts.unanswered > 0
                 lines += phrasing.counts.lines()
                 phrasing.warn()
