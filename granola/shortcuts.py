@@ -122,7 +122,8 @@ def ladder(
     """
     if not isinstance(answer, str | Sequence):
         raise UsageError(f"answer is {answer!r}; expected a text, or several")
-    row = {"id": "1", "question": question, "answer": [answer] if isinstance(answer, str) else [*answer]}
+    answers = [answer] if isinstance(answer, str) else [*answer]
+    row: dict[str, Any] = {"id": "1", "question": question, "answer": answers}
     known = {"relation": relation, "question_entity": subject and {"text": subject}, "answer_qid": answer_qid}
     row |= {name: value for name, value in known.items() if value}
     return _ladders(_questions([row]), snapshot, language, linker)[0]
