@@ -22,6 +22,7 @@ from granola.errors import GranolaError, UsageError
 from granola.scoring.shared_settings import Language, check_language
 from granola.shortcuts import build_sample, snapshot
 from kg.base.packages import install_hint
+from kg.store import open_store
 
 if TYPE_CHECKING:
     from granola.service.limits import ServiceSettings
@@ -77,8 +78,6 @@ class Serve(Command[None]):
 
     def run(self) -> None:
         """Serve until a signal ends it. Raises UsageError, and GranolaError without the service's libraries."""
-        from kg.store import open_store
-
         token = self._token()
         try:
             from granola.service.server import bind, run

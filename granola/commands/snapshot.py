@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from abstraction.files.writing import check_kind, writing_lines
+from granola import __version__
 from granola.base.settings import Setting, command_line
 from granola.base.terminal_lines import Part, TextTable, Verbatim, show_lines
 from granola.commands.command import Command
@@ -20,6 +21,7 @@ from granola.commands.snapshot_build import SnapshotBuild, languages_of, left_ou
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force
 from kg.errors import ExportError
+from kg.store import is_address, open_store
 
 if TYPE_CHECKING:
     from kg.export.parquet import ParquetReport
@@ -45,9 +47,7 @@ class SnapshotInfo(Command[Mapping[str, Any]]):
     snapshot: AnySnapshot
 
     def run(self) -> Mapping[str, Any]:
-        """The manifest. Raises DamagedSnapshotError where its counts differ from the content."""
-        from kg.store import is_address, open_store
-
+        """The manifest, with the size of the file, None for a mirror. Raises as opening it."""
         with open_store(self.snapshot) as store:
             manifest = dict(store.manifest())
         counts = manifest["counts"]
@@ -118,7 +118,6 @@ class SnapshotVerify(Command["Verification"]):
     def run(self) -> Verification:
         """Check the snapshot. Raises UsageError, and the errors of opening a file that is no snapshot."""
         from kg.export.verification import verify, verify_mirror
-        from kg.store import is_address
 
         # A file is checked by itself, a mirror against its file.
         if not is_address(self.snapshot):
@@ -318,7 +317,6 @@ class SnapshotSpark(Command["SparkReport"]):
 
     def run(self) -> SparkReport:
         """Decode the dumps."""
-        from granola import __version__
         from kg.export.spark_tables import REJECTS_SUFFIX, decode_dump
 
         codes = languages_of(self.languages)

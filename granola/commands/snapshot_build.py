@@ -22,6 +22,7 @@ from granola.scoring.shared_settings import Force, QuestionSettings, check_langu
 from kg.base.scope import Scope, ids_in
 from kg.base.terms import normalise
 from kg.errors import SelectionError
+from kg.store import open_store
 
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
@@ -289,7 +290,6 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         from abstraction.files.rows import read_questions
         from abstraction.text.language.languages import GRAMMAR
         from kg.building.snapshot import REJECTS_SUFFIX
-        from kg.store import open_store
 
         rows = list(read_questions(self.qa, shape=self.shape(), on_reject=lambda _: None))
         first = self.out.with_name(f"{self.out.name}.first")
