@@ -42,7 +42,7 @@ def test_settings_say_what_they_mean_and_have_no_two_names(command: type[Any]) -
     assert len(names) == len(set(names))
     for one in declared:  # a default is itself allowed
         if one.default not in (..., None) and not one.many:
-            assert isinstance(one.default, one.type)
+            assert one.default in one.choices if one.choices else isinstance(one.default, one.type)
             assert (one.setting.least or one.default) <= one.default
 
 
