@@ -89,16 +89,10 @@ class Fault:
         return RejectedRow(source=source or id, reason=self.reason, excerpt=excerpt(text), id=excerpt(id))
 
 
-def is_unforeseen(error: BaseException) -> bool:
-    """Whether an error may come from one row alone: not one raised on purpose, nor of memory, disk, network, store."""
-    if isinstance(error, sqlite3.DataError):  # a text or number that SQLite cannot take
-        return True
-    return isinstance(error, Exception) and not isinstance(error, _NOT_OF_ONE_ROW)
-
-
 def fault_of(error: Exception, stage: str) -> Fault:
     """The fault for an unforeseen error. Raises any other error again."""
-    if not is_unforeseen(error):
+    # A text or number that SQLite cannot take comes from one row.
+    if isinstance(error, _NOT_OF_ONE_ROW) and not isinstance(error, sqlite3.DataError):
         raise error
     place = ""
     for frame, line in walk_tb(error.__traceback__):

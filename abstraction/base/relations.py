@@ -64,12 +64,7 @@ class Relation:
 
 # Phrases that are true of nearly every answer, whatever the relation.
 _SAYS_NOTHING = frozenset({"thing", "entity", "person", "human", "place", "organization", "organisation"})
-ANY = Relation(
-    id="",
-    label="",
-    asks="any",
-    trivial=_SAYS_NOTHING,
-)
+ANY = Relation(id="", label="", asks="any", trivial=_SAYS_NOTHING)
 
 
 _data = partial(package_data, "relations.json")
@@ -80,16 +75,12 @@ def trivial_phrases(groups: Iterable[str]) -> frozenset[str]:
     return frozenset(phrase for group in groups for phrase in _data()["trivial"][group])
 
 
-def _facets(row: Mapping[str, list[str]] | None) -> OccupationFacets | None:
-    return OccupationFacets(kinds=frozenset(row["kinds"]), heads=frozenset(row["heads"])) if row else None
-
-
 @lru_cache(maxsize=1)
 def table() -> Mapping[str, Relation]:
     """All rows by property id, in the table's order."""
     out: dict[str, Relation] = {}
     for row in _data()["relations"]:
-        words = trivial_phrases(row.get("trivial_groups", ())).union(row.get("trivial", ()))
+        words, facets = trivial_phrases(row.get("trivial_groups", ())).union(row.get("trivial", ())), row.get("facets")
         out[row["id"]] = Relation(
             id=row["id"],
             label=row["label"],
@@ -99,7 +90,7 @@ def table() -> Mapping[str, Relation]:
             subject=row.get("subject", "any"),
             inverse=tuple(row.get("inverse", ())),
             suits={prop: frozenset(ids) for prop, ids in row.get("suits", {}).items()},
-            facets=_facets(row.get("facets")),
+            facets=facets and OccupationFacets(kinds=frozenset(facets["kinds"]), heads=frozenset(facets["heads"])),
             passes=row.get("passes", False),
             within=row.get("within", False),
             of_subject=frozenset(row.get("of_subject", ())),

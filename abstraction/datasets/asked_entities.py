@@ -8,7 +8,6 @@ ladders than the whole of WikiData.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from abstraction.files.rows import QARow
@@ -18,23 +17,15 @@ from kg.base.model import ENTITY_ID, Entity
 from kg.store.protocol import NameMatch, Store
 
 
-@dataclass(slots=True)
-class AskedEntities:
-    """The names that were looked up, and the ids that the snapshot lacks."""
-
-    names: set[str] = field(default_factory=set)
-    lacking: set[str] = field(default_factory=set)
-
-
-def asked_entities(rows: Iterable[QARow], store: Store, *, language: str = "en") -> AskedEntities:
+def asked_entities(rows: Iterable[QARow], store: Store, *, language: str = "en") -> WatchedStore:
     """The names and ids that making the ladders of rows looks up in `store`; rows at which the program fails are
     skipped.
     """
-    watched = _WatchedStore(store)
+    watched = WatchedStore(store)
     makers = LadderMakers(watched, language=language)  # type: ignore[arg-type]  # all of a store that makers read
     for _ in makers.make_all(rows, on_reject=lambda _: None):
         pass
-    return watched.asked
+    return watched
 
 
 def relations_of(rows: Iterable[QARow]) -> set[str]:
@@ -43,12 +34,13 @@ def relations_of(rows: Iterable[QARow]) -> set[str]:
     return {relation for relation in relations if relation is not None}
 
 
-class _WatchedStore:
-    """A store that records the names and ids it is asked for."""
+class WatchedStore:
+    """A store that records the `names` it is asked for, and the ids that it is `lacking`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.asked = AskedEntities()
+        self.names: set[str] = set()
+        self.lacking: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -57,14 +49,16 @@ class _WatchedStore:
         self, ids: Collection[str], *, languages: Collection[str] | None = None,
         properties: Collection[str] | None = None,
     ) -> dict[str, Entity]:  # fmt: skip
+        """See `Store.entities`."""
         listed = list(ids)
         entities = self._store.entities(listed, languages=languages, properties=properties)
-        self.asked.lacking.update(id_ for id_ in listed if id_ not in entities and ENTITY_ID.match(id_))
+        self.lacking.update(id_ for id_ in listed if id_ not in entities and ENTITY_ID.match(id_))
         return entities
 
     def find(
         self, names: Collection[str], *, languages: Collection[str] | None = None
     ) -> Mapping[str, list[NameMatch]]:
+        """See `Store.find`."""
         listed = list(names)
-        self.asked.names.update(listed)
+        self.names.update(listed)
         return self._store.find(listed, languages=languages)

@@ -150,15 +150,7 @@ def build_dataset(
     """
     out = resolved(out)
     check_place(out, questions.files, force=force)
-    manifest = store.manifest()
-    inputs = [{"name": path.name, "sha256": sha256_of(path)} for path in questions.files]
-    request = {  # all that batches depend on: another request discards them
-        "questions": questions.asked, "inputs": inputs, "snapshot": manifest["snapshot_id"],
-        "language": settings.language, "linker": settings.linker, "link_settings": link_settings().fingerprint,
-        "one_answer_only": CleaningStep.SEVERAL_ANSWERS in settings.steps, "rules": rules_fingerprint(),
-        "phraser": phraser.fingerprint if phraser else None, "scorer": scorer.fingerprint if scorer else None,
-        "batch": settings.batch, "decisions": settings.decisions, "least": settings.least,
-    }  # fmt: skip
+    request = _request(questions, store, settings, phraser, scorer)
     cleaner = Cleaner(steps=settings.steps, trivial=settings.trivial, most=settings.most)
     with Parts(out, request, restart=restart) as parts:
         final = parts.folder / "final"
@@ -168,22 +160,13 @@ def build_dataset(
             chosen = sides.with_one_answer(questions.read(sides.leave_out), cleaner)
             batches, unscored = _make_batches(chosen, store, parts, settings, phraser, scorer, progress)
             if not batches:
-                why = f": {sides.unanswered} have no answer" if sides.unanswered else ""
-                why += f": {sides.rejected.count} rejected, the first at {sides.first}" if sides.first else ""
-                files = ", ".join(path.name for path in questions.files)
-                why = why or ": no row has one answer, or none is there"
-                raise RowError(f"no question in {files} can be used{why}")
+                raise RowError(_why_no_question(questions, sides))
             rows: Iterator[TieredRow | RejectedRow] = (row for number in range(batches) for row in parts.rows(number))
             if review is not None:
                 rows = _copy_to_review_sheet(rows, Reviewer(store, language=settings.language), review)
             statistics, columns, phrasing = _assemble(
                 parts, rows, final, settings, cleaner, sides, phrased=phraser is not None
             )
-        made = {
-            "Snapshot": manifest["snapshot_id"], "Linker": f"{settings.linker} ({link_settings().fingerprint})",
-            "Phraser": phraser.fingerprint if phraser else "none", "Scorer": scorer.fingerprint if scorer else "none",
-            "Version": f"granola-ladders {__version__}, rules {request['rules']}",
-        }  # fmt: skip
         built = Built(
             data=out / settings.data_file,
             statistics=statistics,
@@ -194,26 +177,59 @@ def build_dataset(
             unscored=unscored,
             unanswered=sides.unanswered,
         )
-        card = card_text(
-            built, settings, columns=columns, made=made, phrasing=phrasing if phraser else None,
-            scored=scorer is not None, origin=questions.origin,
-        )  # fmt: skip
-        (final / "README.md").write_text(card, encoding="utf-8")
-        record = {
-            "schema_version": SCHEMA_VERSION, "command": settings.command, "request": request,
-            "settings": {"name": settings.name, "split": settings.split,
-                         "steps": [str(step) for step in STEPS if step in settings.steps],
-                         "trivial": list(settings.trivial), "threshold": settings.most},
-            "data": {"path": settings.data_file, "sha256": sha256_of(final / settings.data_file)},
-            "statistics": statistics.to_json(),
-            "cleaning": {str(step): count.to_json() for step, count in cleaner.counts.items()},
-            "phrasing": phrasing.to_json() if phraser else None, "unscored": unscored,
-            "rejected": built.rejected, "unanswered": sides.unanswered, "version": __version__,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        }  # fmt: skip
-        (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
+        _write_card_and_record(final, built, settings, request, columns=columns, origin=questions.origin)
         _put_in_place(final, out)
     return built
+
+
+def _request(
+    questions: QuestionFiles, store: Store, settings: DatasetSettings, phraser: Phraser | None, scorer: Scorer | None
+) -> dict[str, Any]:
+    """All that batches depend on: another request discards them."""
+    return {
+        "questions": questions.asked,
+        "inputs": [{"name": path.name, "sha256": sha256_of(path)} for path in questions.files],
+        "snapshot": store.manifest()["snapshot_id"],
+        "language": settings.language, "linker": settings.linker, "link_settings": link_settings().fingerprint,
+        "one_answer_only": CleaningStep.SEVERAL_ANSWERS in settings.steps, "rules": rules_fingerprint(),
+        "phraser": phraser.fingerprint if phraser else None, "scorer": scorer.fingerprint if scorer else None,
+        "batch": settings.batch, "decisions": settings.decisions, "least": settings.least,
+    }  # fmt: skip
+
+
+def _why_no_question(questions: QuestionFiles, sides: _SideFiles) -> str:
+    why = f": {sides.unanswered} have no answer" if sides.unanswered else ""
+    why += f": {sides.rejected.count} rejected, the first at {sides.first}" if sides.first else ""
+    files = ", ".join(path.name for path in questions.files)
+    return f"no question in {files} can be used{why or ': no row has one answer, or none is there'}"
+
+
+def _write_card_and_record(
+    final: Path, built: Built, settings: DatasetSettings, request: Mapping[str, Any], *, columns: Columns, origin: str
+) -> None:
+    """Write README.md and build.json next to the data."""
+    phrasing = built.phrasing if request["phraser"] is not None else None
+    made = {
+        "Snapshot": request["snapshot"], "Linker": f"{settings.linker} ({request['link_settings']})",
+        "Phraser": request["phraser"] or "none", "Scorer": request["scorer"] or "none",
+        "Version": f"granola-ladders {__version__}, rules {request['rules']}",
+    }  # fmt: skip
+    scored = request["scorer"] is not None
+    card = card_text(built, settings, columns=columns, made=made, phrasing=phrasing, scored=scored, origin=origin)
+    (final / "README.md").write_text(card, encoding="utf-8")
+    record = {
+        "schema_version": SCHEMA_VERSION, "command": settings.command, "request": request,
+        "settings": {"name": settings.name, "split": settings.split,
+                     "steps": [str(step) for step in STEPS if step in settings.steps],
+                     "trivial": list(settings.trivial), "threshold": settings.most},
+        "data": {"path": settings.data_file, "sha256": sha256_of(final / settings.data_file)},
+        "statistics": built.statistics.to_json(),
+        "cleaning": {str(step): count.to_json() for step, count in built.cleaner.counts.items()},
+        "phrasing": phrasing.to_json() if phrasing is not None else None, "unscored": built.unscored,
+        "rejected": built.rejected, "unanswered": built.unanswered, "version": __version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }  # fmt: skip
+    (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:

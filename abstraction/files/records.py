@@ -145,6 +145,7 @@ def join_cell(texts: Sequence[str]) -> str:
 
 
 SCHEMA_VERSION = 1  # of our files; one with a newer version is refused
+_VERSION_CELLS = ("1", "1.0")  # pandas writes whole numbers as floats, and null into the rows that have none
 PARQUET_MAGIC = b"PAR1"  # the first bytes of every Parquet file
 PARQUET_HELP = f"Parquet needs pyarrow: {install_hint('parquet')}"
 NOT_UTF8 = "not UTF-8; save or re-encode the file as UTF-8"
@@ -191,7 +192,8 @@ def read_records(path: Path | str) -> Iterator[Record | RejectedRow]:
     name = "standard input" if str(path) == "-" else str(path)
     try:
         for record in _read_by_kind(path, name):
-            if isinstance(record, Record) and str(version := record.data.get("schema_version", 1)) != "1":
+            version = record.data.get("schema_version") if isinstance(record, Record) else None
+            if version not in (None, SCHEMA_VERSION, *_VERSION_CELLS):
                 raise RowError(
                     f"{record.source}: schema_version {version!r} is not {SCHEMA_VERSION}, the one that is read here; "
                     "update granola-ladders"

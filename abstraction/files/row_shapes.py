@@ -45,8 +45,8 @@ def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | st
     place = Path(path)
     if str(path) == "-" or not place.is_dir():
         return [path]
-    inner = place / "data"
-    files = _files_in(inner if inner.is_dir() else place)
+    folder = place / "data" if (place / "data").is_dir() else place
+    files = sorted(file for file in folder.rglob("*") if _has_rows(file, folder))
     if not files:
         raise RowError(f"{path} is a folder without a file of rows ({', '.join(SUFFIXES)}, plain or as .gz)")
     by_split: dict[str, list[Path]] = {}
@@ -79,14 +79,11 @@ def canonical_split(name: str) -> str:
     return _SPLIT_ALIASES.get(word, word)
 
 
-def _files_in(folder: Path) -> list[Path]:
-    def has_rows(file: Path) -> bool:
-        name, place = file.name, file.relative_to(folder)
-        hidden = any(part.startswith((".", "_")) for part in place.parts)  # hidden files, and folders of caches
-        is_side_file = name in _SIDE_FILES or name.endswith(_SIDE_SUFFIXES)
-        return name.removesuffix(".gz").endswith(SUFFIXES) and not hidden and not is_side_file and file.is_file()
-
-    return sorted(filter(has_rows, folder.rglob("*")))
+def _has_rows(file: Path, folder: Path) -> bool:
+    name, place = file.name, file.relative_to(folder)
+    hidden = any(part.startswith((".", "_")) for part in place.parts)  # hidden files, and folders of caches
+    is_side_file = name in _SIDE_FILES or name.endswith(_SIDE_SUFFIXES)
+    return name.removesuffix(".gz").endswith(SUFFIXES) and not hidden and not is_side_file and file.is_file()
 
 
 def _join_names(by_split: Iterable[str]) -> str:
@@ -188,13 +185,10 @@ class RowShape:
         return fields
 
 
-def _preset(given: Mapping[str, Any]) -> RowShape:
-    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    return RowShape(**fields)
-
-
 PRESETS: Mapping[str, RowShape] = {
-    name: _preset(given) for name, given in package_data("datasets.json").items() if name != "_about"
+    name: RowShape(**{key: tuple(value) if isinstance(value, list) else value for key, value in given.items()})
+    for name, given in package_data("datasets.json").items()
+    if name != "_about"
 }
 
 

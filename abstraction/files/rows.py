@@ -382,12 +382,9 @@ def row_language(row: QARow, default: str) -> str:
     A row in de gets `default` where that is de-at.
     """
     named = row.extra.get("language")
-    if not isinstance(named, str) or not _CODE.fullmatch(named.strip()):
-        return default
-    code = named.strip().lower()
-    if code.split("-")[0] == default.lower().split("-")[0]:  # de-at as the default is more specific than de of the row
-        return default
-    return code if is_known(code) else default
+    code = named.strip().lower() if isinstance(named, str) and unknown_language(row) is None else ""
+    # De-at as the default is more specific than de of the row.
+    return default if not code or code.split("-")[0] == default.lower().split("-")[0] else code
 
 
 def unknown_language(row: QARow) -> str | None:

@@ -44,11 +44,6 @@ class LocalChat(LocalWeights):
         """Raises ModelError for a place without a model, or where a library is missing."""
         super().__init__(place, causal_model, settings, on_processor=_ON_PROCESSOR)
 
-    @property
-    def _on_card(self) -> bool:
-        """Whether shapes are kept alike for a compiled forward pass."""
-        return self.device.startswith("cuda")
-
     def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
         """See `AnswerSource.answers`. A request that exceeds the model or memory has no answer."""
         source = iter(asks)
@@ -90,7 +85,7 @@ class LocalChat(LocalWeights):
         from transformers import GenerationConfig
 
         model, tokenizer = self.model, self.tokenizer
-        how, on_card = rows[0].ask.request.sampling, self._on_card
+        how, on_card = rows[0].ask.request.sampling, self.device.startswith("cuda")
         # On a card a short batch is filled up with its last row to a power of 2: each shape is compiled once.
         size = min(batch, 1 << (len(rows) - 1).bit_length())
         filled = [*rows, *([rows[-1]] * (size - len(rows) if on_card else 0))]

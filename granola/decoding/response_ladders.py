@@ -49,6 +49,11 @@ class AnswerContext:
     subjects: tuple[str, ...]
     question: str
 
+    @property
+    def subject(self) -> str | None:
+        """The subject, if it has one candidate."""
+        return self.subjects[0] if len(self.subjects) == 1 else None
+
 
 def parts_of(text: str) -> tuple[str, ...]:
     """The names in a chain, finest first; empty for other texts."""
@@ -239,15 +244,14 @@ class Ladders:
                 for tier in level.tiers
                 # "Asia and Europe" applies to a state, not to places in it.
                 if not (tier.qid is None and is_container(tier) and " and " in tier.text)
-                and not _is_in_question(tier, question, row.subject_text, _subject(context))
+                and not _is_in_question(tier, question, row.subject_text, context.subject)
             )
             for level in coarser
         )
         return (first, *(Level(tiers=tiers) for tiers in left if tiers))
 
     def _levels_with_subject(self, qid: str, context: AnswerContext) -> tuple[Level, ...]:
-        subject = _subject(context)
-        graph, kinds = self._maker.graph, self._maker.classes(qid)
+        subject, graph, kinds = context.subject, self._maker.graph, self._maker.classes(qid)
         is_looked_at = subject is not None and (
             looks_at_subject(context.asked.asks, kinds)
             or ("person" in kinds and may_name_subject(graph, self._maker.vocabulary, qid))
@@ -301,10 +305,6 @@ def _is_in_question(tier: Tier, question: str, subject_text: str | None, subject
     if any(condition.property == "self" for condition in tier.conditions):
         return gives_away(question, subject_text, tier.names())
     return leaks_question(tier.text, question)
-
-
-def _subject(context: AnswerContext) -> str | None:
-    return context.subjects[0] if len(context.subjects) == 1 else None
 
 
 def _qa_row(row: SampleRow, text: str, qid: str | None, relation: str | None) -> QARow:

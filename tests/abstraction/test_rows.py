@@ -177,6 +177,18 @@ def test_unusable_files(tmp_path: Path, name: str, content: str | bytes, reason:
     assert name in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("q.csv", "schema_version,question,answer\n1.0,A?,B\n"),
+        ("q.jsonl", '{"schema_version": 1.0, "question": "A?", "answer": "B"}'),
+        ("q.jsonl", '{"schema_version": null, "question": "A?", "answer": "B"}'),
+    ],
+)
+def test_the_schema_version_as_pandas_writes_it(tmp_path: Path, name: str, content: str) -> None:
+    assert [row.question for row in read_questions([put(tmp_path / name, content)])] == ["A?"]
+
+
 def test_a_folder_and_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(RowError, match="is a folder"):
         list(read_questions([tmp_path]))

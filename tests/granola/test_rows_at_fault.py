@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from abstraction.base.faults import FAULT, RejectedRow, attempt, is_unforeseen
+from abstraction.base.faults import FAULT, RejectedRow, attempt
 from abstraction.files.rows import TieredRow
 from abstraction.maker.pipeline import LadderMaker
 from granola.matching.matchers import MatchCase, match_each, match_many
@@ -117,7 +117,6 @@ def test_what_is_no_rows_fault_ends_the_run(error: BaseException) -> None:
     def work() -> None:
         raise error
 
-    assert not is_unforeseen(error)
     with pytest.raises(type(error)):
         attempt("a test", work)
 
