@@ -99,7 +99,8 @@ def class_of_description(description: str) -> str | None:
 def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
     """The answer classes of an entity; empty where neither P31 nor the description gives one.
 
-    Classes within one step of the nearest anchor all count: a city that is also a country is both.
+    Classes within one step of the nearest anchor all count: a city that is also a country is both. Without an anchor
+    an entity with an occupation, or with a nationality but no class, is a person.
     """
     depth_of: dict[str, int] = {}
     known = anchors()
@@ -120,21 +121,16 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
         nxt = [t for c in upward for t in graph.targets(c, "P279")]
         layer = tuple(t for t in dict.fromkeys(nxt) if t not in seen)
         seen.update(layer)
-    if not depth_of:
-        return _class_without_anchor(graph, entity_id)
-    nearest = min(depth_of.values())
-    return frozenset(name for name, depth in depth_of.items() if depth <= nearest + 1)
-
-
-def _class_without_anchor(graph: Graph, entity_id: str) -> frozenset[str]:
-    """The class by the description; an entity with an occupation, or with a nationality but no class, is a person."""
+    if depth_of:
+        nearest = min(depth_of.values())
+        return frozenset(name for name, depth in depth_of.items() if depth <= nearest + 1)
     description = graph.description(entity_id)
-    kind = class_of_description(description) if description else None
+    described = class_of_description(description) if description else None
     # Entities with a nationality and nothing else are persons, hardly anything else.
     is_anybody = not graph.classes(entity_id) and graph.targets(entity_id, "P27")
-    if kind is None and (graph.targets(entity_id, "P106") or is_anybody):
-        kind = "person"
-    return frozenset({kind}) if kind else frozenset()
+    if described is None and (graph.targets(entity_id, "P106") or is_anybody):
+        described = "person"
+    return frozenset({described}) if described else frozenset()
 
 
 class Classifier:

@@ -25,6 +25,7 @@ from abstraction.datasets.dataset_statistics import Statistics
 from abstraction.datasets.saved_work import Parts, QuestionFiles, line_of, row_of, rules_fingerprint
 from abstraction.errors import DatasetError, RowError
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
+from abstraction.files.row_shapes import origin_sentence
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.files.writing import json_line
 from abstraction.linking.linker import link_settings
@@ -177,7 +178,8 @@ def build_dataset(
             unscored=unscored,
             unanswered=sides.unanswered,
         )
-        _write_card_and_record(final, built, settings, request, columns=columns, origin=questions.origin)
+        origin = origin_sentence(questions.shape)
+        _write_card_and_record(final, built, settings, request, columns=columns, origin=origin)
         _put_in_place(final, out)
     return built
 

@@ -17,7 +17,7 @@ import orjson
 
 from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.errors import DatasetError
-from abstraction.files.row_shapes import RowShape, origin_sentence
+from abstraction.files.row_shapes import RowShape
 from abstraction.files.rows import QARow, TieredRow, read_questions
 from abstraction.files.writing import json_line
 from kg.base.files import WorkFolder, atomic_path
@@ -47,11 +47,6 @@ class QuestionFiles:
         """The settings that decide, with the content of the files, which questions are read and their ids."""
         shape = {name: value for name, value in asdict(self.shape).items() if value} if self.shape else None
         return {"relation": self.relation, "limit": self.limit, **({"shape": shape} if shape is not None else {})}
-
-    @property
-    def origin(self) -> str:
-        """The source of the questions and its licence, in a sentence; "" where it is unknown."""
-        return origin_sentence(self.shape)
 
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """The questions; bad and repeated rows go to `on_reject`, and so does an UnansweredRow."""

@@ -201,6 +201,14 @@ class _Wanted:
     why: NoAnswer | None = None
 
 
+def _result(request: Request, one: _Wanted) -> Result:
+    there = tuple(one.found[sample] for sample in range(request.sampling.n) if sample in one.found)
+    if len(there) == request.sampling.n:
+        return Reply(request=request, completions=there)
+    why = one.why or NoAnswer(FailureReason.BAD_ANSWER, "fewer answers than asked for")
+    return Failure(request=request, reason=why.reason, message=str(why))
+
+
 class KeptAnswers:
     """The chat model over a source, which is asked for no answer that is kept, and for none twice at once.
 
@@ -236,7 +244,7 @@ class KeptAnswers:
     def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
         """See `ChatModel.generate`."""
         wanted: dict[str, _Wanted] = {}
-        under_way: deque[tuple[Ask, int]] = deque()
+        under_way: deque[Ask] = deque()
 
         def asks() -> Iterator[Ask]:
             for request in requests:
@@ -248,9 +256,8 @@ class KeptAnswers:
                 one.waiting += 1
                 one.asked.update(new)
                 one.found.update(known)
-                ask = Ask(request, key, tuple(sample for sample in new if sample not in known))
-                under_way.append((ask, len(known)))
-                yield ask
+                under_way.append(Ask(request, key, tuple(sample for sample in new if sample not in known)))
+                yield under_way[-1]
 
         def told(ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
             if self._log is not None:
@@ -266,19 +273,12 @@ class KeptAnswers:
 
         with closing(self.source.answers(asks(), told)) as answered:
             for why in answered:
-                ask, cached = under_way.popleft()
+                ask = under_way.popleft()
                 one = wanted[ask.key]
                 one.waiting, one.why = one.waiting - 1, why or one.why
-                yield self._result(ask.request, one, cached)
+                yield _result(ask.request, one)
                 if not one.waiting:
                     del wanted[ask.key]
-
-    def _result(self, request: Request, one: _Wanted, cached: int) -> Result:
-        there = tuple(one.found[sample] for sample in range(request.sampling.n) if sample in one.found)
-        if len(there) == request.sampling.n:
-            return Reply(request=request, completions=there, cached=cached)
-        why = one.why or NoAnswer(FailureReason.BAD_ANSWER, "fewer answers than asked for")
-        return Failure(request=request, reason=why.reason, message=str(why), completions=there)
 
     def keep(self, key: str, choices: Mapping[int, Mapping[str, Any]]) -> None:
         """Keep choices of the protocol by the number of their sample. Raises ModelError where nothing is kept."""

@@ -121,11 +121,10 @@ class FailureReason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """All `n` completions of a request, in the order of their seeds. `cached`: the number that came from the cache."""
+    """All `n` completions of a request, in the order of their seeds."""
 
     request: Request
     completions: tuple[Completion, ...]
-    cached: int = 0
 
     @property
     def text(self) -> str:
@@ -135,12 +134,11 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
-    """A request without all its completions; `completions` are those there are, in order."""
+    """A request without all its completions."""
 
     request: Request
     reason: FailureReason
     message: str
-    completions: tuple[Completion, ...] = ()
 
 
 Result = Reply | Failure

@@ -18,7 +18,6 @@ from abstraction.models.chat_model import Ask, Attempt, FailureReason, NoAnswer,
 from abstraction.models.local_weights import LocalWeights, causal_model
 from abstraction.models.spec import LocalSettings
 
-_ON_PROCESSOR = 64  # answers together: each token's pass over the weights serves them all
 _WINDOW = 4  # batches that are taken at a time and sorted by length, so that rows of a batch are alike
 _ROUND = 64  # lengths of prompts and caches on a card are multiples of it, so that few shapes are compiled
 
@@ -40,9 +39,11 @@ class _Row:
 class LocalChat(LocalWeights):
     """A causal language model, or an encoder-decoder, with its tokenizer and its chat template."""
 
+    on_processor = 64  # answers together: each token's pass over the weights serves them all
+
     def __init__(self, place: Path | str, settings: LocalSettings | None = None) -> None:
         """Raises ModelError for a place without a model, or where a library is missing."""
-        super().__init__(place, causal_model, settings, on_processor=_ON_PROCESSOR)
+        super().__init__(place, causal_model, settings)
 
     def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
         """See `AnswerSource.answers`. A request that exceeds the model or memory has no answer."""

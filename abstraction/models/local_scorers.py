@@ -16,6 +16,7 @@ from abstraction.errors import ModelError
 from abstraction.models.local_weights import LocalWeights, causal_model
 from abstraction.models.spec import LocalEmbeddingSettings, LocalEntailmentSettings, LocalScoreSettings
 from abstraction.models.text_scorers import (
+    CLASSES,
     LEAST,
     Continuation,
     EmbeddedText,
@@ -24,7 +25,6 @@ from abstraction.models.text_scorers import (
     TextPair,
     TokenScores,
     classes_of,
-    entailment_of,
 )
 
 
@@ -121,7 +121,8 @@ class LocalEntailment(LocalClassifier):
     def scores(self, items: Sequence[TextPair], /) -> list[Entailment]:
         """See `TextScorer.scores`; the softmax of the logits."""
         logits = self.logits([(pair.premise, pair.hypothesis) for pair in items])
-        return [entailment_of(row, self.classes) for row in _softmax(logits)]
+        by_class = (dict(zip(self.classes, row, strict=True)) for row in _softmax(logits))
+        return [Entailment(*(row.get(name, 0.0) for name in CLASSES)) for row in by_class]
 
 
 class _Share(LocalClassifier):

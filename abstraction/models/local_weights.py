@@ -18,7 +18,6 @@ from kg.base.packages import install_hint
 LONGEST = 512  # tokens of a text where neither the model nor its tokenizer names a limit
 HUB_WAIT = 5.0  # seconds
 FIRST_BATCH = 16
-ON_PROCESSOR = 16  # texts that are scored together there: more cost padding and bring nothing
 _ON_CARD = 4096
 AGAIN = 16  # batches at the size that fits before a greater one is tried again: one long text is no measure of the rest
 _NO_LIMIT = 1_000_000  # tokenizers without a limit name a far greater number
@@ -30,17 +29,17 @@ R = TypeVar("R")
 class LocalWeights:
     """A checkpoint by folder or by its name on the Hugging Face hub. The weights are read at the first use."""
 
+    # How far a batch grows there, which is out of memory without a word; more texts cost padding and bring nothing.
+    on_processor = 16
+
     def __init__(
         self,
         place: Path | str,
         load: Callable[[LocalWeights], Any],
         settings: LocalSettings | None = None,
-        *,
-        on_processor: int = ON_PROCESSOR,
     ) -> None:
         """`load` brings the model; it is given these weights, of which `options` are what every loader takes.
 
-        `on_processor` is how far a batch grows there, which is out of memory without a word.
         Raises ModelError for a place without a model, a device that is not there, or where a library is missing.
         """
         self.place = str(place)
@@ -56,7 +55,7 @@ class LocalWeights:
             )
         self._size = self.settings.batch or FIRST_BATCH
         self._pause, self._left = AGAIN, 0
-        self._most = _ON_CARD if self.device.startswith("cuda") else on_processor
+        self._most = _ON_CARD if self.device.startswith("cuda") else self.on_processor
 
     def _was_fetched(self) -> bool:
         """Whether what is here of a name must do, for the hub is away. Raises ModelError for a name without a model.

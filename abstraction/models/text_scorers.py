@@ -84,12 +84,6 @@ def classes_of(labels: Sequence[str], *, where: str) -> tuple[Class, ...]:
     return classes
 
 
-def entailment_of(shares: Sequence[float], classes: Sequence[Class]) -> Entailment:
-    """The judgement of probabilities in the order of `classes`; a class that is not there has 0."""
-    by_class = dict(zip(classes, shares, strict=True))
-    return Entailment(*(by_class.get(name, 0.0) for name in CLASSES))
-
-
 # Log-probabilities of a text's tokens, behind a prompt or alone.
 
 

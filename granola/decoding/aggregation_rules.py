@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 
-from granola.decoding.claims import Claim, ClaimTally, decision_for, fineness
+from granola.decoding.claims import Claim, ClaimTally, decision_for, fineness, total_weight
 from granola.decoding.decision import SHOWN, Abstaining, Decision, abstention, list_others, of_responses
 from granola.decoding.response_cleaning import CleanedResponse
 from granola.errors import UsageError
@@ -31,15 +32,14 @@ class DragGraph:
     """Aggregation by ladders.
 
     `support`: the share of the counted responses that must entail the answer, in (0, 1]; 1 is the paper's "consistent
-    with all". `unsaid`: the higher share for an answer that no response states, if it is a kind ("an American
-    politician" from five presidents) or the commonest response is unknown to the graph. A claim that the question
-    already states is never the answer.
+    with all". An answer that no response states needs the share UNSAID, if it is a kind ("an American politician" from
+    five presidents) or the commonest response is unknown to the graph. A claim that the question already states is
+    never the answer.
 
     Raises UsageError for a support outside its range.
     """
 
     support: float = SUPPORT
-    unsaid: float = UNSAID
     abstaining: Abstaining = Abstaining.IGNORE
 
     def __post_init__(self) -> None:
@@ -52,7 +52,7 @@ class DragGraph:
             return abstention(f"{of_responses(tally.abstaining, tally.responses)} abstain")
         of = self.abstaining.counted_responses(responses=tally.responses, abstaining=tally.abstaining)
         least = least_number(self.support, of)
-        least_unsaid = least_number(max(self.support, self.unsaid), of)
+        least_unsaid = least_number(max(self.support, UNSAID), of)
         is_known = is_commonest_known(tally.claims)
         chosen = next(
             (
@@ -82,7 +82,11 @@ class DragGraph:
         else:
             parts = [f"{chosen.name}: {of_responses(chosen.support, of)}"]
         parts += list_others([(claim.name, claim.support) for claim in others], of)
-        parts += _ties(tally.claims)
+        answers = [claim for claim in tally.claims if claim.stated_by]
+        most = max((claim.support for claim in answers), default=0)
+        first = [claim for claim in answers if claim.support == most]
+        if tied := [c for c in first if any(c.supporters.isdisjoint(other.supporters) for other in first)]:
+            parts.append(f"a tie of {' and '.join(claim.name for claim in tied[:2])}")
         if tally.abstaining:
             parts.append(f"{tally.abstaining:.4g} of {tally.responses:.4g} abstain")
         if tally.unlinked:
@@ -116,16 +120,6 @@ def is_uncontested(claim: Claim, claims: Sequence[Claim]) -> bool:
     return not any(supporters.isdisjoint(other.supporters) and other.support >= most for other in claims)
 
 
-def _ties(claims: Sequence[Claim]) -> Iterator[str]:
-    """A note on the best supported answers that exclude each other, if there are several."""
-    answers = [claim for claim in claims if claim.stated_by]
-    most = max((claim.support for claim in answers), default=0)
-    first = [claim for claim in answers if claim.support == most]
-    tied = [c for c in first if any(c.supporters.isdisjoint(other.supporters) for other in first)]
-    if tied:
-        yield f"a tie of {' and '.join(claim.name for claim in tied[:2])}"
-
-
 class Counting(StrEnum):
     """The criterion for equal answers."""
 
@@ -152,10 +146,7 @@ def tally_of_words(responses: Sequence[CleanedResponse], weights: Sequence[float
     for number, response in enumerate(responses):
         if response.abstains is None:
             votes.setdefault(normalise(response.text) or response.text, []).append(number)
-
-    def weight(numbers: Collection[int]) -> float:
-        return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
-
+    weight = partial(total_weight, weights=weights)
     claims = []
     for group in votes.values():
         texts = Counter(responses[number].whole for number in group)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from abstraction.base.tiers import Tier
@@ -90,11 +91,7 @@ def tally(
 
     `weights`: one per response, in order; empty to count each as 1.
     """
-
-    def weight(numbers: Collection[int]) -> float:
-        # Rounding makes sums of weights independent of the order of addition.
-        return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
-
+    weight = partial(total_weight, weights=weights)
     alike: dict[CleanedResponse, list[int]] = {}  # responses with the same content are processed once
     for number, reading in enumerate(readings):
         alike.setdefault(reading.cleaned, []).append(number)
@@ -130,6 +127,12 @@ def tally(
         ),
         repeats_question=repeats_question,
     )
+
+
+def total_weight(numbers: Collection[int], weights: Sequence[float]) -> float:
+    """The sum of the weights of responses; their number without weights."""
+    # Rounding makes sums of weights independent of the order of addition.
+    return round(sum(weights[number] for number in numbers), 9) if weights else len(numbers)
 
 
 def decision_for(claim: Claim, tally: ClaimTally, *, votes: float, of: float, explanation: str) -> Decision:

@@ -139,7 +139,13 @@ class ResponseReader:
         question.
         """
         reading = self._reading_by_plan(response, row, context)
-        repeats = self._repeats(reading, row)
+        tier = reading.levels[0].tiers[0]
+        # It is read as a part of the question although it has more text.
+        repeats = reading.name != response.whole and (
+            (tier.qid is not None and tier.qid == row.subject_qid)
+            or is_in_question(reading.name, row.question)
+            or follows_from_question(reading.name, row.question, self._language)
+        )
         if not repeats and (name is None or name == response.whole or reading.linked or len(reading.levels) > 1):
             return reading
         if name is None or name == response.whole:
@@ -147,17 +153,6 @@ class ResponseReader:
             return ReadResponse(cleaned=response, name=response.whole, levels=(alone,))
         short = self._reading_by_plan(replace(response, text=name, whole=name), row, context)
         return replace(short, cleaned=response, shared=True)
-
-    def _repeats(self, reading: ReadResponse, row: SampleRow) -> bool:
-        """Whether a response is read as a part of the question although it has more text."""
-        tier = reading.levels[0].tiers[0]
-        is_subject = tier.qid is not None and tier.qid == row.subject_qid
-        told = (
-            is_subject
-            or is_in_question(reading.name, row.question)
-            or follows_from_question(reading.name, row.question, self._language)
-        )
-        return told and reading.name != reading.cleaned.whole
 
     def _reading_by_plan(self, response: CleanedResponse, row: SampleRow, context: AnswerContext) -> ReadResponse:
         plan = self._reading_plan(response, context)
