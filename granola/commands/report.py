@@ -180,7 +180,8 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
             systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
             if self.colour is not None:
                 # Most unknown names are typing errors.
-                known = sorted({number for file in systems.files for number in file.numeric_fields})
+                every = (said for file in systems.files for said in file.predictions.values())
+                known = sorted({name for said in every for name in said.scores})
                 if self.colour not in known:
                     near = difflib.get_close_matches(self.colour, known, n=1)
                     hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"

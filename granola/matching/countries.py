@@ -18,8 +18,6 @@ _OTHERS: dict[str, list[str]] = _TABLES["others"]
 # The countries whose divisions are listed, in the order of the tables.
 _COUNTRIES = ("United States", "Canada", *_OTHERS)
 
-# The countries whose divisions are listed, in the order of the tables.
-
 # Further names of countries, absent from the table of adjectives.
 _ALSO: dict[str, str] = _TABLES["also"]
 

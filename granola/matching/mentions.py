@@ -524,11 +524,6 @@ class AnswerText:
             for index in indices
         )
 
-    def is_inflected(self, mention: Mention) -> bool:
-        """Whether a name is inflected (Roms Altstadt): then it does not begin a longer name."""
-        written = self.texts[mention.start : mention.end]
-        return bool(function_words(self.code)) and key(mention.name) != written
-
     def is_mentioned(self, start: int, end: int) -> bool:
         """Whether any word of [start, end) belongs to a mention of a tier."""
         return any(self.mention_mask[start:end])

@@ -60,7 +60,7 @@ def forms(name: str) -> tuple[Form, ...]:
     """The other forms of a name, none equal to its own folded words."""
     whole = key(name)
     form_of = {form.folded: form for form in _bracket_forms(name)}
-    for form in (*_part_forms(name), *_university_forms(whole), *_forms_without_addition(name)):
+    for form in (*_part_forms(name), *_shorter_forms(name, whole)):
         form_of.setdefault(form.folded, form)  # the first way to make a form decides how it may be used
     form_of.pop(whole, None)
     return tuple(form_of.values())
@@ -93,16 +93,14 @@ def _part_forms(name: str) -> Iterator[Form]:
         yield Form(key(numbered[1]))
 
 
-def _university_forms(whole: tuple[str, ...]) -> Iterator[Form]:
-    """`Yale` for Yale University, `Oxford` for University of Oxford: only as the whole answer."""
+def _shorter_forms(name: str, whole: tuple[str, ...]) -> Iterator[Form]:
+    """`Yale` for Yale University, `Oxford` for University of Oxford; a name without what a preposition adds, where the
+    rest is specific enough.
+    """
     if len(whole) == 2 and whole[1] == "university":
         yield Form(whole[:1], alone=True)
     if whole[:2] == ("university", "of") and len(whole) > 2:
         yield Form(whole[2:], partial=True, alone=True)
-
-
-def _forms_without_addition(name: str) -> Iterator[Form]:
-    """A name without the addition of a preposition, where the rest is specific enough."""
     cut = _ADDED.search(name)
     if cut is None or any(c.isdigit() for c in name):
         return
@@ -223,10 +221,8 @@ def mentions_by_joining(answer: AnswerText, tier: Tier) -> Mentions:
         at = answer.joined_letters.find(letters, at + 1)
 
 
-LEAST_LETTERS_JOINED, LEAST_CHARACTERS_OF_CODE = (
-    5,
-    4,
-)  # letters from which word boundaries are ignored; LEAST_CHARACTERS_OF_CODE where digits are among them (MP22)
+LEAST_LETTERS_JOINED = 5  # letters from which word boundaries are ignored
+LEAST_CHARACTERS_OF_CODE = 4  # the same where digits are among them (MP22)
 
 
 def mentions_by_country(answer: AnswerText, tier: Tier) -> Mentions:

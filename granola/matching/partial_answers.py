@@ -155,22 +155,16 @@ def _means_another(
     if not answer.question_words.isdisjoint((stated.text, own.text)):
         return False
     adjacent = {answer.texts[place] for place in (index - 1, index + 1) if 0 <= place < len(answer.texts)}
-    is_qualifier = (
-        stated.text in word_lists.QUALIFIERS and stated.text not in named.folds
-    )  # University of South Florida
+    is_qualifier = stated.text in word_lists.QUALIFIERS and stated.text not in named.folds  # South Florida
     is_fixed = (not joint or is_qualifier) and not named.is_person and own.text not in word_lists.LEGAL_FORMS
-    if (
-        own.text in adjacent
-        and is_fixed
-        and stated.text.isalpha()
-        and _is_comparable_new_word(answer, stated, own, named)
-    ):
+    is_comparable = _is_comparable_new_word(answer, stated, own, named)
+    if own.text in adjacent and is_fixed and stated.text.isalpha() and is_comparable:
         return True  # Ohio State University, for Ohio University
     if own.text in answer.word_set:
         return False
     if stated.text in {word.text for word in left[1:2]}:
         return is_fixed  # Ohio University, for Ohio State University
-    if not _is_comparable_new_word(answer, stated, own, named) or not answer.makes_claim(index, index + 1):
+    if not is_comparable or not answer.makes_claim(index, index + 1):
         return False
     if "," in joint:
         place, other = _leading_place([word.text for word in left]), _leading_place(answer.texts[index : index + 3])
@@ -387,8 +381,11 @@ def _covers_enough(answer: AnswerText, level: int, name: str) -> bool:
     if len(key(name)) > 1 and is_known_place(key(name)):
         return False  # Mexico is no part of New Mexico
     word_of, answer_roots = {root(word): word for word in informative_folds(name)}, answer.root_set
-    if any(_is_indispensable(word) and form not in answer_roots for form, word in word_of.items()):
-        return False
+    for form, word in word_of.items():  # a number, a month, a letter or a mark distinguishes answers
+        if form not in answer_roots and (
+            word[0].isdigit() or len(word) == 1 or word in word_lists.MONTHS or word in MARKS
+        ):
+            return False
     asked = {root(word) for word in answer.loose_question_words}
     weights = {form: NUMBER_WEIGHT if word[0].isdigit() else 1 for form, word in word_of.items() if form not in asked}
     stated = [form for form in weights if form in answer_roots]
@@ -423,11 +420,6 @@ def _may_be_partial(answer: AnswerText, name: str, word_of: Mapping[str, str], s
         return False  # "a language" for French language, "the Cup" for FA Cup
     person = whole_person(name)
     return person is None or (root(person.family) in answer.root_set and len(stated) > 1)
-
-
-def _is_indispensable(word: str) -> bool:
-    """Whether a word distinguishes answers and must not be missing: a number, a month, a letter, a mark."""
-    return word[0].isdigit() or len(word) == 1 or word in word_lists.MONTHS or word in MARKS
 
 
 def phrase_tiers(answer: AnswerText) -> Sequence[Tier]:

@@ -235,7 +235,11 @@ def _match_exactly(prediction: str, levels: Names) -> Verdict | None:
 
 def _match_values_or_names(prediction: str, levels: Names, question: str | None, code: str) -> Verdict:
     """The verdict by dates or amounts, where the ladder has such, else by names."""
-    readings, around = _value_readers(question, code), language(code).with_english_around
+    readings: list[tuple[str, _Reader]]
+    readings = [("date", lambda text: dates(text, code)), ("amount", lambda text: amounts(text, code))]
+    if question and _asks(question, language(code).matching["asks_amount"]):
+        readings.reverse()  # where a question asks "how many", 1500 is no year
+    around = language(code).with_english_around
     prediction, question = around(prediction), around(question) if question else question
     for kind, read in readings:
         ladder = claims_of_kind(levels, kind, code)
@@ -285,15 +289,6 @@ def _leaves_names_open(
 
 def _numbers(text: str) -> frozenset[str]:
     return frozenset(word for word in key(text) if word[0].isdigit())
-
-
-def _value_readers(question: str | None, code: str) -> tuple[tuple[str, _Reader], ...]:
-    """Dates before amounts; amounts first where a question asks "how many", since 1500 is then no year."""
-    readings: tuple[tuple[str, _Reader], ...] = (
-        ("date", lambda text: dates(text, code)),
-        ("amount", lambda text: amounts(text, code)),
-    )
-    return readings[::-1] if question and _asks(question, language(code).matching["asks_amount"]) else readings
 
 
 @MATCHING.memoize(1 << 14)
@@ -355,13 +350,12 @@ def _first_mention_by_rule(answer: AnswerText, rule: Rule, limit: int | None, le
         if limit is not None and tier[0] >= limit:
             return None
         for mention, _ in zip(rule.find(answer, tier), left, strict=False):
-            if answer.has_mark_attached(mention.start, mention.end) or answer.is_a_common_noun(
-                mention.name, mention.start
-            ):
+            start, end = mention.start, mention.end
+            if answer.has_mark_attached(start, end) or answer.is_a_common_noun(mention.name, start):
                 continue
             if answer.repeats_other_tiers(mention) or answer.has_another_mark(mention):
                 continue
-            if is_another_person(answer, mention.level, mention.start, mention.end):
+            if is_another_person(answer, mention.level, start, end):
                 continue
             if rule.whole or veto(answer, mention) is None:
                 return _verdict_on_mention(answer, mention, rule.name)

@@ -62,10 +62,18 @@ _CLOCK = re.compile(r"\b(\d{1,2})(?::00)?\s?([ap])\.?m\b\.?", re.IGNORECASE)
 
 
 def tidy(text: str) -> str:
-    """The text with blanks and marks normalised and with words joined that a tokeniser split at apostrophes."""
+    """The text with blanks and marks normalised, signs in place of letters undone (`Ke$ha`), and words joined that a
+    tokeniser split at apostrophes.
+    """
     if "~~" in text:
         text = _STRUCK.sub("", text)
-    text = _join_split_words(without_markup(decode_mojibake(text)))
+    text = without_markup(decode_mojibake(text))
+    if "!" in text or "$" in text:
+        text = _SIGNS.sub(lambda sign: "i" if sign[0] == "!" else "s", text)
+    if "m" in text or "M" in text:
+        text = _CLOCK.sub(r"\1 \2m", text)
+    if " '" in text or " ’" in text or " n't" in text or " n’t" in text:
+        text = _PARTED.sub(lambda parted: "'" if parted[0].strip() else "", text)
     if len(text) <= SHORT and _PARTED_NUMBER.search(text):  # 1, 776 and 3. 97
         text = _PARTED_NUMBER.sub(lambda sign: sign[1] or sign[2], text)
     return text
@@ -74,19 +82,6 @@ def tidy(text: str) -> str:
 _STRUCK = re.compile(r"~~[^~]*+~~")
 SHORT = 40  # characters up to which `3. 97` in an answer is one number and no end of a sentence
 _PARTED_NUMBER = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
-
-
-def _join_split_words(text: str) -> str:
-    """The text with signs in place of letters undone (`Ke$ha`), and with words joined that a tokeniser split at an
-    apostrophe.
-    """
-    if "!" in text or "$" in text:
-        text = _SIGNS.sub(lambda sign: "i" if sign[0] == "!" else "s", text)
-    if "m" in text or "M" in text:
-        text = _CLOCK.sub(r"\1 \2m", text)
-    if " '" in text or " ’" in text or " n't" in text or " n’t" in text:
-        text = _PARTED.sub(lambda parted: "'" if parted[0].strip() else "", text)
-    return text
 
 
 _SUPERSCRIPTS = re.compile("(?:(?<=[^\\d\\s])|(?<=\\b[12]\\d\\d\\d))[⁰¹²³⁴-⁹]+")

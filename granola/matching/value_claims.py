@@ -135,11 +135,7 @@ def compare(
 
 
 def _affirmed_claims(
-    kind: str,
-    claims: Sequence[IntervalClaim],
-    ladder: Ladder,
-    text: str,
-    question: str | None,
+    kind: str, claims: Sequence[IntervalClaim], ladder: Ladder, text: str, question: str | None
 ) -> list[IntervalClaim]:
     """The claims that are not negated nor, for dates, mere bounds ("before 1990"), unless the gold answer has the same
     bound.
@@ -202,9 +198,7 @@ def _place_amount(claim: IntervalClaim, ladder: Ladder) -> tuple[IntervalClaim, 
     if not claim.label:
         return claim, place(claim, ladder)
     by_unit: dict[str, IntervalClaim] = {}  # the claim in each unit of the gold answers
-    placed: dict[
-        str, tuple[IntervalClaim, IntervalPlacing]
-    ] = {}  # by its unit after conversion: few units are of the same dimension
+    placed: dict[str, tuple[IntervalClaim, IntervalPlacing]] = {}  # by its unit after conversion
     for finest in ladder[0]:
         if (in_unit := by_unit.get(finest.label)) is None:
             in_unit = by_unit[finest.label] = convert_claim(claim, finest.label) if finest.label else claim

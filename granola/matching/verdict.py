@@ -75,10 +75,9 @@ class ReplyMatcher(ABC):
         reply = read_reply(prediction)
         if not reply.cuts:
             return self.match_answer(prediction, levels, question)
-        cuts = tuple(cut.rule for cut in reply.cuts)
         if reply.unfinished:
-            return Verdict(level=None, rule=UNFINISHED, abstained=True, answer=reply.answer, cuts=cuts)
-        return replace(self.match_answer(reply.answer, levels, question), answer=reply.answer, cuts=cuts)
+            return Verdict(level=None, rule=UNFINISHED, abstained=True, answer=reply.answer, cuts=reply.cuts)
+        return replace(self.match_answer(reply.answer, levels, question), answer=reply.answer, cuts=reply.cuts)
 
     @abstractmethod
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:

@@ -229,8 +229,10 @@ def begins_a_longer_name(answer: AnswerText, mention: Mention) -> bool:
     if word.text == "of" and mention.name.islower() and right + 1 < len(answer.words):
         return answer.words[right + 1].capital and answer.makes_claim(right + 1, right + 2)
     between = answer.text[last.end : word.start]
-    if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1) or answer.is_inflected(mention):
+    if not word.capital or between.strip("- ") or answer.is_mentioned(right, right + 1):
         return False
+    if function_words(answer.code) and key(mention.name) != answer.texts[mention.start : right]:
+        return False  # an inflected name: Roms Altstadt
     if word.text in _TOWNS and is_known_place(key(mention.name)) and mention.name not in zone_cities():
         return True  # Kansas City, Mexico City: towns, not the state; unlike New York City
     if word.text in _JUNIOR:  # Al Gore Jr.; the elder and the third have their number
@@ -371,7 +373,12 @@ _NAME_WORDS = 4  # capitalised words of a name at most; more are a headline
 
 
 def is_only_nearby(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a mention is only near the place: `near Paris`, `north of Paris`; not `the north of France`."""
+    """Whether a mention is only near the place: `near Paris`, `north of Paris`; not `the north of France`.
+
+    Nearness is ignored in long answers to one level.
+    """
+    if len(answer.levels) == 1 and len(answer.words) > SHORT:
+        return False
     before = [word.text for word in answer.words[max(0, mention.start - 2) : mention.start]]
     if len(before) == 2 and before[0] in word_lists.POINTS and before[1] == "of":
         at = mention.start - 2
@@ -537,43 +544,22 @@ def has_another_adjective(answer: AnswerText, mention: Mention) -> bool:
     )
 
 
-def is_denied(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a mention is negated, or only near the place (`near Paris`); nearness is ignored in long answers to one
-    level.
-    """
-    if is_negated(answer, mention):
-        return True
-    return (len(answer.levels) > 1 or len(answer.words) <= SHORT) and is_only_nearby(answer, mention)
-
-
-def names_another(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a mention is part of the name of something else, or its noun has another adjective."""
-    parts = ends_a_longer_name, begins_a_longer_name, has_another_adjective
-    return any(part(answer, mention) for part in parts)
-
-
-def is_contradicted(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a finer claim or a container next to a mention is not on the ladder."""
-    return (
-        _bracket_names_another_country(answer, mention)
-        or _is_in_another_division(answer, mention)
-        or follows_a_finer_claim(answer, mention)
-        or is_before_another_name(answer, mention)
-    )
-
-
 SHORT = 6  # words up to which every veto applies
 RESTATED, ANOTHER, CONTRADICTED = "restated", "another-name", "contradicted"
 ALWAYS = frozenset({"negated"})
 # Vetoes that human graders ignore in long answers, on the finest level of a ladder.
 LONG = frozenset({"alternatives", ANOTHER})
-VETOES: tuple[tuple[str, Callable[[AnswerText, Mention], bool]], ...] = (
-    ("negated", is_denied),
-    (RESTATED, is_restated),
-    ("alternatives", is_alternative),
-    (ANOTHER, names_another),
-    (CONTRADICTED, is_contradicted),
+VETOES: tuple[tuple[str, tuple[Callable[[AnswerText, Mention], bool], ...]], ...] = (
+    ("negated", (is_negated, is_only_nearby)),
+    (RESTATED, (is_restated,)),
+    ("alternatives", (is_alternative,)),
+    (ANOTHER, (ends_a_longer_name, begins_a_longer_name, has_another_adjective)),
+    (
+        CONTRADICTED,
+        (_bracket_names_another_country, _is_in_another_division, follows_a_finer_claim, is_before_another_name),
+    ),
 )
+"""Each veto with its tests, any of which rejects a mention."""
 
 
 def veto(answer: AnswerText, mention: Mention) -> str | None:
@@ -584,9 +570,8 @@ def veto(answer: AnswerText, mention: Mention) -> str | None:
         short = not any(word.gap or word.text in function_words(answer.code) for word in answer.words)
     if is_part_of_country_name(answer, mention):
         return ANOTHER
-    for name, holds in VETOES:
-        if (name in ALWAYS or coarser or (ladder and name not in LONG) or (short and name != RESTATED)) and holds(
-            answer, mention
-        ):
+    for name, tests in VETOES:
+        applies = name in ALWAYS or coarser or (ladder and name not in LONG) or (short and name != RESTATED)
+        if applies and any(test(answer, mention) for test in tests):
             return name
     return None

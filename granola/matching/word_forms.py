@@ -16,11 +16,7 @@ from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.language_data import Language, folded
 from abstraction.text.language.languages import language
 from granola.matching import word_lists
-from granola.matching.mentions import (
-    AnswerText,
-    Mention,
-    Tier,
-)
+from granola.matching.mentions import AnswerText, Mention, Tier
 from granola.matching.tokens import MATCHING, key, occurrences
 from granola.replies.plain_text import plain
 from kg.base.terms import normalise
@@ -175,7 +171,7 @@ def _base_of_place(name: str, words: Language) -> str:
 
 @MATCHING.memoize(1 << 14)
 def _strip_derivation(stem: str, words: Language) -> str:
-    """A stem without the endings that form adjectives of places in the language."""
+    """A stem without the endings that form adjectives of places in the language, or a name without its kind."""
     for pattern, replacement in words.derived:
         stem = pattern.sub(replacement, stem)
     return stem
@@ -186,7 +182,5 @@ def _short_names(name: str, words: Language) -> tuple[Stems, ...]:
     """The characters of a name without a final word for its kind (カリフォルニア州), in scripts without spaces."""
     if not words.derived or name[:1].isascii() or " " in name:
         return ()
-    short = name
-    for pattern, replacement in words.derived:
-        short = pattern.sub(replacement, short)
+    short = _strip_derivation(name, words)
     return (key(short),) if short != name and len(key(short)) > 1 and len(key(name)) == len(name) else ()

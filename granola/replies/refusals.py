@@ -25,6 +25,7 @@ REPORTS = frozenset({"abstain:not-in-sources", "abstain:not-stated"})
 """Refusals that report on the sources: names after them are from the sources and no answers, except in a guess."""
 _HEDGES = REPORTS | {"abstain:idk", "abstain:no-idea", "abstain:not-sure"}  # after an answer these only express doubt
 SHORT = 12  # characters up to which a text is read as one sentence, whatever its full stops
+_FOLDER = files("granola.replies") / "declining"
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])\s*|\n+")
 _BEFORE, _AFTER = " \"'([<*-¿¡「『", " .!?\"')]>*。！？」』"  # marks around a sentence
 # Titles that look like refusals: "Can't Help Falling in Love" was recorded by ...; Don't Know Why is sung by ...
@@ -84,7 +85,9 @@ def refusal(text: str, code: str = "en") -> Refusal | None:
     if not rule:
         return None
     rest = " ".join(part.strip() for part in offers).strip()
-    return Refusal(rule, rest, guess or _announces_guess(plain(rest), codes))
+    lower = plain(rest)
+    announced = any(wording(code, "guess").match(lower) for code in codes) and not wording("en", "help").match(lower)
+    return Refusal(rule, rest, guess or announced)
 
 
 def refusal_in_any_language(text: str, code: str) -> Refusal | None:
@@ -111,9 +114,19 @@ def abstention(text: str, code: str = "en") -> str | None:
 
 
 def _declining_rule(sentence: str, codes: tuple[str, ...]) -> str | None:
-    """The rule by which a folded sentence declines."""
-    rules = (rule for code in codes if (rule := _rule_of_beginning(sentence, code)))
-    return next(rules, None) or ("abstain:not-in-sources" if _reports_missing_answer(sentence, codes) else None)
+    """The rule by which a folded sentence declines, or reports that sources do not contain the answer."""
+    for code in codes:
+        if rule := _rule_of_beginning(sentence, code):
+            return rule
+    lacking = any(
+        wording(code, "sources", "hint").search(sentence)
+        and (
+            wording(code, "sources", "anywhere").search(sentence)
+            or wording(code, "sources", "passages").match(sentence)
+        )
+        for code in codes
+    )
+    return "abstain:not-in-sources" if lacking else None
 
 
 def _rule_of_beginning(sentence: str, code: str) -> str | None:
@@ -140,18 +153,6 @@ def _any_beginning(code: str) -> re.Pattern[str]:
     return re.compile(_beginnings(code))
 
 
-def _reports_missing_answer(sentence: str, codes: tuple[str, ...]) -> bool:
-    """Whether a folded sentence reports that sources do not contain the answer."""
-    return any(
-        wording(code, "sources", "hint").search(sentence)
-        and (
-            wording(code, "sources", "anywhere").search(sentence)
-            or wording(code, "sources", "passages").match(sentence)
-        )
-        for code in codes
-    )
-
-
 def _guess_start(sentence: str, codes: tuple[str, ...]) -> int | None:
     """The index at which a folded sentence that declines goes on to a guess; None where it does not, or offers help
     instead.
@@ -167,12 +168,6 @@ def _guess_marker(text: str, start: int, codes: tuple[str, ...]) -> re.Match[str
     """The first words from `start` on that announce a guess, in any of the languages."""
     matches = [found for code in codes if (found := wording(code, "guess").search(text, start))]
     return min(matches, key=lambda found: (found.start(), -found.end()), default=None)
-
-
-def _announces_guess(text: str, codes: tuple[str, ...]) -> bool:
-    """Whether a text begins by announcing a guess, and does not offer help instead."""
-    announced = any(wording(code, "guess").match(text) for code in codes)
-    return announced and not wording("en", "help").match(text)
 
 
 def _courtesies_end(sentence: str, code: str) -> int:
@@ -193,7 +188,7 @@ def _may_decline() -> re.Pattern[str]:
 @cache
 def languages() -> tuple[str, ...]:
     """The codes of the languages that have a file, in order."""
-    return tuple(sorted(file.name.removesuffix(".json") for file in _folder().iterdir() if file.name.endswith(".json")))
+    return tuple(sorted(file.name.removesuffix(".json") for file in _FOLDER.iterdir() if file.name.endswith(".json")))
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
@@ -203,13 +198,9 @@ def _codes(code: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((next(own, "en"), "en")))
 
 
-def _folder() -> Any:
-    return files("granola.replies") / "declining"
-
-
 @lru_cache(maxsize=256)  # codes may come from outside
 def _data(code: str) -> dict[str, Any]:
-    data: dict[str, Any] = orjson.loads((_folder() / f"{code}.json").read_bytes())
+    data: dict[str, Any] = orjson.loads((_FOLDER / f"{code}.json").read_bytes())
     return data
 
 

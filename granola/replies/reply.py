@@ -1,7 +1,7 @@
 """Model output reduced to the answer that is judged. The wording of the answer is kept; everything else is cut.
 
 Raw output contains more than an answer: thoughts, the tokens of a chat template, further questions that a base model
-invents, labels, code fences, boxes, JSON. Each is cut by a rule with a name; a reply lists what each rule cut.
+invents, labels, code fences, boxes, JSON. Each is cut by a rule with a name; a reply lists the rules that cut.
 """
 
 from __future__ import annotations
@@ -22,23 +22,15 @@ EMPTY = "abstain:empty"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Cut:
-    """A cut by a rule: the rule's name, and the number of characters."""
-
-    rule: str
-    characters: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ModelReply:
-    """One output: `raw` as received, `answer` as judged, the `cuts` between them in order.
+    """One output: `raw` as received, `answer` as judged, the rules that made the `cuts` between them in order.
 
     `unfinished` where the output ends within a thought: then there is no answer.
     """
 
     raw: str
     answer: str
-    cuts: tuple[Cut, ...] = ()
+    cuts: tuple[str, ...] = ()
     unfinished: bool = False
 
     def abstention(self, language: str = "en") -> str | None:
@@ -61,11 +53,11 @@ def read_reply(raw: str) -> ModelReply:
     cuts = []
     text, unfinished = without_thoughts(raw)
     if text != raw:
-        cuts.append(Cut(rule="thought", characters=len(raw) - len(text)))
+        cuts.append("thought")
     for name, rule in RULES:
         kept = rule(text)
         if kept != text and kept.strip():  # a rule that leaves nothing has misread the text
-            cuts.append(Cut(rule=name, characters=len(text) - len(kept)))
+            cuts.append(name)
             text = kept
     answer = text.strip() if cuts else raw
     return ModelReply(raw=raw, answer=answer, cuts=tuple(cuts), unfinished=unfinished and not answer)

@@ -150,16 +150,15 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
     label_of = {row.id: NONE for row in rows}
     for bin_ in range(bins):
         part = there[bin_ * len(there) // bins : (bin_ + 1) * len(there) // bins]
-        ends = dict.fromkeys(map(label_number, (part[0][0], part[-1][0])))
+        # at most four significant digits of a fraction: 0.1235
+        ends = dict.fromkeys(
+            f"{end:,.0f}" if float(end).is_integer() and abs(end) < 1e15 else f"{end:,.4g}"
+            for end in (part[0][0], part[-1][0])
+        )
         label = f"{bin_ + 1}: {'–'.join(ends)}"
         for _, _, index in part:
             label_of[rows[index].id] = label
     return label_of
-
-
-def label_number(value: float) -> str:
-    """A number as text for a label, 1,234,567 or 0.1235: at most four significant digits for a fraction."""
-    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:,.4g}"
 
 
 def group_scores(

@@ -79,10 +79,7 @@ class Coverage:
         """(relation, counts) sorted by property number; rows without a relation last."""
         return sorted(
             self.by_relation.items(),
-            key=lambda item: (
-                item[0] == NO_RELATION,
-                entity_number(item[0]) if item[0] != NO_RELATION else 0,
-            ),
+            key=lambda item: (item[0] == NO_RELATION, entity_number(item[0]) if item[0] != NO_RELATION else 0),
         )
 
     def to_json(self) -> dict[str, Any]:

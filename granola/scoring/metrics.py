@@ -136,11 +136,6 @@ def usual_standard(matcher: str) -> Standard:
     return "gold" if matcher in ("f1", "f1-published") else "aliases"
 
 
-def other_standard(standard: Standard) -> Standard:
-    """The other of the two standards."""
-    return "gold" if standard == "aliases" else "aliases"
-
-
 def metrics(lambda_: float = LAMBDA, standard: Standard = "aliases") -> tuple[Metric, ...]:
     """Every metric in display order.
 

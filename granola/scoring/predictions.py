@@ -82,11 +82,6 @@ class PredictionFile:
         """The number of lines read, kept and rejected together."""
         return len(self.predictions) + len(self.rejected)
 
-    @property
-    def numeric_fields(self) -> list[str]:
-        """The names of numeric fields that predictions have besides their confidence, sorted."""
-        return sorted({name for prediction in self.predictions.values() for name in prediction.scores})
-
 
 @dataclass(frozen=True, slots=True)
 class QuestionIds:

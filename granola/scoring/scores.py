@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -35,7 +35,6 @@ from granola.scoring.metrics import (
     Standard,
     informativeness_weight,
     metrics,
-    other_standard,
     usual_standard,
 )
 from granola.scoring.predictions import Prediction, PredictionFile
@@ -302,18 +301,15 @@ def _other_names(
     aliases = [name for name in row.levels[0].names() if name not in row.answers]
     if not aliases or (isinstance(matcher, F1Matcher) and squad.best_f1(prediction.text, aliases) <= matcher.tau):
         return None  # the verdicts on the other levels are known
-    return names_of(row, other_standard(standard))
+    return names_of(row, "gold" if standard == "aliases" else "aliases")
 
 
-def _most_bits(level: Level) -> float | None:
-    """The most bits of a tier of the level, to three decimals as in files, so that rows in memory have equal scores
+def _most_bits(levels: Sequence[Level], field: Literal["bits", "bits_asked"]) -> list[float | None]:
+    """The most bits of a tier of each level, to three decimals as in files, so that rows in memory have equal scores
     and signature.
     """
-    return max([round(tier.bits, 3) for tier in level.tiers if tier.bits is not None], default=None)
-
-
-def _most_bits_given_question(level: Level) -> float | None:
-    return max([round(tier.bits_asked, 3) for tier in level.tiers if tier.bits_asked is not None], default=None)
+    bits_of = ([getattr(tier, field) for tier in level.tiers] for level in levels)
+    return [max([round(bits, 3) for bits in of if bits is not None], default=None) for of in bits_of]
 
 
 def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
@@ -328,9 +324,10 @@ def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | Non
         bits, share = level_bits(levels, 1)
         return (None, None) if bits is None else (0.0, None if share is None else 0.0)
     # Conditional and unconditional bits are never compared with each other.
-    is_conditional = all(_most_bits_given_question(level) is not None for level in levels)
-    of = _most_bits_given_question if is_conditional else _most_bits
-    bits, finest_bits = of(levels[number - 1]), of(levels[0])
+    of_levels = _most_bits(levels, "bits_asked")
+    if None in of_levels:
+        of_levels = _most_bits(levels, "bits")
+    bits, finest_bits = of_levels[number - 1], of_levels[0]
     if bits is None or finest_bits is None or bits > finest_bits:
         return None, None
     return bits, bits / finest_bits if finest_bits else None
@@ -460,10 +457,10 @@ class _SignatureCounts:
 
 def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
     """The fields of a row that can change a score, as a line of JSON; independent of file, format and caller."""
-    bits = [None if (most := _most_bits(level)) is None else float(most) for level in row.levels]
+    bits = [None if most is None else float(most) for most in _most_bits(row.levels, "bits")]
     content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
     # Appended only where present, so that files without them keep their signature.
-    asked = [_most_bits_given_question(level) for level in row.levels]
+    asked = _most_bits(row.levels, "bits_asked")
     if any(bits_asked is not None for bits_asked in asked):
         content.append([None if bits_asked is None else float(bits_asked) for bits_asked in asked])
     try:

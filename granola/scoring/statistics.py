@@ -131,8 +131,8 @@ def divide_or_nan(sums: NDArray[np.float64], numbers: NDArray[np.float64]) -> ND
     return result
 
 
-def percentile_interval(values: Sequence[float] | NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
-    """The central `confidence` interval of resampled scores, ends interpolated; NaN scores are left out."""
+def percentile_interval(values: Sequence[float] | NDArray[np.float64]) -> Interval:
+    """The central 95 % interval of resampled scores, ends interpolated; NaN scores are left out."""
     import numpy as np
 
     there = np.asarray(values, dtype=np.float64)
@@ -140,7 +140,7 @@ def percentile_interval(values: Sequence[float] | NDArray[np.float64], confidenc
     if not there.size:
         return Interval(low=math.nan, high=math.nan)
     # The same probability beyond both ends.
-    tail = (1.0 - confidence) / 2.0
+    tail = (1.0 - CONFIDENCE) / 2.0
     low, high = np.quantile(there, (tail, 1.0 - tail))
     return Interval(low=float(low), high=float(high))
 

@@ -57,10 +57,6 @@ class ItemF1:
         """F1 with the gold answer."""
         return self.levels[0]
 
-    def with_level(self, level: int | None) -> float:
-        """F1 with level `level` from 1; for None the best F1 with any level."""
-        return max(self.levels) if level is None else self.levels[level - 1]
-
 
 def item_f1(
     rows: Sequence[TieredRow], predictions: Mapping[str, Prediction], standard: Standard = "aliases"

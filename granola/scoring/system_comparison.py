@@ -128,9 +128,7 @@ class ComparedSystems:
             },
             "risk_coverage_area": {system: curve.area for system, curve in self.curves.items()},
             "risk_coverage": {system: curve.to_json() for system, curve in self.curves.items()},
-            "lambda_sweep": {
-                report.system: lambda_sweep(report) for report in systems.reports
-            },
+            "lambda_sweep": {report.system: lambda_sweep(report) for report in systems.reports},
             "tau_sweep": thresholds,
         }
 
@@ -207,11 +205,10 @@ def check_metrics(names: Sequence[str]) -> None:
         Metric(name=name)
 
 
-def permutations_needed(systems: int, level: float = 0.05) -> int:
-    """The least number of permutations with which p, corrected over all pairs of so many systems, can fall below
-    `level`.
+def permutations_needed(systems: int) -> int:
+    """The least number of permutations with which p, corrected over all pairs of so many systems, can fall below 0.05.
     """
-    return math.ceil(math.comb(systems, 2) / level)
+    return 20 * math.comb(systems, 2)
 
 
 def compare(
@@ -272,6 +269,8 @@ def paired_difference(
         for some in resamples_per_chunk(len(numbers), resamples if counts else 0)
     ]
     drawn = np.concatenate(parts) if parts else np.empty(0)
+    there = drawn[~np.isnan(drawn)]
+    spread = float(np.std(there, ddof=1)) if there.size > 1 else 0.0
     p = _permutation_p_value(adds, numbers, real, resamples=resamples, random=generator(stream, "permutation"))
     if turned:
         real, drawn = 0.0 - real, 0.0 - drawn
@@ -283,7 +282,7 @@ def paired_difference(
         interval=percentile_interval(drawn),
         p=p,
         n=sum(numbers),
-        detectable=_detectable_difference(drawn),
+        detectable=POWER * spread if spread > 0 else math.nan,
     )
 
 
@@ -327,14 +326,3 @@ def _permutation_p_value(
         drawn = difference(np.concatenate([numbers - swapped, swapped], axis=1))
         reached += int((np.abs(drawn) >= abs(real) - 1e-12).sum())  # NaN is not greater
     return reached / (resamples + 1)
-
-
-def _detectable_difference(drawn: NDArray[np.float64]) -> float:
-    """The difference that is detected with 80 % power, from the spread of the resampled differences."""
-    import numpy as np
-
-    there = drawn[~np.isnan(drawn)]
-    if there.size < 2:
-        return math.nan
-    spread = float(np.std(there, ddof=1))
-    return POWER * spread if spread > 0 else math.nan

@@ -8,7 +8,7 @@ from granola.replies import read_reply, read_verdict
 def test_a_thought_is_no_answer() -> None:
     reply = read_reply("<think>Lyon? No.</think>**Answer:** Paris\n\nQ: Where did she die?\nA: Lyon")
     assert reply.answer == "Paris"
-    assert [cut.rule for cut in reply.cuts] == ["thought", "next-question", "final-answer"]
+    assert list(reply.cuts) == ["thought", "next-question", "final-answer"]
 
 
 def test_a_judge_may_write_more_than_its_word() -> None:
