@@ -18,10 +18,10 @@ from abstraction.linking.gazetteer import COUNTRY, FIRST_DIVISION, SETTLEMENTS, 
 from abstraction.linking.link_features import phrase_in
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import indefinite
-from kg.base.model import Statement, TimeValue
+from kg.base.model import EntityValue, Statement, TimeValue
 from kg.base.terms import normalise
 from kg.graph.graph import Graph
-from kg.graph.ranks import APPLIES_TO_PART, CONTINENT, time_key, valid_at
+from kg.graph.ranks import APPLIES_TO_PART, CONTINENT, has_ended, time_key, valid_at
 
 Step = tuple[Place, ...]
 # "South Island of New Zealand": the part, then the whole.
@@ -261,8 +261,8 @@ def dependency(case: LadderCase, key: str) -> list[Proposal]:
 
 # The continent of a place: the coarsest tier for a where-question, only where the whole place lies on it.
 #
-# A place has the continent of its state unless there is evidence against it: its own P30, an overseas territory in
-# between, or another part of the world in its description.
+# A place has the continent of its state unless there is evidence against it: its own P30, a P30 value of the state
+# that applies to this part, an overseas territory in between, or another part of the world in its description.
 # For states on two continents only the P30 of the place itself counts.
 
 CONTINENT_CLASS = "Q5107"
@@ -305,11 +305,23 @@ def stated_continent(graph: Graph, place: str) -> Statement | None:
     return whole[0] if all(_lies_on(name, whole[0].target or "") for name in named_parts) else None
 
 
-def lies_elsewhere(graph: Graph, place: str, continent: str) -> bool:
-    """Whether there is evidence that a place is not on the continent of what contains it."""
+def continent_of_part(graph: Graph, place: str, holder: str) -> Statement | None:
+    """The P30 statement of `holder` that applies to the part `place`: Oceania for Hawaii."""
+    for statement in graph.statements(holder, CONTINENT):
+        parts = {s.value.id for s in statement.qualifier(APPLIES_TO_PART) if isinstance(s.value, EntityValue)}
+        if place in parts and statement.rank != "deprecated" and statement.target and not has_ended(statement):
+            return statement
+    return None
+
+
+def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> bool:
+    """Whether there is evidence that `place`, within `holder`, is not on the continent of `holder`."""
     continents = {s.target for s in graph.current(place, CONTINENT) if s.target}
     if continents:
         return continent not in continents
+    own = continent_of_part(graph, place, holder)
+    if own is not None:
+        return own.target != continent
     if any(_ELSEWHERE.search(graph.label(kind) or "") for kind in graph.classes(place)):
         return True
     return not all(_lies_on(name, continent) for name in _parts_of_world(graph, place))

@@ -19,6 +19,7 @@ from abstraction.ladders.containers import (
     Containers,
     combined_place,
     continent_of,
+    continent_of_part,
     dependency,
     described_chain,
     lies_elsewhere,
@@ -74,7 +75,7 @@ class Climb:
                     self._add_region_and_continent(ANSWER)
                     continue
                 whole = stated_continent(self.graph, state)
-                if whole is None or not lies_elsewhere(self.graph, self.case.answer, whole.target or ""):
+                if whole is None or not lies_elsewhere(self.graph, self.case.answer, state, whole.target or ""):
                     self._add_region_and_continent(state)
         elif self.case.relation.asks == "place":
             self._add_continent()
@@ -276,11 +277,15 @@ class Climb:
         """The one continent of each place, by key, unless a place in it is known to lie elsewhere."""
         stated: dict[str, Statement] = {}
         for key, qid in chain.items():
+            for inner, place in chain.items():
+                own = continent_of_part(self.graph, place, qid) if key in ups[inner] else None
+                if own is not None and not self.graph.targets(place, CONTINENT):
+                    stated[inner] = own
             statement = stated_continent(self.graph, qid)
             if statement is not None:
                 target = statement.target or ""
                 finer = [chain[inner] for inner in chain if inner != key and key in ups[inner]]
-                if not any(lies_elsewhere(self.graph, inner, target) for inner in finer):
+                if not any(lies_elsewhere(self.graph, inner, qid, target) for inner in finer):
                     stated[key] = statement
         return stated
 
