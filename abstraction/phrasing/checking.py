@@ -106,7 +106,7 @@ class LadderCheck:
         }
         taken: set[str] = set()
         beyond: Sequence[Level] = [
-            Level(tiers=tuple(self._tier(draft, graph, taken, call) for draft in rung.texts)) for rung in rungs
+            Level(tiers=tuple(self._tier_of_draft(draft, graph, taken, call) for draft in rung.texts)) for rung in rungs
         ]
         decisions = []
         for draft in sorted(drafts, key=lambda draft: draft.line):
@@ -209,7 +209,7 @@ class LadderCheck:
             beside = rung
         return beside
 
-    def _tier(self, draft: _Draft, graph: Mapping[str, Tier], taken: set[str], call: str) -> Tier:
+    def _tier_of_draft(self, draft: _Draft, graph: Mapping[str, Tier], taken: set[str], call: str) -> Tier:
         written = Evidence(kind="model", call=call, check=f"{draft.finding}: {draft.why}")
         of_graph = graph.get(bare(draft.text))
         if of_graph is not None and of_graph.text not in taken:

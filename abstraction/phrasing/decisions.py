@@ -91,7 +91,7 @@ def with_note(
     return replace(row, extra={**row.extra, NOTE: note})
 
 
-def _note(row: TieredRow) -> Mapping[str, Any]:
+def _phrasing_note(row: TieredRow) -> Mapping[str, Any]:
     """The row's note; empty where it has none."""
     note = row.extra.get(NOTE)
     return note if isinstance(note, Mapping) else {}
@@ -99,7 +99,7 @@ def _note(row: TieredRow) -> Mapping[str, Any]:
 
 def log_lines(row: TieredRow) -> Iterator[dict[str, Any]]:
     """The lines of the phrasing log for a row: one per text of the model, and one where the fallback is used."""
-    note = _note(row)
+    note = _phrasing_note(row)
     about = {"row": row.id, "call": (note.get("calls") or [None])[-1], "calls": len(note.get("calls") or ())}
     for decision in note.get(_TIERS) or ():
         yield {**about, **decision}
@@ -109,7 +109,7 @@ def log_lines(row: TieredRow) -> Iterator[dict[str, Any]]:
 
 def without_decisions(row: TieredRow) -> TieredRow:
     """The row as it is written out: its note without the decisions, which the log contains."""
-    note = _note(row)
+    note = _phrasing_note(row)
     if not note:
         return row
     return replace(row, extra={**row.extra, NOTE: {k: v for k, v in note.items() if k not in (_TIERS, "why")}})
@@ -127,7 +127,7 @@ class DecisionCounts:
 
     def add(self, row: TieredRow) -> None:
         """Count a row with its whole note; a row without a note is ignored."""
-        note = _note(row)
+        note = _phrasing_note(row)
         if not note:
             return
         calls = len(note.get("calls") or ())

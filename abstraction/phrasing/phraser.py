@@ -227,12 +227,12 @@ class ModelPhraser:
         `on_reject`; without it the error is raised. Raises ModelError where all further requests would fail.
         """
 
-        def read(row: TieredRow, text: str) -> list[str]:
+        def read_reply(row: TieredRow, text: str) -> list[str]:
             """The reply, whose first line may be the answer: a gold answer, all as the prompt joins them, an alias."""
             names = {*row.answers, "; ".join(row.answers), *row.levels[0].names()}
             return read_ladder(text, names, answer_first=self.mode == "paper")
 
-        asking = RequestForm(model=self.model, ask=self._request, read=read, again=self._prompts[AGAIN.name])
+        asking = RequestForm(model=self.model, ask=self._request, read=read_reply, again=self._prompts[AGAIN.name])
         for row, outcome in asking.run(rows):
             phrased = attempt("phrasing", self._phrase_row, row, outcome) if outcome.fault is None else outcome.fault
             if not isinstance(phrased, Fault):

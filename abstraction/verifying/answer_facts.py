@@ -128,7 +128,7 @@ class AnswerFactsReader:
         return AnswerFacts(
             row=row, asked=asked, answers=answers, names=tuple(dict.fromkeys(names)), gold=row.answers[0],
             description=description, above=above, kinds=kinds, nations=nations,
-            words=self._words(our_row, known, description, above, nations),
+            words=self._words_describing_answer(our_row, known, description, above, nations),
             certain=self._is_certain(row, our_row, known, above),
             person=not kinds.isdisjoint(_PERSONS) or (not kinds and asked.asks in PEOPLE),
             place=not PLACES.isdisjoint(kinds) or asked.asks in PLACES,
@@ -148,12 +148,12 @@ class AnswerFactsReader:
             return True
         if any(link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in our_row.links):
             return True
-        if any(self.is_state(i) or self.is_division(i) for i in known):
+        if any(self.is_present_state(i) or self.is_division(i) for i in known):
             return True
         asked = all_words(row.question)
         return any(occurs_in(all_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
 
-    def _words(
+    def _words_describing_answer(
         self, our_row: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]
     ) -> frozenset[str]:
         """The words that describe the answer: from its description, its classes, its ladder and its containers."""
@@ -214,7 +214,7 @@ class AnswerFactsReader:
         return Above(
             ids=ids,
             names=frozenset(names),
-            states=frozenset(filter(self.is_state, strict)),
+            states=frozenset(filter(self.is_present_state, strict)),
             divisions=frozenset(filter(self.is_division, strict)),
             continents=frozenset(filter(self._is_continent, ids)),
         )
@@ -224,7 +224,7 @@ class AnswerFactsReader:
         if self._is_continent(qid):
             return []
         # Above a state only its continent: unions and alliances do not contain it.
-        if not first and self.is_state(qid):
+        if not first and self.is_present_state(qid):
             return list(self.graph.targets(qid, "P30"))
         upward = [i for prop in (FIRST_STEP if first else FURTHER_STEPS) for i in self.graph.targets(qid, prop)]
         # A part of the world may span several states.
@@ -238,7 +238,7 @@ class AnswerFactsReader:
     def _is_continent(self, qid: str) -> bool:
         return CONTINENT in self.graph.classes(qid)
 
-    def is_state(self, qid: str) -> bool:
+    def is_present_state(self, qid: str) -> bool:
         """Whether the entity is a sovereign state that exists today."""
         return not STATE.isdisjoint(self.graph.classes(qid)) and not self.graph.is_historical(qid)
 

@@ -26,7 +26,7 @@ from abstraction.text.language.comparable_words import (
     all_words,
     bare,
     content,
-    denies_location,
+    denies_location_before,
     occurs_in,
     proper_names,
     taken_back_by,
@@ -82,7 +82,7 @@ class _Reached:
     ids: set[str]
     used: dict[ReplayedStep, None] = field(default_factory=dict)  # in the order in which they are followed
 
-    def holds(self, qid: str) -> bool:
+    def is_known_or_reached(self, qid: str) -> bool:
         """Whether an entity is known or reached."""
         return qid in self.ids or qid in self.known
 
@@ -192,13 +192,13 @@ class EntailmentChecker:
         if len(facts.answers) > 1 and not any(answer.qid for answer in facts.row.levels[0].tiers):
             # The answer has several candidates, and the tier has to follow from each by itself.
             for answer in facts.answers:
-                reached = self._follow(replayed, {answer}, ends)
+                reached = self._follow_steps(replayed, {answer}, ends)
                 if reached.used:
                     findings += self._conclusion_flaws(tier, reached, facts.asked)
                 else:
                     findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"no step starts at {answer}"))
             return findings
-        reached = self._follow(replayed, known, ends)
+        reached = self._follow_steps(replayed, known, ends)
         lost = [step for step in dict.fromkeys(replayed) if step not in reached.used]
         details = [f"{s.subject} {s.property or 'description'} {s.target or s.words}" for s in lost]
         findings += [Finding(flaw=Flaw.DISCONNECTED, detail=detail) for detail in details]
@@ -206,10 +206,10 @@ class EntailmentChecker:
             return [*findings, Finding(flaw=Flaw.DISCONNECTED, detail="no step starts at the answer")]
         return [*findings, *self._conclusion_flaws(tier, reached, facts.asked)]
 
-    def _follow(self, steps: Sequence[ReplayedStep], known: Set[str], ends: Set[str]) -> _Reached:
+    def _follow_steps(self, steps: Sequence[ReplayedStep], known: Set[str], ends: Set[str]) -> _Reached:
         """The steps that can be followed one after the other from known entities, and from the tier's own entity."""
         reached = _Reached(known=known, ids=set(ends))
-        fresh = [step for step in steps if reached.holds(step.subject)]
+        fresh = [step for step in steps if reached.is_known_or_reached(step.subject)]
         while fresh:
             for step in fresh:
                 reached.used[step] = None
@@ -229,7 +229,7 @@ class EntailmentChecker:
             return step.target == qid or (bool(label) and any(f" {name}".endswith(f" {label}") for name in names))
         # The words of the step, and the names around them: "county" of "county in Alabama, United States".
         texts = dict.fromkeys((step.words, *proper_names(step.description))) if step.description else ()
-        return any(self._names_entity(text, qid) for text in texts)
+        return any(self._refers_to_entity(text, qid) for text in texts)
 
     def _conclusion_flaws(self, tier: Tier, reached: _Reached, asked: str) -> Iterator[Finding]:
         """The flaws of the tier as the conclusion of its steps, at least one of which was followed."""
@@ -245,7 +245,7 @@ class EntailmentChecker:
         last = [
             s
             for s in reached.used
-            if s.target == qid or (s.description and s.subject != qid and self._names_entity(s.words, qid))
+            if s.target == qid or (s.description and s.subject != qid and self._refers_to_entity(s.words, qid))
         ]
         if not last:
             path = " › ".join(s.target or s.words for s in reached.used)
@@ -309,7 +309,8 @@ class EntailmentChecker:
             is_stated = any(content(step.words) <= words_of_target for words_of_target in stated)
             if taken_back and taken_back not in written and not is_stated:
                 yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")
-            if ((shared and says_in) or tier.text[:1].isupper()) and denies_location(step.description, step.start):
+            is_place_name = (shared and says_in) or tier.text[:1].isupper()
+            if is_place_name and denies_location_before(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
 
     def _words_of_described_entities(self, steps: Iterable[ReplayedStep]) -> set[str]:
@@ -341,7 +342,7 @@ class EntailmentChecker:
         label, comma, around = name.rpartition(", ")  # "Cambridge, Massachusetts"
         return bool(comma) and bare(label) in names and normalise(around) in self._gazetteer.above(qid)
 
-    def _names_entity(self, words: str, qid: str) -> bool:
+    def _refers_to_entity(self, words: str, qid: str) -> bool:
         """Whether words of a description name the entity: a name of it, with only common nouns around it."""
         if self._is_name(words, qid):
             return True
@@ -385,7 +386,7 @@ def _step_flaws(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[F
         yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.subject} {step.property} {step.target}")
     elif step.property is not None and classing and step.property not in CLASSING:
         yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.property} beside a class")
-    elif step.description and not classing and denies_location(step.description, step.start):
+    elif step.description and not classing and denies_location_before(step.description, step.start):
         yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
     taken_back = taken_back_by(step.description, step.start)
     if taken_back and taken_back not in PAST and last:

@@ -10,7 +10,7 @@ from itertools import product
 
 from abstraction.base.tiers import Tier
 from abstraction.linking.gazetteer import PLACES, WORLD
-from abstraction.text.language.comparable_words import bare, content, denies_location
+from abstraction.text.language.comparable_words import bare, content, denies_location_before
 from abstraction.verifying.answer_facts import CONTINENT, AnswerFacts, AnswerFactsReader
 from abstraction.verifying.verdicts import A_PERSON, ANOTHER_ANSWER, MEMBER, TierVerdict, VerdictKind
 
@@ -43,18 +43,18 @@ class PlaceRelation:
             before, after = facts.description[: match.start()], facts.description[match.end() :]
             opened = re.search(r"(?:\b(?:in|of|within|by|at|on|the)\s+|,\s*|\band\s+)$", before)
             closed = re.match(r"$|[,;.)]|\s+(?:and|in|of|on)\b|\s*\(", after)
-            if opened and closed and not denies_location(facts.description, match.start()):
+            if opened and closed and not denies_location_before(facts.description, match.start()):
                 return True
         return False
 
     def order_verdict(self, facts: AnswerFacts, meant: frozenset[str]) -> tuple[VerdictKind, str]:
         """The verdict on entities above the answer, compared with the good tiers before this one."""
-        before = [ids for _, ids in facts.good if ids and not _is_text(ids)]
+        before = [ids for _, ids in facts.good if ids and not _is_known_from_text_only(ids)]
         if len(facts.answers) > 1:  # only names under a shared answer
             over = [above for a in facts.answers if meant & (above := self._ids_above(facts, a))]
             before = [ids for ids in before if any(ids & above for above in over)]
         # A name from a description has no place in the graph to compare.
-        if not before or _is_text(meant):
+        if not before or _is_known_from_text_only(meant):
             return VerdictKind.ENTAILED, "lies above the answer"
         finer = [i for ids in before for i in ids]
         if not meant.isdisjoint(finer):
@@ -83,17 +83,17 @@ class PlaceRelation:
         if not facts.place or not facts.answers:
             return None
         places = [i for i in linked if not PLACES.isdisjoint(self.maker.classes(i)) and not self.graph.is_historical(i)]
-        reasons = [reason for i in places if (reason := self._place_conflict(facts, i)) is not None]
+        reasons = [reason for i in places if (reason := self._reason_not_inside(facts, i)) is not None]
         return reasons[0] if places and len(reasons) == len(places) else None
 
-    def _place_conflict(self, facts: AnswerFacts, place: str) -> str | None:
+    def _reason_not_inside(self, facts: AnswerFacts, place: str) -> str | None:
         """The reason why a place cannot contain the answer, or None."""
         above = facts.above
         label = self.graph.label(place) or ""
         is_continent = CONTINENT in self.graph.classes(place)
         if WORLD.search(label) and not is_continent:
             return None  # the Caribbean spans states: no conflict can be shown
-        if self.facts_reader.is_state(place):
+        if self.facts_reader.is_present_state(place):
             return self._answer_lies_in(above.states)
         if label and is_continent:
             return self._answer_lies_in(above.continents)
@@ -151,6 +151,6 @@ class PlaceRelation:
         return next((i for i in places if self.facts_reader.above(i).names.issuperset(wrong)), "")
 
 
-def _is_text(ids: Iterable[str]) -> bool:
+def _is_known_from_text_only(ids: Iterable[str]) -> bool:
     """Whether a name is known from words of a description only."""
     return any(i.startswith("text:") for i in ids)

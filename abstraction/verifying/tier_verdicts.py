@@ -310,12 +310,14 @@ class Judge:
             return VerdictKind.DUPLICATE, "says the same as a finer tier"
         # True of the answer: compared with the tiers before it.
         earlier = [t for t in facts.earlier if t in true]
-        entailing = [t for t in facts.earlier if (t in earlier or t.qid) and words <= self._entailed_words(facts, t)]
+        entailing = [
+            t for t in facts.earlier if (t in earlier or t.qid) and words <= self._words_entailed_by_phrase(facts, t)
+        ]
         if entailing:
             if not tier.evidence and all(self._are_listed_apart(facts, tier, t) for t in entailing):
                 return VerdictKind.SIBLING, "the description lists it next to the tier before it"
             return VerdictKind.ENTAILED, "follows from a tier before it"
-        if true and content(true[-1].text) <= self._entailed_words(facts, tier):
+        if true and content(true[-1].text) <= self._words_entailed_by_phrase(facts, tier):
             return VerdictKind.FINER_THAN_PREVIOUS, "says more than the tier before it"
         if not earlier:
             return VerdictKind.ENTAILED, "each word is said of the answer"
@@ -325,13 +327,13 @@ class Judge:
         """Whether the description lists the two tiers as different things: "comedian, actor and composer"."""
         items = [content(part) for part in re.split(r"[,;]|\band\b", facts.description)]
 
-        def among(text: str) -> set[int]:
+        def items_with_noun_of(text: str) -> set[int]:
             head = all_words(_AFTER_NOUN.split(text)[0])[-1:]
             return {at for at, words in enumerate(items) if head and head[0] in words}
 
         if any(re.search(r",|\band\b", text) for text in (tier.text, before.text)):
             return False
-        items_of_tier, items_before = among(tier.text), among(before.text)
+        items_of_tier, items_before = items_with_noun_of(tier.text), items_with_noun_of(before.text)
         return bool(items_of_tier and items_before) and not items_of_tier & items_before
 
     def _entities_of_last_words(self, words: Sequence[str]) -> list[str]:
@@ -343,7 +345,7 @@ class Judge:
                 return [m.id for m in matches if m.kind == "label"][:2] or [m.id for m in matches][:1]
         return []
 
-    def _entailed_words(self, facts: AnswerFacts, tier: Tier) -> frozenset[str]:
+    def _words_entailed_by_phrase(self, facts: AnswerFacts, tier: Tier) -> frozenset[str]:
         """The words of a phrase, of the broader classes of its noun, and of the wider nationality: all that it
         entails.
         """

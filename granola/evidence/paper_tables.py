@@ -81,7 +81,7 @@ class FilledTable:
     def cells(self, *, intervals: bool) -> list[list[str]]:
         """The displayed rows, name first; the rows of the paper have no intervals."""
 
-        def cell(estimate: Estimate) -> str:
+        def estimate_cell(estimate: Estimate) -> str:
             # NaN: the score has no item.
             if math.isnan(estimate.value):
                 return NOTHING
@@ -92,7 +92,7 @@ class FilledTable:
             return f"{value} [{low}, {high}]" if intervals else value
 
         own = [
-            [name, *(cell(scores.get(score, _EMPTY)) for score in self.table.columns.values())]
+            [name, *(estimate_cell(scores.get(score, _EMPTY)) for score in self.table.columns.values())]
             for name, scores in self.report.items()
         ]
         return own + [
@@ -107,11 +107,11 @@ class FilledTable:
     def latex(self) -> str:
         """A LaTeX tabular with booktabs rules."""
 
-        def line(cells: Sequence[str]) -> str:
+        def latex_line(cells: Sequence[str]) -> str:
             return " & ".join(_LATEX.sub(lambda sign: f"\\{sign[0]}", cell) for cell in cells) + r" \\"
 
         lines = [f"\\begin{{tabular}}{{l{'r' * len(self.table.columns)}}}", "\\toprule"]
-        lines += [line(["", *self.table.columns]), "\\midrule", *map(line, self.cells(intervals=False))]
+        lines += [latex_line(["", *self.table.columns]), "\\midrule", *map(latex_line, self.cells(intervals=False))]
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
 
     def csv(self) -> str:

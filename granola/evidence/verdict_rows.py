@@ -311,10 +311,10 @@ def pool_judges(given: VerdictRows) -> JudgePool:
     if not together:
         raise UsageError("no item was judged by all; judges are pooled over the same systems and questions")
     rows = [_pool_item(task, own, list(judges)) for own in together]
-    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement(together))
+    return JudgePool(judges=list(judges), rows=rows, agreement=_agreement_by_label(together))
 
 
-def _verdicts(row: Row) -> Places:
+def _labels_and_scores(row: Row) -> Places:
     """Labels and scores of an item and of its sentences."""
     verdicts: Places = {(name,): row[name] for name in LABELS if name in row}
     if verdicts.get(("deflects",)) is not None:  # the row has the name of the rule; pooling needs yes or no
@@ -335,10 +335,13 @@ def _pool_item(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -
         if theirs != given[0]:
             raise UsageError(f"{judges[0]} and {judge} judged different texts or sentences of {rows[0]['id']!r}")
     pooled: dict[str, Any] = copy.deepcopy(dict(rows[0]))
-    every, lacking = [_verdicts(row) for row in rows], dict[str, str]()
+    every, lacking = [_labels_and_scores(row) for row in rows], dict[str, str]()
     for place in {place: None for own in every for place in own}:
         votes = [own[place] for own in every if own.get(place) is not None]
-        value = _majority(votes, LABELS[place[-1]]) if place[-1] in LABELS else fmean(votes) if votes else None
+        if place[-1] in LABELS:
+            value = _top_label_of_majority_side(votes, LABELS[place[-1]])
+        else:
+            value = fmean(votes) if votes else None
         if value is None:
             name = _LACKING.get(place[-1], place[-1])
             reasons = [row["unjudged"][name] for row in rows if name in row.get("unjudged", {})]
@@ -356,8 +359,10 @@ def _pool_item(task: EvidenceTask, rows: Sequence[Row], judges: Sequence[str]) -
     return pooled | {task.judge: f"{POOLED}: {' '.join(f'[{judge}]' for judge in judges)}"}
 
 
-def _majority(votes: Sequence[Any], sides: Sequence[Sequence[Any]]) -> Any:
-    """The most frequent label on the more frequent side (for or against); None without votes."""
+def _top_label_of_majority_side(votes: Sequence[Any], sides: Sequence[Sequence[Any]]) -> Any:
+    """The most frequent label on the side with more votes; a side is the labels for, or those against. None without
+    votes.
+    """
     if not votes:
         return None
     counts = Counter(votes)
@@ -365,10 +370,10 @@ def _majority(votes: Sequence[Any], sides: Sequence[Sequence[Any]]) -> Any:
     return max(side, key=lambda label: counts[label])
 
 
-def _agreement(together: Sequence[Sequence[Row]]) -> dict[str, dict[str, float | None]]:
+def _agreement_by_label(together: Sequence[Sequence[Row]]) -> dict[str, dict[str, float | None]]:
     labels: dict[str, list[tuple[str, ...]]] = {}
     for rows in together:
-        first, *others = map(_verdicts, rows)
+        first, *others = map(_labels_and_scores, rows)
         for place, label in first.items():
             votes = (label, *(other.get(place) for other in others))
             if place[-1] in LABELS and None not in votes:

@@ -197,7 +197,7 @@ def _match_by_coverage(text: str, names: Names, question: str | None, code: str)
     """The verdict by coverage of a gold answer of one level; None where it is not covered."""
     if len(key(text)) <= WORDS_OF_BARE_AMOUNT and claims_of_kind(names, "amount", code):
         return None
-    if not language(code).parts_words:
+    if not language(code).separates_words_by_spaces:
         return None  # characters that two names share are no evidence: 布吉納法索 and 法國
     declined = refusal(text, code)
     answer = AnswerText(declined.offer if declined else text, names, question)
@@ -327,12 +327,12 @@ def _match_names(answer: AnswerText) -> Verdict:
             refused, refused_at = _verdict_on_mention(answer, mention, why, level=False), mention.level
         if why == CONTRADICTED:  # a right coarser claim does not make up for a wrong finer one
             break
-    limit, parts_words = _finer_limit(best), language(answer.code).parts_words
+    limit, separates_words_by_spaces = _finer_limit(best), language(answer.code).separates_words_by_spaces
     if refused is not None and refused.rule not in (ANOTHER, RESTATED):
         # a level that a veto rejects is not tried again in other words
         limit = min(level for level in (limit, refused_at) if level is not None)
     for rule in RULES:
-        if limit == 0 or (rule.whole and refused is not None) or (rule.loose and not parts_words):
+        if limit == 0 or (rule.whole and refused is not None) or (rule.loose and not separates_words_by_spaces):
             continue
         if finer := _first_mention_by_rule(answer, rule, limit, left):
             best, limit = finer, _finer_limit(finer)

@@ -157,7 +157,7 @@ def is_part_of_country_name(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention is part of the name of a country that is no tier: New Guinea in Papua New Guinea."""
     own = country_ids(key(mention.name)) | answer.countries
     theirs = _territory_names(answer.code) - {folded for _, _, folded in answer.tiers}
-    around = 2 if language(answer.code).parts_words else _LONGEST_TERRITORY
+    around = 2 if language(answer.code).separates_words_by_spaces else _LONGEST_TERRITORY
     return any(
         answer.texts[start:end] in theirs or country_ids(answer.texts[start:end]) - own
         for start in range(max(0, mention.start - around), mention.start + 1)
@@ -566,7 +566,7 @@ def veto(answer: AnswerText, mention: Mention) -> str | None:
     """The name of the first veto that rejects the mention, or None."""
     ladder, coarser = len(answer.levels) > 1, mention.level > 0
     short = len(answer.words) <= SHORT or (len(answer.words) <= MOST_GUESSED and _are_guesses(answer))
-    if not short and not language(answer.code).parts_words:  # without spaces: one run of characters
+    if not short and not language(answer.code).separates_words_by_spaces:  # without spaces: one run of characters
         short = not any(word.gap or word.text in function_words(answer.code) for word in answer.words)
     if is_part_of_country_name(answer, mention):
         return ANOTHER

@@ -42,9 +42,9 @@ def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
     country = _country_of_name(tier[1], words)
     for form in (*country.names, *country.nationals):
         letters = ((at, at + len(form)) for at in occurrences(answer.texts, form))  # in scripts without spaces
-        runs = _stem_runs(found, form) if words.parts_words else letters
+        runs = _stem_runs(found, form) if words.separates_words_by_spaces else letters
         for start, end in runs:
-            is_name = form in country.names and (answer.words[start].capital or not words.parts_words)
+            is_name = form in country.names and (answer.words[start].capital or not words.separates_words_by_spaces)
             if is_name or len(answer.levels) == 1 or _says_no_more(answer, found, start, end, words):
                 yield Mention(tier[0], tier[1], start, end)
     base = _base_of_place(tier[1], words)
@@ -111,7 +111,7 @@ def _forms(name: str, words: Language) -> tuple[Stems, ...]:
 
 def _name_stems(name: str, words: Language) -> Stems:
     """The stems of the content words of a name, or of all its words where it has none."""
-    if not words.parts_words and not name.isascii():
+    if not words.separates_words_by_spaces and not name.isascii():
         return key(name)
     parts = [word for part in name.split() for word in _WORD.findall(_ELIDED.sub("", part))]
     content = [word for word in parts if not _is_function(word, words)]

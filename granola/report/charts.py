@@ -199,8 +199,8 @@ def estimates_figure(panels: Sequence[Panel], format: str = "svg") -> bytes:
 def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
     """Draw the panels one below the other, each estimate with its 95 % interval.
 
-    Named slices are listed from top to bottom, with a point for each line; numbers are on x, their points joined by
-    lines.
+    Named slices (relations, systems) are rows from top to bottom; each line of the panel has one point in a row.
+    Numeric slices are on the x axis; the points of each line of the panel are connected.
     """
     lanes = max(len(panel.lines) for panel in panels)
     # Inches: 0.75 for title and axis, 0.12 for each point of a slice.

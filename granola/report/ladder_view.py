@@ -76,7 +76,7 @@ def rows(evidence: Iterable[Evidence]) -> list[EvidenceRow]:
     out: list[EvidenceRow] = []
     end: str | None = None
     for step in evidence:
-        parts = _parts(step)
+        parts = _parts_of_step(step)
         # The step starts where the last one ended: its subject is printed once.
         if step.subject is not None and step.subject == end:
             out[-1] = (*out[-1], *parts[1:])
@@ -97,8 +97,8 @@ def readable_date(text: str) -> str:
     return " ".join([*parts, *(["BCE"] if minus else [])])
 
 
-def _parts(step: Evidence) -> tuple[EvidencePart, ...]:
-    def entity(entity_id: str) -> EvidencePart:
+def _parts_of_step(step: Evidence) -> tuple[EvidencePart, ...]:
+    def link_to_entity(entity_id: str) -> EvidencePart:
         return EvidencePart(kind="entity", text=step.labels.get(entity_id) or entity_id, href=address(entity_id))
 
     if step.kind == "statement" and step.subject and step.property:
@@ -106,16 +106,16 @@ def _parts(step: Evidence) -> tuple[EvidencePart, ...]:
         href = address(step.subject, prop=step.property, statement=step.statement)
         relation = EvidencePart(kind="relation", text=step.labels.get(step.property, step.property), href=href)
         # A value that is an entity gets a link, any other a readable text.
-        end = entity(value) if ENTITY_ID.match(value) else EvidencePart(kind="value", text=readable_date(value))
+        end = link_to_entity(value) if ENTITY_ID.match(value) else EvidencePart(kind="value", text=readable_date(value))
         note = (EvidencePart(kind="reason", text=step.text),) if step.text else ()
-        return (entity(step.subject), relation, end, *note)
+        return (link_to_entity(step.subject), relation, end, *note)
     if step.kind == "description" and step.text:
         start, stop = step.span or (len(step.text), len(step.text))
         quote = EvidencePart(
             kind="quote", text=step.text[:start], marked=step.text[start:stop], after=step.text[stop:],
             language=step.language or "",
         )  # fmt: skip
-        return (entity(step.subject), quote) if step.subject else (quote,)
+        return (link_to_entity(step.subject), quote) if step.subject else (quote,)
     if step.kind == "model":
         return (EvidencePart(kind="reason", text=f"in a model’s words; {step.check or 'not checked'}"),)
     return (EvidencePart(kind="reason", text=step.text or step.value or step.kind),)

@@ -169,7 +169,7 @@ def _drawn_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> 
     None where no row has a ladder. `elsewhere` lists system, prediction and reason where no level matches.
     """
 
-    def rank(index: int) -> tuple[bool, int, int, int]:
+    def rank_as_example(index: int) -> tuple[bool, int, int, int]:
         """Higher is better: systems at different levels, none wrong, few words; not too flat, deep or long."""
         row, items = rows[index], [report.items[index] for report in reports]
         levels = {item.verdict.level for item in items if item.verdict and item.verdict.level}
@@ -178,7 +178,7 @@ def _drawn_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> 
         matched = sum(item.status == "matched" for item in items)
         return fits, len(levels) + (1 in levels), matched, -len(row.question)
 
-    best = max(shown_places(len(rows)), key=rank, default=None)
+    best = max(shown_places(len(rows)), key=rank_as_example, default=None)
     if best is None or len(rows[best].levels) == 1:
         return None
     scored = [(report.system, report.items[best]) for report in reports]

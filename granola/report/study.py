@@ -161,7 +161,7 @@ class Study:
     @cached_property
     def figures(self) -> list[PanelFigure]:
         """The figures of panels that have a number, in the order of the page."""
-        relations = self._accuracies(
+        relations = self._accuracy_figure(
             "relations", "Per relation",
             "Both accuracies of each relation, with 95 % intervals; of the relations with most questions where not all "
             "have room (as Figure 10).",
@@ -169,7 +169,7 @@ class Study:
         )  # fmt: skip
         return [
             figure
-            for figure in (*self._by_groups(), self._weights(), relations, self._risk())
+            for figure in (*self._figures_by_group(), self._weights_figure(), relations, self._risk_coverage_figure())
             if any(
                 not math.isnan(one.value)
                 for lines in figure.lines.values() for line in lines.values() for _, one in line
@@ -180,25 +180,25 @@ class Study:
         """All tables with rows, in the order of the page."""
         figures = [figure.table() for figure in self.figures]
         coarse = coarse_answers(self.rows, self.reports, self.files, self.coloured)
-        return [table for table in (self._scores(), self._differences(), *figures, self._distribution(), coarse)
-                if table.rows]  # fmt: skip
+        tables = self._scores_table(), self._differences_table(), *figures, self._distribution_table(), coarse
+        return [table for table in tables if table.rows]
 
-    def _by_groups(self) -> Iterator[PanelFigure]:
+    def _figures_by_group(self) -> Iterator[PanelFigure]:
         for number, (name, scores) in enumerate(self.popularity.items()):
             title = TITLES.get(name, "popularity" if number == 0 else name)
             without = next((by_bin["none"].n for by_bin in scores if "none" in by_bin), 0)
             left = f" {without:,} questions have no such number." if without else ""
-            yield self._accuracies(
+            yield self._accuracy_figure(
                 "popularity" if number == 0 else f"popularity-{file_name_part(name)}", f"Accuracy against {title}",
                 f"Bins of equal size of {name}, with 95 % intervals (as Figures 6 and 11).{left}", scores,
                 f"bin of {name}",
             )  # fmt: skip
         for name, scores in self.groups.items():
-            yield self._accuracies(
+            yield self._accuracy_figure(
                 f"by-{file_name_part(name)}", f"By {name}", f"Scores by the values of {name}.", scores, name
             )
 
-    def _accuracies(self, name: str, title: str, caption: str, scores: _ByGroup, across: str) -> PanelFigure:
+    def _accuracy_figure(self, name: str, title: str, caption: str, scores: _ByGroup, across: str) -> PanelFigure:
         """A figure with a panel for each selective accuracy, with the values of every system by group."""
         panels = {
             words: {
@@ -209,7 +209,7 @@ class Study:
         }
         return PanelFigure(name=name, title=title, caption=caption, across=across, lines=panels, is_shown=True)
 
-    def _weights(self) -> PanelFigure:
+    def _weights_figure(self) -> PanelFigure:
         deepest = max((len(row.levels) for row in self.rows), default=1)
         lines = {
             f"level {level}": [(at, _without_interval(informativeness_weight(level, at))) for at in LAMBDAS]
@@ -223,7 +223,7 @@ class Study:
             lines={"weight": lines},
         )
 
-    def _risk(self) -> PanelFigure:
+    def _risk_coverage_figure(self) -> PanelFigure:
         lines = {
             f"{report.system} ({curve.area:.2f})": [
                 (x, _without_interval(y, round(x * curve.n))) for x, y in curve.points
@@ -241,7 +241,7 @@ class Study:
             lines={"risk: share wrong": lines},
         )
 
-    def _scores(self) -> Table:
+    def _scores_table(self) -> Table:
         rows: list[tuple[Value, ...]] = []
         for average in ("micro", "macro"):
             for r in self.reports:
@@ -259,7 +259,7 @@ class Study:
             rows=tuple(rows),
         )
 
-    def _differences(self) -> Table:
+    def _differences_table(self) -> Table:
         titles = {metric.name: metric.title for metric in self.reports[0].metrics}
         return Table(
             name="differences",
@@ -274,7 +274,7 @@ class Study:
             ),
         )  # fmt: skip
 
-    def _distribution(self) -> Table:
+    def _distribution_table(self) -> Table:
         columns = distribution_columns(self.reports)
         return Table(
             name="distribution",

@@ -20,14 +20,14 @@ _UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 def visible(text: str) -> str:
     """Text with its control characters as visible signs, except line breaks and tabs."""
 
-    def sign(found: re.Match[str]) -> str:
+    def visible_sign(found: re.Match[str]) -> str:
         number = ord(found[0])
         if number < 0x20:
             # The Unicode block of control pictures.
             return chr(0x2400 + number)
         return "\u2421" if number == 0x7F else f"[U+{number:04X}]"
 
-    return _CONTROL.sub(sign, text)
+    return _CONTROL.sub(visible_sign, text)
 
 
 def neutralise_direction(text: object) -> str:

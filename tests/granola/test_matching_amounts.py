@@ -10,7 +10,7 @@ from abstraction.text.language.amount_finder import amounts, number_words, whole
 from abstraction.text.language.languages import language
 from granola.matching.value_claims import place
 
-with_digits = number_words(language("en")).in_digits
+with_digits = number_words(language("en")).number_words_to_digits
 
 
 @pytest.mark.parametrize(

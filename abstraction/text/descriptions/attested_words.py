@@ -160,7 +160,7 @@ class Vocabulary:
     def from_store(cls, store: Store, language: str = "en") -> Vocabulary:
         """Read the words of a snapshot: occupations, demonyms, and up to DESCRIPTIONS_READ descriptions."""
         chain = fallback_chain(language)
-        occupations, labelled = _occupations(store, chain)
+        occupations, labelled = _occupation_ids_by_name(store, chain)
         told = Counter(
             _HEAD_END.split(text, maxsplit=1)[0].strip(" .")
             for text in islice(store.descriptions(chain), DESCRIPTIONS_READ)
@@ -183,7 +183,7 @@ class Vocabulary:
                 if word[:1].isupper():
                     capital[word.lower()] += times
             openings[head_phrase(opening)] += times
-        adjectives, countries = _demonyms(store, language, first_words)
+        adjectives, countries = _adjectives_and_their_countries(store, language, first_words)
         return cls(
             language=language,
             occupations=occupations,
@@ -260,7 +260,9 @@ def _common_names() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(map(normalise, phrases)), lowercase
 
 
-def _occupations(store: Store, chain: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+def _occupation_ids_by_name(
+    store: Store, chain: Sequence[str]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """QIDs of occupations by label and alias, and by label alone."""
     counts = dict(store.values_of("P106"))
     classes = store.referrers([("P31", kind) for kind in OCCUPATION_CLASSES])
@@ -281,10 +283,10 @@ def _occupations(store: Store, chain: Sequence[str]) -> tuple[dict[str, tuple[st
                 continue
             if entity.id not in named[name]:
                 named[name].append(entity.id)
-    return _tuples(named), _tuples(labelled)
+    return _values_as_tuples(named), _values_as_tuples(labelled)
 
 
-def _demonyms(
+def _adjectives_and_their_countries(
     store: Store, language: str, first_words: Mapping[str, int]
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """The snapshot's national adjectives (P1549): the best one by country, and countries by each form.
@@ -311,10 +313,10 @@ def _demonyms(
             for form in forms:
                 if form[:1].isupper():
                     countries[normalise(form)].append(entity.id)
-    return adjectives, _tuples(countries)
+    return adjectives, _values_as_tuples(countries)
 
 
-def _tuples(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
+def _values_as_tuples(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
     return {key: tuple(values) for key, values in lists.items()}
 
 
@@ -374,12 +376,12 @@ def is_joint(clause: Sequence[DescriptionWord], at: int) -> bool:
     if word.text == "as" and [w.text for w in clause[at : at + 3]] == ["as", "well", "as"]:
         return True
     if word.text == "and" and 0 < at < len(clause) - 1:
-        return (clause[at - 1].key, clause[at + 1].key) not in _inseparable()
+        return (clause[at - 1].key, clause[at + 1].key) not in _pairs_joined_by_and()
     return word.text in listed("joints")
 
 
 @lru_cache(maxsize=1)
-def _inseparable() -> frozenset[tuple[str, str]]:
+def _pairs_joined_by_and() -> frozenset[tuple[str, str]]:
     """Pairs of words whose "and" does not separate conjuncts: in names of countries and fixed expressions."""
     out: set[tuple[str, str]] = set()
     for name in (*bundled_demonyms().names, *bundled_demonyms().countries, *listed("collocations")):

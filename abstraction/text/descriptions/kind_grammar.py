@@ -58,8 +58,8 @@ def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind:
     """The kind named at the start of a sequence of words, or None where its head is not of the family `kind`."""
     nouns = heads(kind)
     nationality, year, opening = _read_prefix(sequence, vocabulary, nouns)
-    start = _after_commas(sequence, opening, nouns)
-    end = _phrase_end(sequence, start, nouns)
+    start = _index_after_commas(sequence, opening, nouns)
+    end = _index_of_phrase_end(sequence, start, nouns)
     # "home video division" of "Walt Disney Company's home video division"
     owners = [i for i in range(start, end - 1) if sequence[i].key.endswith(("'s", "’s")) and sequence[i].capital]
     phrase = sequence[owners[-1] + 1 if owners else start : end]
@@ -81,7 +81,7 @@ def _read_prefix(
     year: DescriptionWord | None = None
     at, left_out = 0, listed("skipped") | listed("former") | listed("dropped_kinds")
     while at < len(sequence):
-        national = None if nationality else _nationality(sequence, at, vocabulary, nouns)
+        national = None if nationality else _nationality_at(sequence, at, vocabulary, nouns)
         if national is not None:
             nationality, at = national
             continue
@@ -96,7 +96,7 @@ def _read_prefix(
     return nationality, year, at
 
 
-def _nationality(
+def _nationality_at(
     sequence: Sequence[DescriptionWord], at: int, vocabulary: Vocabulary, nouns: frozenset[str]
 ) -> tuple[Nationality, int] | None:
     """The nationality at an index, after at most two plain adjectives, and the index after it."""
@@ -113,7 +113,7 @@ def _nationality(
     return None
 
 
-def _after_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
+def _index_after_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
     """The index after adjectives with commas and after an apposition.
 
     "regional, comprehensive public university" is read as "public university", "brothers, musical duo" as "musical
@@ -138,7 +138,7 @@ def _after_commas(sequence: Sequence[DescriptionWord], start: int, nouns: frozen
 _ADJECTIVE = re.compile(r"(?:al|ic|ive|ary|ian|an|ous|ed|ible|able|ar|ful|ish|ese|ent|ant|ing|less|ory|y)$")
 
 
-def _phrase_end(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
+def _index_of_phrase_end(sequence: Sequence[DescriptionWord], start: int, nouns: frozenset[str]) -> int:
     """The index at which the phrase ends: before a preposition or verb, or at a conjunction after a head."""
     at = start
     while at < len(sequence):

@@ -74,14 +74,14 @@ def _nationality_of_all(piece: Sequence[DescriptionWord], vocabulary: Vocabulary
     joined = " ".join(w.text for w in piece)
     if not joined[:1].isalpha() or (joined[:1].islower() and (piece[0].start or len(joined) < 6)):
         return None  # "polish" is an adjective unless it opens the description
-    if single := _countries(joined, vocabulary):
+    if single := _countries_of_adjective(joined, vocabulary):
         text = _spell_adjective(joined, single, vocabulary)
         return Nationality(text=text, parts=(text,), countries=(single,), words=tuple(piece))
     pieces = [p.strip() for p in _HYPHEN.split(joined.replace(" / ", "/"))]
     if len(pieces) < 2 or not all(pieces) or pieces[-1].casefold() == "born" or pieces[0].casefold() in REGIONAL:
         return None
-    last = _countries(pieces[-1][:1].upper() + pieces[-1][1:], vocabulary)
-    countries = (*(_countries(p, vocabulary) for p in pieces[:-1]), last)
+    last = _countries_of_adjective(pieces[-1][:1].upper() + pieces[-1][1:], vocabulary)
+    countries = (*(_countries_of_adjective(p, vocabulary) for p in pieces[:-1]), last)
     if not last or (not all(countries) and len(piece) > 1):
         return None
     if not all(countries):
@@ -91,7 +91,7 @@ def _nationality_of_all(piece: Sequence[DescriptionWord], vocabulary: Vocabulary
     return Nationality(text="-".join(parts), parts=parts, countries=countries, words=tuple(piece))
 
 
-def _countries(text: str, vocabulary: Vocabulary) -> tuple[str, ...]:
+def _countries_of_adjective(text: str, vocabulary: Vocabulary) -> tuple[str, ...]:
     countries = vocabulary.nations(text)
     return countries or bundled_demonyms().names.get(normalise(text), ())
 

@@ -74,10 +74,10 @@ def is_ordinal(word: DescriptionWord) -> bool:
 
 def is_title(words: Sequence[DescriptionWord]) -> bool:
     """Whether the words end in a title or a kinship noun."""
-    return _title_at(words) is not None or bool(words and words[-1].key in _sides_by_kinship())
+    return _start_of_title_at_end(words) is not None or bool(words and words[-1].key in _sides_by_kinship())
 
 
-def _title_at(words: Sequence[DescriptionWord]) -> int | None:
+def _start_of_title_at_end(words: Sequence[DescriptionWord]) -> int | None:
     for size in range(min(4, len(words)), 0, -1):
         if " ".join(w.key for w in words[-size:]) in _families_by_title():
             return len(words) - size
@@ -89,7 +89,7 @@ def title_alone(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
 
     Some titles are too ambiguous without complement: a minister may serve a church.
     """
-    if _title_at(words) != 0:
+    if _start_of_title_at_end(words) != 0:
         return None
     title = " ".join(w.key for w in words)
     lift = office_data()["families"][_families_by_title()[title][0]]["lift"]
@@ -104,10 +104,10 @@ def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None
     head, tail = words[:nominal], words[nominal:]
     if not tail or tail[0].key not in listed("office_links"):
         return None
-    at = _title_at(head)
+    at = _start_of_title_at_end(head)
     if at is None:
         return None
-    complement = _complement(tail)
+    complement = _read_name_after_of(tail)
     if complement is None:
         return None
     family, unique = _families_by_title()[" ".join(w.key for w in head[at:])]
@@ -142,7 +142,7 @@ def _read_title_prefix(words: Sequence[DescriptionWord]) -> tuple[int, int | Non
     return len(words), former_at, ordinal
 
 
-def _complement(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list[DescriptionWord] | None:
+def _read_name_after_of(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list[DescriptionWord] | None:
     """The name after "of", up to the first word that is not part of it; None where nothing is named.
 
     With `plain` common nouns may be included: "of English actor Peter Lawford".
@@ -151,9 +151,9 @@ def _complement(tail: Sequence[DescriptionWord], *, plain: bool = False) -> list
     ends = listed("complement_ends") | listed("name_particles")
     for index, word in enumerate(tail[1:], 1):
         behind = tail[index:]
-        if _ends_name(name, behind, plain=plain):
+        if _name_ends_before(name, behind, plain=plain):
             break
-        if _is_common_behind(name, behind, plain=plain):
+        if _common_noun_follows(name, behind, plain=plain):
             if not plain and word.key in listed("complement_nouns"):
                 name.append(word)  # "of the Benedictine order"
             elif _ADJECTIVE.search(name[-1].key):
@@ -172,7 +172,7 @@ def _has_name(words: Sequence[DescriptionWord]) -> bool:
     return any(w.capital for w in words)
 
 
-def _ends_name(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
+def _name_ends_before(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
     """Whether a separator, conjunction, number or preposition ends the name before it."""
     word = behind[0]
     if word.separator or word.key == "and":
@@ -183,7 +183,7 @@ def _ends_name(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord
     return (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in listed("complement_ends")
 
 
-def _is_common_behind(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
+def _common_noun_follows(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
     """Whether common nouns follow a complete name: "Israel and writer"; in "the state of Victoria" the name is yet to
     come.
     """
@@ -225,7 +225,7 @@ def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
             return Kin(word=head[-1].key, side=side, of=text_of(head[: index + 1]), words=tuple(words))
     if not tail or tail[0].key not in {"of", "to"}:
         return None
-    complement = _complement(tail, plain=True)
+    complement = _read_name_after_of(tail, plain=True)
     if complement is None:
         return Kin(word=head[-1].key, side=side, of="", words=tuple(words))
     before = head[-2].key if len(head) > 1 else ""

@@ -113,7 +113,7 @@ class _DescriptionReader:
         for clause in split(words(description), _CLAUSE_ENDS):
             self.read_clause(clause)
         if self.nationality is None:
-            self.nationality = self._origin(words(description))
+            self.nationality = self._nationality_after_from(words(description))
         return PersonDescription(
             nationality=self.nationality,
             occupations=tuple(self.occupations[:MOST_OCCUPATIONS]),
@@ -121,7 +121,7 @@ class _DescriptionReader:
             kin=tuple(self.kin),
         )
 
-    def _origin(self, sequence: Sequence[DescriptionWord]) -> Nationality | None:
+    def _nationality_after_from(self, sequence: Sequence[DescriptionWord]) -> Nationality | None:
         """The nationality after the occupations: "from the United States"."""
         for index, word in enumerate(sequence[:-1]):
             if word.text == "from" and index and self.occupations:
@@ -145,10 +145,10 @@ class _DescriptionReader:
         tailed = False
         at = 0
         while at < len(clause):
-            end = _next_joint(clause, at)
+            end = _index_of_next_joint(clause, at)
             taken = self.read_title(clause[at:]) if end > at else 0
             if taken:
-                at = _after_joints(clause, at + taken)
+                at = _index_after_joints(clause, at + taken)
                 fragments, tailed = [], True
                 continue
             conjunct = clause[at:end]
@@ -159,7 +159,7 @@ class _DescriptionReader:
                 )
                 fragments = [] if headless is None else [*fragments, headless]
                 tailed = (tailed and headless is not None) or nominal < len(conjunct)
-            at = max(_after_joints(clause, end), at + 1)
+            at = max(_index_after_joints(clause, end), at + 1)
 
     def read_title(self, sequence: Sequence[DescriptionWord]) -> int:
         """Read an office or kinship at the start of the words; returns the number of words read."""
@@ -188,7 +188,7 @@ class _DescriptionReader:
             return 0
         self.nationality = self.nationality or nationality
         self.offices.append(office)
-        return _next_joint(sequence, sequence.index(office.complement_words[-1]) + 1)
+        return _index_of_next_joint(sequence, sequence.index(office.complement_words[-1]) + 1)
 
     def read_conjunct(
         self, nominal: list[DescriptionWord], fragments: list[list[DescriptionWord]], *, loose: bool, tail: bool
@@ -199,7 +199,7 @@ class _DescriptionReader:
         if national is not None and self.nationality is None:
             self.nationality = national
         elif national and self.nationality and self.pending and national.text != self.nationality.text:
-            self.nationality = national = _both_nationalities(self.nationality, national)
+            self.nationality = national = _join_nationalities(self.nationality, national)
         self.pending = national is not None and not phrase
         if not phrase or (
             phrase[0].text.islower() and len(phrase[0].text) > 5 and self.vocabulary.nations(phrase[0].text)
@@ -214,14 +214,14 @@ class _DescriptionReader:
             names_nation=national is not None,
         )
         if not occupations:
-            plain = not tail and not former and len(phrase) <= 3 and all(self.common(w) for w in phrase)
+            plain = not tail and not former and len(phrase) <= 3 and all(self.is_common_word(w) for w in phrase)
             return phrase if plain else []
         for fragment in fragments:
-            self._add_new(self.borrow(fragment, phrase, occupations[0], loose=loose))
-        self._add_new(occupations)
+            self._add_occupations(self.complete_with_noun_of(fragment, phrase, occupations[0], loose=loose))
+        self._add_occupations(occupations)
         return None
 
-    def _add_new(self, occupations: Sequence[Occupation]) -> None:
+    def _add_occupations(self, occupations: Sequence[Occupation]) -> None:
         known = {o.texts[0].casefold() for o in self.occupations}
         self.occupations.extend(o for o in occupations if o.texts[0].casefold() not in known)
 
@@ -252,7 +252,7 @@ class _DescriptionReader:
             second = national[0].parts[-1:]
             if nationality and not (second and second[0] in listed("second_nationalities")):
                 break
-            nationality = _both_nationalities(nationality, national[0]) if nationality else national[0]
+            nationality = _join_nationalities(nationality, national[0]) if nationality else national[0]
             at += national[1]
         return former, tuple(lead), nationality, at
 
@@ -289,7 +289,7 @@ class _DescriptionReader:
             return True
         if is_title(before) or before[-1].key in REGIONAL or self.vocabulary.is_occupation(before[-1].text):
             return False
-        return all((self.common(w) or w.key in DESCENT) and not w.key.endswith(("'s", "’s")) for w in before)
+        return all((self.is_common_word(w) or w.key in DESCENT) and not w.key.endswith(("'s", "’s")) for w in before)
 
     # Noun phrases as occupations.
 
@@ -316,7 +316,7 @@ class _DescriptionReader:
         phrase = phrase[-LONGEST:]
         if not phrase or any(w.text[:1].isdigit() for w in phrase) or (tail and phrase[-1].key in listed("degrees")):
             return []
-        if any(w.key.endswith(_POSSESSIVE) and w.capital and not self.common(w) for w in phrase[:-1]):
+        if any(w.key.endswith(_POSSESSIVE) and w.capital and not self.is_common_word(w) for w in phrase[:-1]):
             return []
         occupation = partial(Occupation, nationality=nationality, lead=lead, former=former)
         alone = title_alone(phrase)
@@ -327,14 +327,14 @@ class _DescriptionReader:
             return [occupation(texts=(alone[0],), used=(tuple(phrase),), lift=alone[1])]
         if not self.is_person(phrase):
             return []
-        cut = self._missing_comma(phrase)
+        cut = self._index_of_missing_comma(phrase)
         out = []
         for piece in (phrase[:cut], phrase[cut:]) if cut else (phrase,):
             texts, used = wordings(piece, self.vocabulary, is_name=self.vocabulary.is_occupation, free=frozenset())
             out.append(occupation(texts=texts, used=used, tied=int(begins_with_nation(piece, self.vocabulary))))
         return out
 
-    def borrow(
+    def complete_with_noun_of(
         self, fragment: list[DescriptionWord], phrase: list[DescriptionWord], lender: Occupation, *, loose: bool
     ) -> list[Occupation]:
         """"film" before "television director" as "film director": if attested, or of parallel structure (`loose`)."""
@@ -351,7 +351,7 @@ class _DescriptionReader:
                 return []
         return self.read_occupations(whole, nationality=lender.nationality)
 
-    def common(self, word: DescriptionWord) -> bool:
+    def is_common_word(self, word: DescriptionWord) -> bool:
         """Whether the word is a common noun or adjective."""
         return is_common(word, self.vocabulary)
 
@@ -375,7 +375,7 @@ class _DescriptionReader:
         says_enough = len(phrase) > 1 or may_stand(last.text)
         return says_enough and last.text.islower() and bool(_OCCUPATIONAL.search(last.key)) and len(last.key) > 6
 
-    def _missing_comma(self, phrase: Sequence[DescriptionWord]) -> int:
+    def _index_of_missing_comma(self, phrase: Sequence[DescriptionWord]) -> int:
         """The index where a comma is missing ("record producer dancer"), or 0."""
         if len(phrase) < 2 or self._is_attested(phrase):
             return 0
@@ -391,11 +391,11 @@ class _DescriptionReader:
         return may_stand(text) and self.vocabulary.is_occupation(text)
 
 
-def _next_joint(words: Sequence[DescriptionWord], at: int) -> int:
+def _index_of_next_joint(words: Sequence[DescriptionWord], at: int) -> int:
     return next((index for index in range(at, len(words)) if is_joint(words, index)), len(words))
 
 
-def _after_joints(clause: Sequence[DescriptionWord], at: int) -> int:
+def _index_after_joints(clause: Sequence[DescriptionWord], at: int) -> int:
     while at < len(clause) and (clause[at].key in listed("joints") or clause[at].separator):
         at += 1
     return at
@@ -433,7 +433,7 @@ def _read_period_or_birthplace(
     return (1, words[at : at + 1]) if is_old and read_nationality(words[at + 1 :], vocabulary) else (0, ())
 
 
-def _both_nationalities(first: Nationality, second: Nationality) -> Nationality:
+def _join_nationalities(first: Nationality, second: Nationality) -> Nationality:
     """Two adjectives in sequence as one nationality: "Korean American", "French and American"."""
     return Nationality(
         text=f"{first.text}-{second.text}",

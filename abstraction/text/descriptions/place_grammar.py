@@ -148,7 +148,7 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
             end = min(end, joint.start())
         cut = piece[:end].strip(" .")
         ended = cut != piece.strip(" .") or also is not None
-        cut = _SIDE_OF.sub("", _THE.sub("", _name_part(cut)))
+        cut = _SIDE_OF.sub("", _THE.sub("", _cut_after_name(cut)))
         # A name, bare or led by directions and type words: "central London", "state of Ohio".
         is_named = cut[:1].isupper() or variants(cut)[-1][:1].isupper()
         if not cut or cut.casefold() in _STOP_UNITS or not is_named:
@@ -161,7 +161,7 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
     return tuple(units)
 
 
-def _name_part(piece: str) -> str:
+def _cut_after_name(piece: str) -> str:
     """The piece up to the first word that cannot be part of a name: "London housing the ..." -> "London"."""
     led = TYPED.match(piece)  # "German federated state Bavaria": the words before the name stay
     words = piece[led.end() :].split() if led else piece.split()

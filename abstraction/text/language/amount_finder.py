@@ -23,13 +23,14 @@ from kg.base.terms import normalise
 
 _HUNDRED = 2  # exponent of ten
 _LEAST_HUNDRED = 100  # words for whole hundreds ("zweihundert") have this value or more
-_LEAST_SCALE = 10**6  # "two million" is as precise as "2 million", so that two words from a million on stay
+# A number and one scale word of at least this value stay in words: "two million" is as precise as "2 million".
+_LEAST_SCALE = 10**6
 
 
 class NumberWords:
     """A reader of numbers in several words of one language: `half a million`, `deux cents`, `un milione e mezzo`.
 
-    `in_digits`, its main method, replaces them by digits at the same position.
+    `number_words_to_digits`, its main method, replaces them by digits at the same position.
     """
 
     def __init__(self, words: Language) -> None:
@@ -75,7 +76,7 @@ class NumberWords:
         """Whether a lower-case text may contain such a number. May be wrong when True, never when False."""
         return self._needed.search(lower) is not None
 
-    def in_digits(self, lower: str) -> str:
+    def number_words_to_digits(self, lower: str) -> str:
         """The lower-case text with numbers in several words as digits, padded with blanks so that positions stay.
 
         Only words that form one number are replaced: `seventy-three`, `1.5 million` and `nineteen sixty-one` stay.
@@ -88,7 +89,7 @@ class NumberWords:
             lower = self._of_dozens.sub(self._dozens_in_digits, lower)
         return self._run.sub(self._run_in_digits, lower)
 
-    def _number(self, text: str) -> int:
+    def _small_number(self, text: str) -> int:
         return self._small.get(text) or int(text)
 
     def _whole_and_fraction(self, found: re.Match[str]) -> str:
@@ -97,15 +98,16 @@ class NumberWords:
         if (found["large"] and found["scale"]) or (not found["large"] and found["whole"] in self._articles):
             return found[0]
         scale = 12 if unit in self._dozens else self._large.get(unit, 1)
-        return _padded((self._number(found["whole"]) + self._fractions[found["part"]]) * scale, found)
+        return _padded_digits((self._small_number(found["whole"]) + self._fractions[found["part"]]) * scale, found)
 
     def _fraction_of_scale(self, found: re.Match[str]) -> str:
         many = self._small.get(found["many"] or "", 1)
-        return _padded(many * self._fractions[found["half"] or found["part"]] * self._large[found["scale"]], found)
+        part = self._fractions[found["half"] or found["part"]]
+        return _padded_digits(many * part * self._large[found["scale"]], found)
 
     def _dozens_in_digits(self, found: re.Match[str]) -> str:
         share = self._fractions[found["part"].strip()] if found["part"] else 1
-        return _padded(self._number(found["many"]) * 12 * share, found)
+        return _padded_digits(self._small_number(found["many"]) * 12 * share, found)
 
     def _run_in_digits(self, found: re.Match[str]) -> str:
         parts = self._word.findall(found[0])
@@ -116,7 +118,7 @@ class NumberWords:
         if len(parts) < 2 or (len(parts) == 2 and self._large.get(parts[1], 0) >= _LEAST_SCALE):
             return found[0]  # "ten million" is as exact as 10 million
         value = self._value_of_words(parts)
-        return found[0] if value is None else _padded(value, found)
+        return found[0] if value is None else _padded_digits(value, found)
 
     def _value_of_words(self, parts: Sequence[str]) -> int | None:
         """The number that the words form, or None where they are several numbers or a year."""
@@ -143,7 +145,7 @@ class NumberWords:
         return total + group
 
 
-def _padded(value: float, found: re.Match[str]) -> str:
+def _padded_digits(value: float, found: re.Match[str]) -> str:
     digits = str(round(value)) if abs(value - round(value)) < 1e-6 else f"{value:.2f}".rstrip("0")
     return digits.rjust(len(found[0])) if len(digits) <= len(found[0]) else found[0]
 
@@ -198,7 +200,7 @@ def amounts(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     if not text.isascii():
         text = _SUPERSCRIPT.sub(lambda power: "10^" + power[1].translate(_PLAIN_POWER), text)
     text, lower = lowered(words.with_plain_amounts(text))
-    lower = number_words(words).in_digits(lower.translate(_PRIMES))
+    lower = number_words(words).number_words_to_digits(lower.translate(_PRIMES))
     if " or " in lower:
         lower = number_words(words).one_before_or.sub(lambda one: "1".rjust(len(one[0])), lower)
     claims = tuple(_find_amounts(text, lower, words))
@@ -213,12 +215,12 @@ def _find_amounts(text: str, lower: str, words: Language) -> Iterator[IntervalCl
         low, high, exact = read
         unit = unit_label(match["unit"] or "", words.code)
         before = lower[: match.start("a")].rstrip()
-        currency = _currency(before[-1:])
+        currency = _currency_id_of_sign(before[-1:])
         if unit == _METRE and (currency or text[match.end("a") : match.end("a") + 1] == "M"):  # $5m, 5M people
             low, high, exact, unit = low * 1e6, high * 1e6, None, ""
         if currency and before[:-1].endswith("-") and low > 0:  # -$2.8 billion
             low, high, exact = -high, -low, None if exact is None else -exact
-        unit = currency or unit or _currency(lower[match.end() :].lstrip()[:1])
+        unit = currency or unit or _currency_id_of_sign(lower[match.end() :].lstrip()[:1])
         end = match.end("a")
         if match.lastgroup != "a":
             end = max(end, *map(match.end, ("t", "b", "s", "power", "e", "thousands", "billions")))
@@ -226,7 +228,7 @@ def _find_amounts(text: str, lower: str, words: Language) -> Iterator[IntervalCl
         first = start
         while lower[first - 1 : first] == " ":
             first -= 1
-        if text[first:start].strip():  # `in_digits` pads digits with blanks on the left
+        if text[first:start].strip():  # `number_words_to_digits` pads digits with blanks on the left
             start = first + len(text[first:start]) - len(text[first:start].lstrip())
         yield IntervalClaim(low, high, text[start:end], start, end, unit, exact)
 
@@ -281,7 +283,7 @@ def _plain_decimal(written: str, words: Language) -> str | None:
 def unit_label(written: str, code: str) -> str:
     """The label of the unit at the beginning of a text: its QID, two QIDs joined by "/" for a rate, or ""."""
     words, spelled = language(code), spellings_in_texts(language(code).code)
-    parts, blank = (written.split(), " ") if words.parts_words else (list(written[:_LONGEST_UNIT]), "")
+    parts, blank = (written.split(), " ") if words.separates_words_by_spaces else (list(written[:_LONGEST_UNIT]), "")
     for size in range(len(parts), 0, -1):
         name = normalise(blank.join(parts[:size])).rstrip(".")
         unit = spelled.get(name)
@@ -300,7 +302,7 @@ _LONGEST_UNIT = 12  # characters of the longest unit name, in scripts without sp
 
 
 @cache
-def _currency(sign: str) -> str:
+def _currency_id_of_sign(sign: str) -> str:
     if not sign or sign.isalnum():
         return ""
     return next((unit.qid for unit in units_in_texts().values() if sign in unit.before), "")
@@ -384,7 +386,7 @@ def may_be_amount(text: str, code: str = "en") -> bool:
     words = language(code)
     if words.glue is not None:
         return number_words(words).may_occur_in(text.lower())
-    return not words.parts_words and any(map(str.isnumeric, text))
+    return not words.separates_words_by_spaces and any(map(str.isnumeric, text))
 
 
 _DIGIT = re.compile(r"\d")
@@ -397,7 +399,7 @@ def _number_word_parts(code: str) -> frozenset[str]:
 
 
 @cache
-def _allowed_before(words: Language) -> re.Pattern[str]:
+def _uninformative_before_amount(words: Language) -> re.Pattern[str]:
     """A pattern for text before an amount that adds no information: "about", "between", a currency."""
     said = any_of(filter(None, map(str.lower, (*words.about, words.between, "us"))))
     also = words.matching.get("around_amounts")
@@ -431,7 +433,7 @@ def whole_amount(text: str, code: str = "en") -> IntervalClaim | None:
         return None
     told = words.with_plain_amounts(text)
     behind = told[claims[0].end :]
-    if not _allowed_before(words).fullmatch(lowered(told)[1][: claims[0].start] + " "):
+    if not _uninformative_before_amount(words).fullmatch(lowered(told)[1][: claims[0].start] + " "):
         return None
     spelled, noun = spellings_in_texts(words.code), normalise(behind.strip(" .-"))
     is_unit = noun in spelled or noun.rpartition(" ")[2] in spelled  # with capitals: "Meter", "US dollars"

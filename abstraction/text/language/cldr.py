@@ -38,7 +38,7 @@ def cldr_name(code: str) -> str | None:
     language, _, script = code.partition("-")
     name = f"{language}_{script.title()}" if script else language
     known = _CODE.fullmatch(code) and name in localedata.locale_identifiers()
-    return name if known and _Locale(name).at("months", "format", "wide")[1] != "M01" else None
+    return name if known and _Locale(name).value_at("months", "format", "wide")[1] != "M01" else None
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
@@ -57,7 +57,7 @@ def territory_names(code: str, *, regions: bool = False) -> Mapping[str, str]:
 
     Empty for a language that CLDR does not have.
     """
-    territories = _Locale(cldr_name(code) or "root").at("territories")
+    territories = _Locale(cldr_name(code) or "root").value_at("territories")
     return {known: _plain(text) for known, text in territories.items() if known.isdigit() == regions}
 
 
@@ -65,14 +65,14 @@ def territory_names(code: str, *, regions: bool = False) -> Mapping[str, str]:
 def city_names(code: str) -> frozenset[str]:
     """CLDR's names of time-zone cities in a language, or an empty set where CLDR does not have the language."""
     name = cldr_name(code)
-    zones = _Locale(name).at("time_zones").values() if name is not None else ()
+    zones = _Locale(name).value_at("time_zones").values() if name is not None else ()
     return frozenset(_plain(zone["city"]) for zone in zones if "city" in zone)
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def unit_names(code: str) -> Mapping[str, tuple[str, ...]]:
     """CLDR's names of measurement units in a language, in all grammatical forms, by English plural."""
-    english, other = (_Locale(name).at("unit_patterns") for name in ("en", cldr_name(code) or "root"))
+    english, other = (_Locale(name).value_at("unit_patterns") for name in ("en", cldr_name(code) or "root"))
     return {
         _plain(patterns["long"]["other"]).replace("{0}", "").strip(): tuple(
             _plain(form).replace("{0}", "").strip()
@@ -95,25 +95,25 @@ def zone_cities() -> frozenset[str]:
 
 def currency_spellings(code: str) -> Mapping[str, tuple[str, ...]]:
     """The sign and the names in a language of each currency in use, by ISO code."""
-    locale, signs = _Locale(cldr_name(code) or "root"), _Locale("en").at("currency_symbols")
-    own, names = locale.at("currency_symbols"), locale.at("currency_names_plural")
+    locale, signs = _Locale(cldr_name(code) or "root"), _Locale("en").value_at("currency_symbols")
+    own, names = locale.value_at("currency_symbols"), locale.value_at("currency_names_plural")
     return {iso: (own.get(iso, sign), *map(_plain, names.get(iso, {}).values())) for iso, sign in signs.items()}
 
 
 def cldr_data(code: str) -> dict[str, Any]:
     """CLDR's data of a language under the keys of a language file; of the root locale where CLDR lacks the language."""
     locale = _Locale(cldr_name(code) or "root")
-    names, short = locale.at("languages"), locale.date("short")
+    names, short = locale.value_at("languages"), locale.date("short")
     # For each month: its name within a date, its name alone, and the short form of both.
-    tables = [locale.at("months", use, width) for width in ("wide", "abbreviated") for use in _USES]
+    tables = [locale.value_at("months", use, width) for width in ("wide", "abbreviated") for use in _USES]
     mark = r"(?<!\w)(?:(?P<bc>{})|(?P<ad>{}))".format(*(_any_name_pattern(locale.era_names(era)) for era in (0, 1)))
-    about = rf"(?:[~≈]|{_loose_pattern(locale.about())})\s*"
-    group, currency = locale.symbol("group"), locale.at("currency_formats", "standard").pattern
+    about = rf"(?:[~≈]|{_loose_pattern(locale.sign_of_approximation())})\s*"
+    group, currency = locale.symbol("group"), locale.value_at("currency_formats", "standard").pattern
     return {
         "name": names.get(locale.name) or names.get(code.split("-")[0], code),
         "month_names": [[_plain(table[number]) for table in tables] for number in range(1, 13)],
         "short_months": {},
-        "weekdays": [_plain(day) for use in _USES for day in locale.at("days", use, "wide").values()],
+        "weekdays": [_plain(day) for use in _USES for day in locale.value_at("days", use, "wide").values()],
         "marks": {era: locale.marks() for era in ("BC", "BCE")},
         "write": _writing_templates(locale),
         "read": {
@@ -124,12 +124,13 @@ def cldr_data(code: str) -> dict[str, Any]:
         "numeric_day_first": short.find("{d") < short.find("{m"),
         "numbers": {
             "decimal": locale.symbol("decimal"), "group": group, "grouped_from": 4,
-            "later_group": locale.at("decimal_formats", None).grouping[1], "zero": _ZEROS.get(locale.numbering, "0"),
+            "later_group": locale.value_at("decimal_formats", None).grouping[1],
+            "zero": _ZEROS.get(locale.numbering, "0"),
             "groups_read": "".join(dict.fromkeys([group.replace("’", "'"), " "])),
             "signs_after": currency.find("¤") > currency.find("0"), "plural_from_two": False,
         },
         "quantities": {
-            "about": [locale.about()], "fewer": ["<"], "more": [">"],
+            "about": [locale.sign_of_approximation()], "fewer": ["<"], "more": [">"],
             "per": [], "ones": [], "dozens": [], "fractions": {}, "between": "", "and": "–", "to": "–",
             "scales": [[power, "", "", *words] for power, words in _power_words(locale).items()],
             "scale_of": "", "magnitude_of": " ", "words": {}, "counting": {}, "glue": None,
@@ -155,7 +156,7 @@ class _Locale:
         self._alias = localedata.Alias
         self.numbering = str(self._data["default_numbering_system"])
 
-    def at(self, *keys: Any) -> Any:
+    def value_at(self, *keys: Any) -> Any:
         """The value at a path of keys, with aliases resolved."""
         node: Any = self._data
         for key in keys:
@@ -164,7 +165,7 @@ class _Locale:
 
     def _resolve_alias(self, value: Any) -> Any:
         if isinstance(value, self._alias):
-            return self.at(*value.keys)
+            return self.value_at(*value.keys)
         if isinstance(value, tuple):
             alias, overrides = value
             return {**self._resolve_alias(alias), **overrides}
@@ -172,34 +173,34 @@ class _Locale:
 
     def marks(self) -> list[str]:
         """The marks of years before and after 1 CE, abbreviated unless that is a single letter."""
-        return [next(iter(self.era_names(era)), _plain(self.at("eras", "abbreviated")[era])) for era in (0, 1)]
+        return [next(iter(self.era_names(era)), _plain(self.value_at("eras", "abbreviated")[era])) for era in (0, 1)]
 
     def era_names(self, era: int) -> list[str]:
         """The names of years before (`era` 0) or after (1) 1 CE, without single letters, the short name first."""
-        era_names = [_plain(self.at("eras", width)[era]) for width in ("abbreviated", "wide", "narrow")]
+        era_names = [_plain(self.value_at("eras", width)[era]) for width in ("abbreviated", "wide", "narrow")]
         return [name for name in era_names if len(name.strip(".")) > 1]
 
     def date(self, width: str) -> str:
         """The date template of a CLDR width ("full", "long", "medium", "short"): "{d} {month} {y}"."""
-        return _template(self.at("date_formats", width).pattern)
+        return _template(self.value_at("date_formats", width).pattern)
 
-    def parts(self, skeleton: str) -> str:
+    def template_of_skeleton(self, skeleton: str) -> str:
         """The template of a CLDR skeleton: yMMMM gives "{alone} {y}"."""
-        return _template(self.at("datetime_skeletons", skeleton).pattern)
+        return _template(self.value_at("datetime_skeletons", skeleton).pattern)
 
     def year_in_date(self) -> str:
         """The template of a year within a date, with its words: "{y}", "{y} г.", "{y}年"."""
-        marked, day = self.parts("Gy"), self.date("long")
+        marked, day = self.template_of_skeleton("Gy"), self.date("long")
         last = re.findall(r"\{y\}[^{}]*\Z", day)
         years: list[str] = [marked, *last, _MARK.sub("", marked), "{y}"]
         return next(year for year in years if year in day)
 
     def symbol(self, name: str) -> str:
         """A number sign by its CLDR name: "decimal", "group"."""
-        symbols = self.at("number_symbols", self.numbering)
-        return _plain(symbols.get(name) or self.at("number_symbols", "latn", name))
+        symbols = self.value_at("number_symbols", self.numbering)
+        return _plain(symbols.get(name) or self.value_at("number_symbols", "latn", name))
 
-    def about(self) -> str:
+    def sign_of_approximation(self) -> str:
         """The sign before an estimate."""
         sign = self.symbol("approximatelySign")
         return "~" if sign == "-" else sign
@@ -221,14 +222,14 @@ def _template(pattern: str) -> str:
 
 def _writing_templates(locale: _Locale) -> dict[str, list[str]]:
     """The templates for writing dates. {year} is a year with the words that it has in dates."""
-    year, marked, after = locale.year_in_date(), locale.parts("Gy"), locale.marks()[1]
+    year, marked, after = locale.year_in_date(), locale.template_of_skeleton("Gy"), locale.marks()[1]
     marked = marked if year in marked else marked.replace("{y}", year)
     full = locale.date("long").replace("{short}", "{month}")
     day, short, month = (
         _MARK.sub("", template.replace(year, "{year}").replace("{y}", "{year}"))
-        for template in (full, locale.date("medium"), locale.parts("yMMMM"))
+        for template in (full, locale.date("medium"), locale.template_of_skeleton("yMMMM"))
     )
-    alone = year if "{mark}" in year else locale.parts("y")
+    alone = year if "{mark}" in year else locale.template_of_skeleton("y")
     alone, inside, before = (template.replace("{y}", "{n}") for template in (alone, year, marked))
     since = before.replace("{mark}", after)
     plain = _MARK.sub("", locale.date("short")).replace("{dd}", "{d}").replace("{mm}", "{m}")
@@ -240,15 +241,15 @@ def _writing_templates(locale: _Locale) -> dict[str, list[str]]:
         "day_short": [short] if "{short}" in short else [],
         "day_numeric": numeric if "{m}" in plain else [],
         "month": [month], "range": ["{first}–{last}"], "age": ["{first}–{last}"],
-        "circa": [locale.about() + (" {date}" if " " in day else "{date}")],
-        "percent": [re.sub(r"[#,.0]+", "{n}", _plain(locale.at("percent_formats", None).pattern))],
+        "circa": [locale.sign_of_approximation() + (" {date}" if " " in day else "{date}")],
+        "percent": [re.sub(r"[#,.0]+", "{n}", _plain(locale.value_at("percent_formats", None).pattern))],
     }  # fmt: skip
 
 
 def _date_patterns(locale: _Locale) -> list[str]:
     """Regular expressions for full dates from patterns of every width; the last one is for the bare year."""
     templates = [locale.date(width) for width in ("full", "long", "medium", "short")]
-    templates += [locale.parts(skeleton) for skeleton in ("yMMMd", "yMd", "yMMMM", "yMMM", "y")]
+    templates += [locale.template_of_skeleton(skeleton) for skeleton in ("yMMMd", "yMd", "yMMMM", "yMMM", "y")]
     year = _MARK.sub("", locale.year_in_date())
     unmarked = (_MARK.sub(" ", template).strip().replace(year, "{y}") for template in templates)
     points = dict.fromkeys(_template_pattern(template, year) for template in unmarked)
@@ -290,10 +291,10 @@ def _loose_pattern(literal: str, *, points_required: bool = False) -> str:
 
 def _power_words(locale: _Locale) -> dict[int, list[str]]:
     """Words for powers of ten by exponent, as written after numbers: 6 "milhão", "milhões". Used for reading only."""
-    formats, words_by_power = locale.at("compact_decimal_formats"), dict[int, list[str]]()
+    formats, words_by_power = locale.value_at("compact_decimal_formats"), dict[int, list[str]]()
     for width in ("long", "short"):
-        for plural in locale.at("compact_decimal_formats", width) if width in formats else ():
-            for size, pattern in locale.at("compact_decimal_formats", width, plural).items():
+        for plural in locale.value_at("compact_decimal_formats", width) if width in formats else ():
+            for size, pattern in locale.value_at("compact_decimal_formats", width, plural).items():
                 zeros, word = pattern.pattern.count("0"), _plain(pattern.pattern).strip("0 '.")
                 words = words_by_power.get(len(size) - zeros, [])
                 if zeros and word not in ("", *words) and not (word.isascii() and len(word) == 1):

@@ -107,7 +107,7 @@ def occurs_in(words: Sequence[str], text: Sequence[str]) -> bool:
     return bool(words) and f" {' '.join(words)} " in f" {' '.join(text)} "
 
 
-def denies_location(description: str, start: int) -> bool:
+def denies_location_before(description: str, start: int) -> bool:
     """Whether the words right before `start` deny that the subject lies in the place named there: "near", "north of".
     """
     before = re.split(r"[;,(]", description[:start])[-1]

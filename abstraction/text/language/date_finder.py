@@ -113,8 +113,9 @@ def _candidate_pattern(words: Language) -> re.Pattern[str]:
     counted = [rf"(?:{read['part']})?(?:{unit})" for unit in (*centuries, *decades)]
     worded = [*days, *(rf"{point}(?:{era})?" for point in points), *_NUMERIC, *counted]
     years = [rf"{year}{joint}{year}", _SEASON, rf"(?:{read['era_before']})\d{{1,4}}", year]
-    before, behind = (r"(?<![\w.,])", r"(?![\w%]|[.,]\d)") if words.parts_words else (r"(?<![\d.,])", r"(?!\d|[.,]\d)")
-    whole = _NO_LONGER if words.parts_words else r"(?!(?<=\d)\d)"
+    spaced = words.separates_words_by_spaces
+    before, behind = (r"(?<![\w.,])", r"(?![\w%]|[.,]\d)") if spaced else (r"(?<![\d.,])", r"(?!\d|[.,]\d)")
+    whole = _NO_LONGER if spaced else r"(?!(?<=\d)\d)"
     forms = [*(form + whole for form in worded), *(form + behind for form in years)]
     return re.compile(before + "(?:" + "|".join(map(_without_group_names, forms)) + ")")
 
@@ -185,7 +186,7 @@ def dates(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
 
 
 def _find_dates(text: str, words: Language) -> Iterator[IntervalClaim]:
-    text = _years_in_words(words).sub(lambda found: _year_in_digits(found, words), text)
+    text = _years_in_words(words).sub(lambda found: _year_words_to_digits(found, words), text)
     text, lower = lowered(text)
     pattern, at = _candidate_pattern(words), 0
     while match := pattern.search(lower, at):
@@ -280,7 +281,7 @@ def _years_in_words(words: Language) -> re.Pattern[str]:
     )
 
 
-def _year_in_digits(found: re.Match[str], words: Language) -> str:
+def _year_words_to_digits(found: re.Match[str], words: Language) -> str:
     """The digits of a year in words, padded on the left with blanks to keep positions."""
     value = {name: words.number_words[text.lower()] for name, text in found.groupdict().items() if text}
     return str(100 * value.pop("hundreds") + sum(value.values())).rjust(len(found[0]))
@@ -344,7 +345,7 @@ _TURNABLE = re.compile(r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4})(?!
 
 
 @cache
-def _allowed_around(words: Language) -> re.Pattern[str]:
+def _uninformative_around_date(words: Language) -> re.Pattern[str]:
     """A pattern for text around a date that adds no information."""
     also = words.matching.get("around_dates")
     parts = [words.patterns[key].pattern for key in ("lead", "circa", "range_lead")] + ([also.pattern] if also else [])
@@ -364,7 +365,7 @@ def whole_date(text: str, code: str = "en", ranges: Literal["ranges", ""] = "") 
         lower = lowered(text)[1]
         outside = f"{lower[: claims[0].start].strip()} ", f"{lower[claims[0].end :].strip()} "
         for one in dict.fromkeys((code, BESIDE)):
-            if all(_allowed_around(language(one)).fullmatch(part) for part in outside):
+            if all(_uninformative_around_date(language(one)).fullmatch(part) for part in outside):
                 return claims[0]
     parsed = parse_date(text, code=language(code).code)
     interval = _days_of_parsed(parsed) if parsed and (ranges or parsed.last is None) else None

@@ -21,7 +21,8 @@ class ParsedDate:
 
     `last` is the end of a range, None for a single date. `circa`: whether the text marks the date as approximate.
     `part` is the part of the unit that is meant: "early", "mid", "late", "season" ("the early 1960s", "summer 1961"),
-    or "". `style` and `era` are those of the text.
+    or "". `style` is the order of day and month in the text; `era` is the pair of era words that it uses (BC and AD,
+    or BCE and CE).
     """
 
     text: str

@@ -144,7 +144,7 @@ class Language:
     def stem(self, word: str) -> str:
         """The common stem of a word's forms, in lower case without accents: the same for "française" and "français"."""
         lower = word.lower()
-        return without_accents(_replaced(lower, self.endings) if roman_number(lower) is None else lower)
+        return without_accents(_replace_all(lower, self.endings) if roman_number(lower) is None else lower)
 
     def halves(self, label: str) -> tuple[str, ...]:
         """The masculine and feminine form of a label such as "poète ou poétesse"; the label alone where it has one
@@ -169,10 +169,10 @@ class Language:
         """The text with regnal years as years of the common era: 昭和38年 is 1963年, 元年 the first year."""
         if not self.eras:
             return text
-        return self._reigns.sub(lambda m: f"{self.eras[m['era']] + int(m['year'].replace('元', '1'))}年", text)
+        return self._regnal_year.sub(lambda m: f"{self.eras[m['era']] + int(m['year'].replace('元', '1'))}年", text)
 
     @property
-    def parts_words(self) -> bool:
+    def separates_words_by_spaces(self) -> bool:
         """Whether the language separates words by spaces; taken from its template of a day."""
         return " " in self.templates["day"][0]
 
@@ -180,24 +180,24 @@ class Language:
         """For languages without spaces, the text with each amount as one number between spaces: 約1億2,600万人 is 約
         126000000 人, 四十二 is 42.
         """
-        if self.parts_words or not self.powers:
+        if self.separates_words_by_spaces or not self.powers:
             return text
 
-        def whole(match: re.Match[str]) -> str:
-            parts = self._scaled[0].findall(match[0])
+        def in_digits(match: re.Match[str]) -> str:
+            parts = self._power_patterns[0].findall(match[0])
             return f" {sum(round(float(n.replace(',', '')) * 10 ** self.powers.get(word, 0)) for n, word in parts)} "
 
-        text = self._scaled[1].sub(whole, _NUMERALS.sub(lambda m: f" {_value_of_numerals(m[0])} ", text))
+        text = self._power_patterns[1].sub(in_digits, _NUMERALS.sub(lambda m: f" {_value_of_numerals(m[0])} ", text))
         return _BEHIND_LETTERS.sub(" ", text)
 
     @cached_property
-    def _scaled(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    def _power_patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
         """The patterns of a number with a power word, and of a whole amount of such parts."""
         number, power = r"\d+(?:,\d{3})*(?:\.\d+)?", any_of(self.powers)
         return re.compile(rf"({number})({power})?"), re.compile(rf"(?:{number}(?:{power}))+(?:{number})?")
 
     @cached_property
-    def _reigns(self) -> re.Pattern[str]:
+    def _regnal_year(self) -> re.Pattern[str]:
         return re.compile(rf"(?P<era>{any_of(self.eras)})(?P<year>\d{{1,2}}|元)年")
 
     @cached_property
@@ -216,7 +216,7 @@ class Language:
 
     def with_elisions(self, text: str) -> str:
         """The text with elisions and the language's own digits: "de euros" becomes "d'euros", "de hectares" stays."""
-        text = _replaced(text, self.elided)
+        text = _replace_all(text, self.elided)
         return text.translate(self.digits) if self.digits else text
 
     def has_words_for(self, kind: str) -> bool:
@@ -225,13 +225,13 @@ class Language:
 
     def one_of(self, plural: str) -> str:
         """The singular of a class name in the plural: "langues romanes" -> "langue romane"."""
-        return _replaced(plural, self.singular) if self.singular_of.search(plural) else plural
+        return _replace_all(plural, self.singular) if self.singular_of.search(plural) else plural
 
     def with_bare_names(self, question: str) -> str:
         """The question, followed by its words without case endings and articles of names: "Italiens ... Italien"."""
         bare = []
         for word in question.split():
-            form = _replaced(word.strip(".,;:?!¿¡\"'()«»"), self.bare_names)
+            form = _replace_all(word.strip(".,;:?!¿¡\"'()«»"), self.bare_names)
             if form and form not in word.split():
                 bare.append(form)
         return " ".join([question, *bare]) if self.bare_names else question
@@ -241,10 +241,10 @@ class Language:
 
         In scripts without spaces numerals of dates become digits: 五月七日 is 5月7日.
         """
-        if not self.parts_words:
+        if not self.separates_words_by_spaces:
             answer = _NUMERALS_OF_DATES.sub(lambda m: str(_value_of_numerals(m[0])), answer)
             answer = self.with_common_years(answer)
-        return _replaced(answer, self.around_names)
+        return _replace_all(answer, self.around_names)
 
     def without_article(self, text: str) -> str:
         """The text without a leading definite article."""
@@ -310,7 +310,7 @@ class Language:
     @property
     def gap(self) -> str:
         """The separator of words: a space, or "" as in "約126,000,000人"."""
-        return " " if self.parts_words else ""
+        return " " if self.separates_words_by_spaces else ""
 
     @cached_property
     def number_pattern(self) -> str:
@@ -328,7 +328,7 @@ class Language:
         return text.replace(self.decimal, ".")
 
 
-def _replaced(text: str, replacements: Iterable[tuple[re.Pattern[str], str]]) -> str:
+def _replace_all(text: str, replacements: Iterable[tuple[re.Pattern[str], str]]) -> str:
     """The text after all replacements, in order."""
     for pattern, replacement in replacements:
         text = pattern.sub(replacement, text)

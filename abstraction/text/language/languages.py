@@ -249,7 +249,7 @@ def notice(code: str) -> str | None:
     told = {
         "decades": used.has_words_for("decade"), "centuries": used.has_words_for("century"),
         "words for about": used.about[1:],
-        "bounds of amounts": used.more[1:], "numbers in words": used.number_words or not used.parts_words,
+        "bounds of amounts": used.more[1:], "numbers in words": used.number_words or not used.separates_words_by_spaces,
         "names of units": used.units, "phrases": False, "national adjectives": used.demonyms,
         "words of denial": used.around_names, "word endings": used.endings, "question words": used.asks,
     }  # fmt: skip

@@ -87,7 +87,7 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
         kinds |= {asked.detail, stem(asked.detail)}
     told_sports = [row for row in _data()["sports"].values() if any(f" {word} " in text for word in row["words"])]
     league = any(f" {word} " in text for row in told_sports for word in row["land"])
-    names, behind_of, longer, spelled = _names_in(question)
+    names, behind_of, longer, spelled = _possible_names_in(question)
     years: set[str] = set()  # keys of the calendar units that contain a year or decade of the question
     for match in _YEAR.finditer(question[:LONGEST_QUESTION]):
         value = TimeValue(year=int(match[1]), precision=8 if match["decade"] else 9)
@@ -123,7 +123,7 @@ def _asking_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str,
             stem = _with_stems(f" {word} ", code).strip()
             kinds[stem] = (*kinds.get(stem, ()), kind)
     alternatives = "|".join(map(re.escape, sorted(kinds, key=len, reverse=True))) or r"(?!)"
-    before, behind = ("(?<= )", " ") if language(code).parts_words else ("", "")
+    before, behind = ("(?<= )", " ") if language(code).separates_words_by_spaces else ("", "")
     return re.compile(rf"{before}(?=({alternatives}){behind})"), kinds
 
 
@@ -189,12 +189,12 @@ def names_nation(adjective: str, facts: QuestionFacts) -> bool:
     if adjective in facts.names:
         return True
     lands = bundled_demonyms().countries.get(adjective, ())
-    named = (land for name in facts.names for land in _countries_by_name().get(name, ()))
+    named = (land for name in facts.names for land in _countries_by_name_or_adjective().get(name, ()))
     return not set(lands).isdisjoint(named)
 
 
 @cache
-def _countries_by_name() -> Mapping[str, tuple[str, ...]]:
+def _countries_by_name_or_adjective() -> Mapping[str, tuple[str, ...]]:
     table = bundled_demonyms()
     out: dict[str, tuple[str, ...]] = {folded(name): ids for name, ids in table.names.items()}
     for word, ids in table.countries.items():
@@ -208,22 +208,22 @@ def _countries_by_name() -> Mapping[str, tuple[str, ...]]:
 @bounded_cache(entries=1 << 14, longest=200)  # 20 MB at most
 def folded(name: str) -> str:
     """A name folded for comparison: its words without case, accents and possessive endings."""
-    return " ".join(map(_fold, _WORD.findall(name)))
+    return " ".join(map(_fold_word, _WORD.findall(name)))
 
 
-def _fold(word: str) -> str:
+def _fold_word(word: str) -> str:
     text = normalise(word)
     return (text if text.isascii() else without_accents(text.replace("’", "'"))).removesuffix("'s")
 
 
-def _names_in(question: str) -> tuple[frozenset[str], frozenset[str], tuple[str, ...], tuple[str, ...]]:
+def _possible_names_in(question: str) -> tuple[frozenset[str], frozenset[str], tuple[str, ...], tuple[str, ...]]:
     """The possible names of a question: sequences that begin and end with a capital; without capitals any sequences.
 
     See the fields `names`, `behind_of`, `words` and `spelled` of QuestionFacts.
     """
     words = _WORD.findall(_ELIDED.sub(" ", question))[:MOST_WORDS]
     cased = any(word[0].isupper() for word in words[1:])
-    folded_words = [_fold(word) for word in words]
+    folded_words = [_fold_word(word) for word in words]
     starts = [at for at, word in enumerate(words) if at and not (cased and word.islower())]
     ends = set(starts)
     names: set[str] = set()

@@ -83,20 +83,20 @@ def asked_kind(question: str, language: str = "en") -> AskedKind:
     """
     base = language.partition("-")[0]
     unknown = AskedKind(QuestionKind.UNKNOWN)
-    if (kind := _by_question_words(question, [base])) != unknown:
+    if (kind := _kind_by_question_words(question, [base])) != unknown:
         return kind
     tokens = _WORDS.findall(question[:LONGEST].lower().replace("’", "'"))
     words = [part for token in tokens for part in _split_contraction(token)]
     at = _question_word(words)
     if at is not None and (kind := _kind_after(words, at)) != unknown:
         return kind
-    other = unknown if _asking_words(base) else _by_question_words(question, question_words(), begins=True)
+    other = unknown if _asking_words(base) else _kind_by_question_words(question, question_words(), begins=True)
     if other != unknown or at is not None or not words or not is_grammatical(base):
         return other
     return _kind_without_word(words)
 
 
-def _by_question_words(question: str, languages: Iterable[str], *, begins: bool = False) -> AskedKind:
+def _kind_by_question_words(question: str, languages: Iterable[str], *, begins: bool = False) -> AskedKind:
     """The kind by the longest question word of the first of the languages that has one in the question.
 
     With `begins` the word must open the question: elsewhere a Latin word may be a name (Dove, Chi).
@@ -128,12 +128,12 @@ def _question_word_finder(code: str, *, begins: bool) -> Callable[[str], set[str
     place = r"\A[ ¿¡\"']*" if begins else r"(?<![^\W_])"
     pattern = re.compile(rf"{place}(?=({apart})(?![^\W_]))") if apart else None
 
-    def standing(text: str) -> set[str]:
+    def find_question_words(text: str) -> set[str]:
         matches = pattern.finditer(text) if pattern is not None else ()
         found = {f"^{match[1]}" if f"^{match[1]}" in words else match[1] for match in matches}
         return found.union(word for word in within if word in text)
 
-    return standing
+    return find_question_words
 
 
 _LATIN = "\u024f"  # the last Latin letter in Unicode
@@ -152,11 +152,11 @@ def _question_word(words: Sequence[str]) -> int | None:
         if word not in _QUESTION_WORDS:
             continue
         before = words[place - 1] if place else ""
-        if not before or before in _words_of("leads") or (before in _BE and words[0] not in _words_of("auxiliaries")):
+        if not before or before in _word_list("leads") or (before in _BE and words[0] not in _word_list("auxiliaries")):
             return place
         if place == len(words) - 1 and word != "that":
             return place
-        if word in ("how", "what", "which") and before in _words_of("prepositions"):
+        if word in ("how", "what", "which") and before in _word_list("prepositions"):
             return place
         if word == "how" and words[place + 1 : place + 2] in (["many"], ["much"], ["old"]):
             return place
@@ -187,7 +187,7 @@ def _kind_after(words: Sequence[str], at: int) -> AskedKind:
         owned = phrase.index("'s") + 1 if "'s" in phrase[:8] else 0
         asked = _kind_of_noun_phrase(phrase[owned:] or phrase)
         return asked if asked.kind is QuestionKind.UNKNOWN else replace(asked, many=asked.many or plural)
-    if following in _words_of("auxiliaries"):
+    if following in _word_list("auxiliaries"):
         return _kind_after_what_did(behind)
     return _kind_of_noun_phrase(behind)
 
@@ -211,12 +211,12 @@ def _kind_after_who(word: str, behind: Sequence[str]) -> AskedKind:
         return _kind_of_noun_phrase(behind) if len(behind) > 1 else AskedKind(QuestionKind.PERSON)
     if following in ("did", "does", "do") and {"play", "voice", "portray"} & {*behind} and {"in", "on"} & {*behind}:
         return AskedKind(QuestionKind.CHARACTER if "for" not in behind else QuestionKind.GROUP_OR_PERSON)
-    if not _words_of("group_verbs").isdisjoint(behind[:3]) or following in ("do", "does", "did"):
+    if not _word_list("group_verbs").isdisjoint(behind[:3]) or following in ("do", "does", "did"):
         return AskedKind(QuestionKind.GROUP_OR_PERSON, many=many)
     # The occupation that the verb implies: "actor" for "stars".
     trade = next((trade for trade, verbs in _data()["doers"].items() if following in verbs), "")
     if following in ("plays", "played") and (
-        not {"in", "on"} & {*behind} or not _words_of("played_otherwise").isdisjoint(behind)
+        not {"in", "on"} & {*behind} or not _word_list("played_otherwise").isdisjoint(behind)
     ):
         trade = ""
     return AskedKind(QuestionKind.PERSON, trade, many=many)
@@ -226,7 +226,7 @@ def _kind_after_what_did(behind: Sequence[str]) -> AskedKind:
     """"What did NAME sing?": the kind of work for verbs that determine it."""
     verbs = frozenset(behind[1:])
     for key, kind in (("sung", QuestionKind.SONG), ("written", QuestionKind.BOOK), ("shown", QuestionKind.FILM)):
-        if not verbs.isdisjoint(_words_of(key)):
+        if not verbs.isdisjoint(_word_list(key)):
             return AskedKind(kind, kind)
     if {"speak", "speaks", "spoke", "spoken"} & verbs:
         return AskedKind(QuestionKind.LANGUAGE, "language")
@@ -251,12 +251,12 @@ def _leading_noun_phrase(words: Sequence[str]) -> list[str]:
     """The words of the noun phrase at the start, without articles, at most _MOST."""
     out: list[str] = []
     for word in words:
-        if word in _words_of("determiners") and not out:
+        if word in _word_list("determiners") and not out:
             continue
         if word == "'s":  # "which country's ship"
             out.clear()
             continue
-        if word in _words_of("ends") or len(out) == _MOST:
+        if word in _word_list("ends") or len(out) == _MOST:
             break
         out.append(word)
     return out
@@ -300,9 +300,9 @@ def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
 def _kind_without_word(words: Sequence[str]) -> AskedKind:
     """Questions without question word: "Is it ...", "list all ...", and fragments."""
     lead = 0
-    if words[0] in _words_of("prepositions") and len(words) > 3:
-        lead = next((i for i, w in enumerate(words[:12]) if w in _words_of("auxiliaries")), 0)
-    if words[lead] in _words_of("auxiliaries"):
+    if words[0] in _word_list("prepositions") and len(words) > 3:
+        lead = next((i for i, w in enumerate(words[:12]) if w in _word_list("auxiliaries")), 0)
+    if words[lead] in _word_list("auxiliaries"):
         return AskedKind(QuestionKind.CHOICE if "or" in words[lead + 2 :] else QuestionKind.YES_NO)
     if words[:2] == ["name", "of"]:
         return _kind_of_noun_phrase(words[2:])
@@ -318,7 +318,7 @@ def _kind_of_fragment(words: Sequence[str]) -> AskedKind:
     for kind, nouns in _FRAGMENTS:
         if any(f" {noun} " in text for noun in nouns):
             return AskedKind(kind, nouns[0])
-    end = next((i for i, word in enumerate(words) if word in _words_of("ends")), len(words))
+    end = next((i for i, word in enumerate(words) if word in _word_list("ends")), len(words))
     for place in range(end):
         noun = _noun_at(words, place)
         if noun is not None and noun[1] == end and noun[0].kind is not QuestionKind.TEXT:
@@ -338,7 +338,7 @@ def yes_no_words(code: str) -> frozenset[str]:
 
 
 @cache
-def _words_of(key: str) -> frozenset[str]:
+def _word_list(key: str) -> frozenset[str]:
     return frozenset(_data()[key])
 
 

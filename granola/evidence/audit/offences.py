@@ -77,14 +77,14 @@ class FindingTally:
     def to_json(self) -> dict[str, Any]:
         """The counts as a JSON object."""
 
-        def group(counts: Counter[str]) -> dict[str, int]:
+        def counts_by_outcome(counts: Counter[str]) -> dict[str, int]:
             by_outcome = {name: counts[name] for name in sorted(counts.keys() - {"rows", "tiers"})}
             return {"rows": counts["rows"], "tiers": counts["tiers"], **by_outcome}
 
         return {
-            "total": group(self.total),
-            "relations": {name: group(counts) for name, counts in sorted(self.relations.items())},
-            "classes": {name: group(counts) for name, counts in sorted(self.classes.items())},
+            "total": counts_by_outcome(self.total),
+            "relations": {name: counts_by_outcome(counts) for name, counts in sorted(self.relations.items())},
+            "classes": {name: counts_by_outcome(counts) for name, counts in sorted(self.classes.items())},
         }
 
     def tables(self, *, by_evidence: bool = False) -> Iterator[Part]:
@@ -93,7 +93,7 @@ class FindingTally:
         """
         columns = OF_EVIDENCE if by_evidence else OF_AXES
 
-        def cells(counts: Counter[str]) -> Iterator[str]:
+        def as_cells(counts: Counter[str]) -> Iterator[str]:
             yield from (str(counts["rows"]), str(counts["tiers"]))
             for outcomes in columns.values():
                 number = sum(counts[outcome] for outcome in outcomes)
@@ -102,8 +102,8 @@ class FindingTally:
 
         for heading, groups in (("relation", self.relations), ("answer class", self.classes)):
             ordered = sorted(groups, key=lambda one: (one[:1] != "P", int(one[1:]) if one[1:].isdigit() else 0, one))
-            rows = [(titled(name), *cells(groups[name])) for name in ordered]
-            yield TextTable(head=(heading, "rows", "tiers", *columns), rows=[*rows, ("total", *cells(self.total))])
+            rows = [(titled(name), *as_cells(groups[name])) for name in ordered]
+            yield TextTable(head=(heading, "rows", "tiers", *columns), rows=[*rows, ("total", *as_cells(self.total))])
             yield ""
 
 
@@ -127,7 +127,7 @@ def audit(
 
     def audit_row(row: TieredRow) -> tuple[_Outcomes, Iterable[str], dict[str, Any] | None]:
         if not by_evidence:
-            return _by_axes(row, judge.judge(row), checker)
+            return _outcomes_of_row(row, judge.judge(row), checker)
         # The classes are those of the entity that the row gives for its answer.
         own = next((tier.qid for tier in row.levels[0].tiers if tier.qid), None)
         outcomes: _Outcomes = [
@@ -164,7 +164,7 @@ def audit(
 _Outcomes = list[tuple[TierVerdict | TierCheck, str, list[tuple[str, str, str]]]]
 
 
-def _by_axes(
+def _outcomes_of_row(
     row: TieredRow, verdict: RowVerdict, checker: EntailmentChecker
 ) -> tuple[_Outcomes, Iterable[str], dict[str, Any] | None]:
     """The outcomes of a row's tiers, the classes of its answer, and the namesake to which its chain belongs."""

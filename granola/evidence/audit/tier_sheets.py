@@ -45,12 +45,12 @@ def tier_items(rows: Iterable[TieredRow], *, with_first: bool = False) -> Iterat
             for position, tier in enumerate(shown, 1):
                 yield {
                     "id": f"{row.id}-{number}.{position}", "row": row.id, "relation": row.relation, "level": number,
-                    "question": row.question, "template": _template(row), "answer": " / ".join(row.answers),
+                    "question": row.question, "template": _question_with_gap(row), "answer": " / ".join(row.answers),
                     "before": before, "tier": tier.text, "evidence": "; ".join(map(evidence_line, tier.evidence)),
                 }  # fmt: skip
 
 
-def _template(row: TieredRow) -> str:
+def _question_with_gap(row: TieredRow) -> str:
     """The question with [X] for the entity asked about; empty where its name is unknown or not in the question."""
     name = str((row.question_entity or {}).get("text") or "")
     at = row.question.casefold().find(name.casefold()) if name.strip() else -1
@@ -103,14 +103,14 @@ def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: b
 def rates_table(rates: Sequence[Mapping[str, Any]]) -> TextTable:
     """A table of errors, n, rate and interval, next to the paper's share."""
 
-    def percent(*shares: float) -> str:
+    def in_percent(*shares: float) -> str:
         return f"{'–'.join(f'{100 * share:.1f}' for share in shares)} %"
 
     return TextTable(
         head=("errors of", "errors", "n", "open", "rate", "95 % (Wilson)", "paper"),
         rows=[
-            (*(str(rate[name]) for name in ("axis", "errors", "n", "open")), percent(rate["rate"]),
-             percent(rate["low"], rate["high"]), rate["paper"] or "-")
+            (*(str(rate[name]) for name in ("axis", "errors", "n", "open")), in_percent(rate["rate"]),
+             in_percent(rate["low"], rate["high"]), rate["paper"] or "-")
             for rate in rates
         ],
     )  # fmt: skip

@@ -143,7 +143,7 @@ class ChatSentenceJudge:
             read=lambda answer, reply: read_sentence_verdicts(reply, len(answer.sentences)),
         )  # fmt: skip
         for answer, outcome in form.run(asked):
-            yield outcome.value or (None,) * len(answer.sentences), _why(outcome)
+            yield outcome.value or (None,) * len(answer.sentences), _reason_without_label(outcome)
 
     def _request(self, answer: SentencesToJudge) -> Request | None:
         if not answer.sentences:
@@ -174,12 +174,12 @@ class EvaluatorSentenceJudge:
         """See `SentenceJudge.verdicts`."""
         for one in asked:
             try:
-                yield self._verdicts(one)
+                yield self._verdicts_on_sentences(one)
             except (ForeseenError, OSError, ValueError) as error:
                 # Where a server fails, this answer lacks its verdicts; its row and all others stay.
                 yield (None,) * len(one.sentences), str(error)[:300]
 
-    def _verdicts(self, one: SentencesToJudge) -> tuple[Verdicts, str]:
+    def _verdicts_on_sentences(self, one: SentencesToJudge) -> tuple[Verdicts, str]:
         texts = [passage.text for passage in one.passages]
         # One statement per passage where the evaluator compares two texts, else one with all passages.
         citations = [(text,) for text in texts] if self.apart else [tuple(texts)]
@@ -275,7 +275,7 @@ class AnswerJudge:
             declined = self._chat_verdicts(batch, DEFLECTION.name)
             for at, one in enumerate(batch):
                 verdicts = {reading: own[at] for reading, own in against.items()}
-                yield self._item(one, verdicts, eligible[at], declined[at])
+                yield self._grounding_item(one, verdicts, eligible[at], declined[at])
 
     def _sentence_verdicts(
         self, batch: Sequence[_SplitAnswer], reading: Relevance | None
@@ -301,7 +301,7 @@ class AnswerJudge:
         if self.chat is None or not (is_grade or self.asks_deflection):
             return [(None, "")] * len(batch)
 
-        def ask(one: _SplitAnswer) -> Request | None:
+        def request_of(one: _SplitAnswer) -> Request | None:
             # Nothing to judge: a model would invent a verdict.
             if not one.shown.strip() or (is_grade and not one.sample.reference.strip()):
                 return None
@@ -311,17 +311,17 @@ class AnswerJudge:
             request = self.prompts[kind].fill(slots)
             return Request(id=f"{one.sample.id} {kind}", messages=request, sampling=self.sampling)
 
-        def read(_: _SplitAnswer, reply: str) -> str:
+        def read_reply(_: _SplitAnswer, reply: str) -> str:
             if is_grade:
                 return read_label(reply, GRADE_WORDINGS, [AnswerVerdict.NO_ISSUES])
             return read_label(reply, DEFLECTION_WORDINGS)
 
         form: RequestForm[_SplitAnswer, str] = RequestForm(
-            model=self.chat, ask=ask, read=read, again=self.prompts[AGAIN.name]
+            model=self.chat, ask=request_of, read=read_reply, again=self.prompts[AGAIN.name]
         )
-        return [(outcome.value, _why(outcome)) for _, outcome in form.run(batch)]
+        return [(outcome.value, _reason_without_label(outcome)) for _, outcome in form.run(batch)]
 
-    def _item(
+    def _grounding_item(
         self,
         one: _SplitAnswer,
         against: Mapping[Relevance | None, tuple[Verdicts, str]],
@@ -354,13 +354,13 @@ class AnswerJudge:
             deflects=deflects,
             citations=None if sample.cited is None else CitationCounts.of(cited, sample.cited, strange=len(strange)),
             readings=tuple(labelled),
-            tags=_tags(sample),
+            tags=_sample_tags(sample),
             unjudged={name: why for name, why in lacking.items() if why},
             judge=self.signature(),
         )
 
 
-def _tags(sample: GroundedSample) -> dict[str, str]:
+def _sample_tags(sample: GroundedSample) -> dict[str, str]:
     shares = {reading.share_tag: sample.relevant_share(reading) for reading in Relevance}
     providers = sorted({passage.provider for passage in sample.passages if passage.provider})
     return {
@@ -371,6 +371,6 @@ def _tags(sample: GroundedSample) -> dict[str, str]:
     }
 
 
-def _why(outcome: RequestOutcome[Any]) -> str:
+def _reason_without_label(outcome: RequestOutcome[Any]) -> str:
     """The reason for a missing value, "" where nothing was asked."""
     return f"{outcome.failed} {outcome.why}".strip()[:300] if outcome.failed else ""

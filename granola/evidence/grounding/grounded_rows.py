@@ -248,10 +248,10 @@ def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Ite
     Bad and repeated rows go to `on_reject`; without it they raise.
     """
 
-    def read(record: Record) -> GroundedSample:
+    def sample_of(record: Record) -> GroundedSample:
         return (_garage_sample if "grounding" in record.data else _plain_sample)(record)
 
-    return without_rejected(read_each_once(read_records(path), read), on_reject)
+    return without_rejected(read_each_once(read_records(path), sample_of), on_reject)
 
 
 def _garage_sample(record: Record) -> GroundedSample:
@@ -357,8 +357,8 @@ def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
         "passages": sum(map(len, labels.values())),
         "deflection_expected": deflections,
         "answerable": len(samples) - deflections,
-        "sources": _counts(sample.source or "not told" for sample in samples),
-        "providers": {name: _counts(own) for name, own in sorted(labels.items())},
+        "sources": _count_values(sample.source or "not told" for sample in samples),
+        "providers": {name: _count_values(own) for name, own in sorted(labels.items())},
         "relevant_share": {
             reading: one.to_json()
             for reading in Relevance
@@ -369,11 +369,11 @@ def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
             for base, one in _relevant_share_by_place(samples, Relevance.WIDE, _knowledge_base).items()
         },
         "tags": {
-            tag: _counts(sample.tags[tag] for sample in samples if tag in sample.tags)
+            tag: _count_values(sample.tags[tag] for sample in samples if tag in sample.tags)
             for tag in sorted({tag for sample in samples for tag in sample.tags})
         },
-        "deflection_signs": _counts(one.by or "answers" for _, one in signs),
-        "contradicting_signs": _counts(sign for one in against for sign in one["signs"]),
+        "deflection_signs": _count_values(one.by or "answers" for _, one in signs),
+        "contradicting_signs": _count_values(sign for one in against for sign in one["signs"]),
         "contradicting": against,
     }
 
@@ -401,7 +401,7 @@ def _panel(name: str, lines: Mapping[str, Sequence[tuple[Place, Estimate]]], sco
 
 
 def _value_shares(values: Sequence[str]) -> list[tuple[Place, Estimate]]:
-    return [(value, share_estimate([float(one == value) for one in values])) for value in _counts(values)]
+    return [(value, share_estimate([float(one == value) for one in values])) for value in _count_values(values)]
 
 
 def _labels_by_provider(samples: Iterable[GroundedSample]) -> dict[str, list[str]]:
@@ -427,5 +427,5 @@ def _knowledge_base(sample: GroundedSample) -> str:
     return sample.tags.get("knowledge_base") or sample.tags.get("question_tag") or ""
 
 
-def _counts(values: Iterable[str]) -> dict[str, int]:
+def _count_values(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(values).items(), key=lambda one: (-one[1], one[0])))

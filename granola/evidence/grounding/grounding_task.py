@@ -320,11 +320,11 @@ SENTENCES = tuple(
 )
 
 
-def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
+def _score_estimates(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
     return grounding_report([GroundingItem.model_validate(row) for row in rows], grounding_settings(forming))
 
 
-def _value(row: Row, score: str, forming: Forming) -> float | None:
+def _score_of_row(row: Row, score: str, forming: Forming) -> float | None:
     known = score in SCORES or score in DEFLECTIONS
     return item_value(GroundingItem.model_validate(row), score, grounding_settings(forming)) if known else None
 
@@ -333,7 +333,7 @@ def _band_cells(row: Row, along: str, score: str, forming: Forming) -> Cells | N
     """The cell of a row along a share of relevant passages, which is cut into bands; None along other fields."""
     if along not in _SHARE_TAGS:
         return None
-    share, worth = row.get("tags", {}).get(along), _value(row, score, forming)
+    share, worth = row.get("tags", {}).get(along), _score_of_row(row, score, forming)
     return [] if share is None or worth is None else [(band_of(float(share), grounding_settings(forming).bands), worth)]
 
 
@@ -381,8 +381,8 @@ GROUNDING = EvidenceTask(
     texts=("answer",),
     questions=(ELIGIBILITY, DEFLECTS, *SENTENCES),
     main="RAF strict",
-    scores=_scores,
-    value=_value,
+    scores=_score_estimates,
+    value=_score_of_row,
     cells=_band_cells,
     along=_share_tag_or_field,
     signature=_signature,

@@ -152,19 +152,19 @@ class KnowledgeJudge:
             )
             for one in items
         ]  # fmt: skip
-        self._factuality(work)
+        self._add_factuality_scores(work)
         # An empty text is not shown to the model: it is irrelevant.
         asked = [[QueryPassage(one.item.query, one.item.knowledge)] * bool(one.item.knowledge.strip()) for one in work]
         _set_scores("relevance", work, self.models.relevance, asked)
-        self._coherence(work)
-        self._informativeness(work)
-        self._helpfulness(work)
-        self._validity(work)
+        self._add_coherence_scores(work)
+        self._add_informativeness_scores(work)
+        self._add_helpfulness_scores(work)
+        self._add_validity_scores(work)
         if self.baselines:
-            self._baselines(work)
+            self._add_baseline_scores(work)
         return work
 
-    def _factuality(self, work: Sequence[ScoredKnowledge]) -> None:
+    def _add_factuality_scores(self, work: Sequence[ScoredKnowledge]) -> None:
         model = self.models.entailment
         if model is None:
             return
@@ -179,7 +179,7 @@ class KnowledgeJudge:
             task.label = likeliest_label(vector)
             task.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
 
-    def _coherence(self, work: Sequence[ScoredKnowledge]) -> None:
+    def _add_coherence_scores(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.causal is not None:
             asked = [[Continuation("", text) for text in task.sentences] for task in work]
             for task, scores in zip(work, scores_per_item(self.models.causal, asked), strict=True):
@@ -193,7 +193,7 @@ class KnowledgeJudge:
             if None not in both:
                 task.scores["coherence_greater"] = max(one or 0.0 for one in both)
 
-    def _informativeness(self, work: Sequence[ScoredKnowledge]) -> None:
+    def _add_informativeness_scores(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.causal is None:
             return
         prompt = self.prompts[GIVEN_QUERY.name]
@@ -208,7 +208,7 @@ class KnowledgeJudge:
                 task.notes.append("informativeness: the model gave no number")
             task.scores["informativeness"] = informativeness(scores)
 
-    def _helpfulness(self, work: Sequence[ScoredKnowledge]) -> None:
+    def _add_helpfulness_scores(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.reader is None:
             return
         asked = [self._gold_continuations(task.item) for task in work]
@@ -233,7 +233,7 @@ class KnowledgeJudge:
             Continuation(prompt_as_text(prompt, _slot_values(item, text), before), f" {item.gold[0]}") for text in texts
         ]
 
-    def _validity(self, work: Sequence[ScoredKnowledge]) -> None:
+    def _add_validity_scores(self, work: Sequence[ScoredKnowledge]) -> None:
         if self.models.entailment is None or not self.answered:
             return
         asked = [self._answer_pairs(task.item) for task in work]
@@ -258,7 +258,7 @@ class KnowledgeJudge:
         (pieces,) = self.evidence.pieces(item, [item.answer], self.pieces)
         return [TextPair(piece, item.answer) for piece in pieces]
 
-    def _baselines(self, work: Sequence[ScoredKnowledge]) -> None:
+    def _add_baseline_scores(self, work: Sequence[ScoredKnowledge]) -> None:
         for task in work:
             item = task.item
             if item.reference.strip():

@@ -76,7 +76,7 @@ def choose_texts(rows: Sequence[Row], best: str, gamma: Sequence[float], forming
     """
     taken: list[dict[str, Any]] = []
     gains: dict[str, list[float]] = {}
-    number, groups = _groups(rows, best, forming.seed)
+    number, groups = _groups_to_choose_from(rows, best, forming.seed)
     for group in groups:
         qualities = [quality(row["scores"], gamma) for row in group]
         # The first of equal texts, so that a tie is decided alike everywhere.
@@ -96,7 +96,7 @@ def choose_texts(rows: Sequence[Row], best: str, gamma: Sequence[float], forming
     )  # fmt: skip
 
 
-def _groups(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequence[Row]]]:
+def _groups_to_choose_from(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequence[Row]]]:
     """The number of texts to choose from each group, and the groups."""
     if best == "each":
         groups: dict[Any, list[Row]] = {}
@@ -169,7 +169,7 @@ def associations(rows: Sequence[Row]) -> list[Association]:
     the independent variable: pairs that are tied in it do not count.
     """
 
-    def key(row: Row) -> tuple[Any, ...]:
+    def id_of_text(row: Row) -> tuple[Any, ...]:
         return row.get("system") or "", row["id"], row.get("candidate") or 0
 
     ratings: dict[tuple[Any, ...], dict[str, list[float]]] = {}
@@ -179,14 +179,14 @@ def associations(rows: Sequence[Row]) -> list[Association]:
         if not rated:
             texts.append(row)
         for axis, mark in rated.items():
-            ratings.setdefault(key(row), {}).setdefault(axis, []).append(mark)
+            ratings.setdefault(id_of_text(row), {}).setdefault(axis, []).append(mark)
     pairs = [(axis, name) for axis, names in SCORES_OF_AXIS.items() for name in names]
     systems = ["", *sorted({str(row["system"]) for row in texts if row.get("system")})]
     found = []
     for system, (independent, dependent) in product(systems, pairs if ratings else product(EXTRINSIC, INTRINSIC)):
         both = []
         for row in texts:
-            marks = ratings.get(key(row), {}).get(independent)
+            marks = ratings.get(id_of_text(row), {}).get(independent)
             first = fmean(marks) if marks else None if ratings else row["scores"].get(independent)
             second = row["scores"].get(dependent)
             if system in ("", row.get("system")) and first is not None and second is not None:
@@ -235,7 +235,7 @@ def read_verdict_row(record: Record) -> dict[str, Any]:
     return dict(record.data)
 
 
-def _scores(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
+def _score_estimates(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
     """The mean of each score over the texts that have it, and the share of each label as `label:consistent` and so on.
     """
 
@@ -292,7 +292,7 @@ KNOWLEDGE = EvidenceTask(
     texts=("knowledge",),
     questions=(LABEL,),
     main="factuality",
-    scores=_scores,
+    scores=_score_estimates,
     value=lambda row, score, forming: row["scores"].get(score),
     cells=_cells,
     estimate=lambda values, _, forming: mean_estimate(values, resamples=forming.resamples, seed=forming.seed),
