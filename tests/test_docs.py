@@ -116,7 +116,7 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
 
     page = ROOT / "docs" / "explanation" / "paper.md"
     sources = "".join(map(_source, ("figures", "study")))
-    shown = set(re.findall(r'(?:name=|_figure\(\s*)"([a-z0-9-]+)"', sources)) | {"popularity"}
+    shown = set(re.findall(r'(?:name=|_(?:figure|accuracies)\(\s*)"([a-z0-9-]+)"', sources)) | {"popularity"}
     section = page.read_text(encoding="utf-8").partition("## Section 5: figures")[2].partition("\n## ")[0]
     rows = [
         line.split("|")[2]
