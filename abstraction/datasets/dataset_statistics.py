@@ -64,7 +64,7 @@ class Statistics:
         self.links: Counter[str] = Counter()
         self.abstained: Counter[str] = Counter()
         self._language = language
-        self._first_examples: dict[str, list[str]] = {}  # one of each class
+        self._first_examples: dict[str, list[str]] = {}  # Markdown lines, by class of answers ("city")
         self._other_examples: list[list[str]] = []
 
     def add(self, row: TieredRow) -> None:

@@ -186,10 +186,12 @@ def with_parents(node: Proposal, parents: Collection[str], evidence: Sequence[Ev
 
 
 def add_with_classes_above(
-    proposals: dict[str, Proposal], described: Proposal, graph: Graph, how: Climbing, *, condition: str
+    proposals: dict[str, Proposal], described: Proposal, graph: Graph, how: Climbing, *, condition_property: str
 ) -> None:
-    """Add a class that a description names, and its superclasses, which are broader than the answer as well."""
-    for key, node in climb(graph, described.key, how, condition=condition).items():
+    """Add a class that a description names, and its superclasses, which are broader than the answer as well.
+    `condition_property` is the property of the conditions that the superclasses state.
+    """
+    for key, node in climb(graph, described.key, how, condition=condition_property).items():
         parents = tuple(described.key if parent == ANSWER else parent for parent in node.parents)
         proposals[key] = with_parents(proposals[key], parents) if key in proposals else replace(node, parents=parents)
     proposals[described.key] = described

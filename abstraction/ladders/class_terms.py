@@ -111,7 +111,7 @@ def terms(case: LadderCase) -> list[Proposal]:
     proposals = climb(graph, case.answer, how, condition="P106")
     for proposal in described_classes(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q)):
         if proposal.key not in proposals:
-            add_with_classes_above(proposals, proposal, graph, replace(how, depth=1), condition="P106")
+            add_with_classes_above(proposals, proposal, graph, replace(how, depth=1), condition_property="P106")
     # Doubtful steps are used only where there are no others.
     proposals = proposals or climb(graph, case.answer, replace(how, doubting=False), condition="P106")
     return list(as_graph(proposals.values()).values())
@@ -125,7 +125,12 @@ def described_classes(
     *,
     names: Callable[[str], list[str]] = lambda written: [written],
 ) -> list[Proposal]:
-    """Classes that the description of the answer names, each linked to an entity that passes `keep`."""
+    """A proposal for each phrase in the description of the answer that matches `pattern` and is a name of a class in
+    the graph.
+
+    Of the entities with that name the first that passes `keep` is the class. `prop` is the property of the proposal's
+    condition; `names` lists the spellings of a phrase to look up.
+    """
     graph = case.graph
     description = graph.description(case.answer)
     if not description:
@@ -190,9 +195,9 @@ def genres(case: LadderCase) -> list[Proposal]:
     how = Climbing(properties=("P279", "P31"), depth=3, keep=keep)
     proposals = climb(graph, case.answer, how, condition="P136")
     for pattern in (_GENRE_OF, _GENRE_HEAD):
-        for proposal in described_classes(case, pattern, "P136", keep, names=partial(_spellings, graph)):
+        for proposal in described_classes(case, pattern, "P136", keep, names=partial(_names_to_look_up, graph)):
             if proposal.key not in proposals:
-                add_with_classes_above(proposals, proposal, graph, replace(how, depth=2), condition="P136")
+                add_with_classes_above(proposals, proposal, graph, replace(how, depth=2), condition_property="P136")
     nodes = as_graph(proposals.values())
     for fine, coarse in permutations(list(nodes), 2):
         if fine in nodes and coarse in nodes:
@@ -211,13 +216,13 @@ _ENDING = re.compile(r"(?<=\w{5})(?:ative|ively|ive|ate|al|ic|ed|ing|e|s)$")
 MOST_GENRES = 5_000  # the most frequent genres, whose spellings are compared; bounds the time per graph
 
 
-def _stems(name: str) -> tuple[str, ...]:
+def _word_stems(name: str) -> tuple[str, ...]:
     return tuple(_ENDING.sub("", word) for word in normalise(name).removesuffix(" music").split())
 
 
-def _spellings(graph: Graph, written: str) -> list[str]:
+def _names_to_look_up(graph: Graph, written: str) -> list[str]:
     """The names to look up for a written genre: as written, then the one genre that differs in endings."""
-    other = _labels_by_stems(graph).get(_stems(written))
+    other = _labels_by_stems(graph).get(_word_stems(written))
     return [written, *([other] if other else [])]
 
 
@@ -229,7 +234,7 @@ def _labels_by_stems(graph: Graph) -> dict[tuple[str, ...], str | None]:
     label_of: dict[tuple[str, ...], str | None] = {}
     for qid in used:
         label = graph.label(qid)
-        for stems in {_stems(name) for name in graph.names(qid)}:
+        for stems in {_word_stems(name) for name in graph.names(qid)}:
             label_of[stems] = label if label_of.get(stems, label) == label else None
     return label_of
 
@@ -299,7 +304,7 @@ def languages(case: LadderCase) -> list[Proposal]:
             known = proposals[proposal.key]
             proposals[proposal.key] = replace(known, evidence=(*known.evidence, *proposal.evidence))
         else:
-            add_with_classes_above(proposals, proposal, graph, upward, condition="P407")
+            add_with_classes_above(proposals, proposal, graph, upward, condition_property="P407")
     # The P31 of the answer means "a language of this family" only for subclasses of `language`.
     nodes = as_graph(_in_singular(node) for node in proposals.values())
     keys = [proposal.key for proposal in described]
@@ -359,7 +364,7 @@ def _best_known_families(case: LadderCase, nodes: dict[str, Proposal]) -> dict[s
         return nodes
     graph = case.graph
     branches = graph.store.value_counts([("P279", n.qid) for n in nodes.values() if n.qid])
-    size = {n.key: graph.size_below(n.qid) if n.qid else 0 for n in nodes.values()}
+    size = {n.key: graph.capped_size_below(n.qid) if n.qid else 0 for n in nodes.values()}
 
     def prominence(key: str) -> tuple[int, int, str]:
         qid = nodes[key].qid or ""

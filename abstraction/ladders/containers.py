@@ -58,7 +58,7 @@ def described_chain(gazetteer: Gazetteer, graph: Graph, entity_id: str) -> _Chai
     them, the whole state may not ("autonomous city of Spain in North Africa").
     """
     words = _NameReader(graph, gazetteer)
-    steps = words.split(gazetteer.chain(entity_id))
+    steps = words.split_double_names(gazetteer.chain(entity_id))
     if not any(map(words.holds_country, steps)):
         steps = [tuple(map(words.as_state, step)) for step in steps]
         if not any(map(words.holds_country, steps)):
@@ -89,7 +89,7 @@ class _NameReader:
         """Whether one of the places is a state or called a country."""
         return any(self.is_country(place.qid) for place in step)
 
-    def split(self, chain: Iterable[Step]) -> list[Step]:
+    def split_double_names(self, chain: Iterable[Step]) -> list[Step]:
         """The chain with unlinked names split where they contain two places, and without words that are no names."""
         out: list[Step] = []
         for step in chain:
@@ -109,13 +109,13 @@ class _NameReader:
             parts = (Place(text=part, written=place.written),) if part[:1].isupper() else ()
             return parts, self._linked_place(Place(text=match["whole"]), qid)
         side = _SIDE.fullmatch(text) if normalise(text) not in _NOT_PARTS else None
-        if side and (qid := self._state(side["whole"]) or self._state_by_alias(side["whole"])):
+        if side and (qid := self._state_by_label(side["whole"]) or self._state_by_alias(side["whole"])):
             return (place,), self._linked_place(Place(text=side["whole"]), qid)
         return (place,), None
 
     def as_state(self, place: Place) -> Place:
         """The one present state with this unlinked name, else the place as it is."""
-        state = None if place.qid else self._state(place.text)
+        state = None if place.qid else self._state_by_label(place.text)
         return place if state is None else self._linked_place(place, state)
 
     def as_division(self, place: Place, chain: Sequence[Step], stated: Sequence[str] = ()) -> Place:
@@ -145,11 +145,11 @@ class _NameReader:
         out: list[Step] = []
         for step in chain:
             # Every place of the step is known to lie in the other, and no place of the other in the step.
-            held = (all(self._inside(step, other)) and not any(self._inside(other, step)) for other in out)
+            held = (all(self._lie_inside(step, other)) and not any(self._lie_inside(other, step)) for other in out)
             out.insert(next((at for at, inner in enumerate(held) if inner), len(out)), step)
         return out
 
-    def _inside(self, inner: Step, whole: Step) -> list[bool]:
+    def _lie_inside(self, inner: Step, whole: Step) -> list[bool]:
         """For each place whether it is known to lie in one of the whole."""
         names = {normalise(n) for p in whole for n in (p.text, *(self._graph.names(p.qid) if p.qid else ()))}
         return [p.qid is not None and not names.isdisjoint(self._gazetteer.above(p.qid)) for p in inner]
@@ -157,12 +157,12 @@ class _NameReader:
     def state_of_ranked_city(self, description: str, chain: Sequence[Step]) -> list[Step]:
         """The state of which the description calls the place the largest city, capital, main port and so on."""
         for match in _RANKED.finditer(first_segment(description)):
-            state = self._state(match["state"].strip())
+            state = self._state_by_label(match["state"].strip())
             if state and state not in {p.qid for step in chain for p in step}:
                 return [(Place(text=self._graph.label(state) or "", qid=state, written=match["state"].strip()),)]
         return []
 
-    def _state(self, name: str) -> str | None:
+    def _state_by_label(self, name: str) -> str | None:
         """The one present state with this label, or whose label begins with it ("United States")."""
         known = self._gazetteer.places_named(name)
         states = [q for q in known if self.is_country(q) and (self._graph.label(q) or "").startswith(name)]
@@ -185,7 +185,7 @@ class _NameReader:
             for q in self._gazetteer.places_named(name)
             if self._graph.label(q) == name and self._graph.is_instance(q, FIRST_DIVISION)
         ]
-        return self._state(name) or (divisions[0] if len(divisions) == 1 else None)
+        return self._state_by_label(name) or (divisions[0] if len(divisions) == 1 else None)
 
     def _linked_place(self, place: Place, qid: str) -> Place:
         return Place(text=self._graph.label(qid) or place.text, qid=qid, written=place.written or place.text)
@@ -527,19 +527,19 @@ class Containers:
         at = self.case.at
         if at is None or (held := valid_at(statement, at)) is not None:
             return at is not None and bool(held)
-        ends = self._times(statement.target or "", "P576")
-        begins = self._times(statement.target or "", "P571")
+        ends = self._statement_times(statement.target or "", "P576")
+        begins = self._statement_times(statement.target or "", "P571")
         return bool(ends) and max(ends) >= time_key(at) and (not begins or min(begins) <= time_key(at, late=True))
 
     def _may_have_held(self, statement: Statement) -> bool:
         """Whether a former place may have contained something at the date of the question, by its own dates."""
         at, target = self.case.at, statement.target or ""
-        ends, begins = self._times(target, "P576"), self._times(target, "P571")
+        ends, begins = self._statement_times(target, "P576"), self._statement_times(target, "P571")
         if at is None:  # a former state is never the present one; names of former districts are still used
             return "country" not in self.case.gazetteer.classes(target)
         return not (ends and max(ends) < time_key(at)) and not (begins and min(begins) > time_key(at, late=True))
 
-    def _times(self, entity_id: str, prop: str) -> list[tuple[int, int, int]]:
+    def _statement_times(self, entity_id: str, prop: str) -> list[tuple[int, int, int]]:
         values = (s.value for s in self.graph.statements(entity_id, prop) if s.rank != "deprecated")
         return [time_key(value, late=prop == "P576") for value in values if isinstance(value, TimeValue)]
 

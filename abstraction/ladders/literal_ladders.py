@@ -78,13 +78,13 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     if is_small or parsed.amount == 0:
         return levels
     prop = AMOUNT if parsed.unit is None else f"{AMOUNT} in {parsed.unit.qid}"
-    roundings = _roundings(parsed)
+    roundings = _coarser_roundings(parsed)
     stated = [Condition(property=prop, value=f"{_format_number(number)} to {d} digits") for d, number in roundings]
     # A finer tier may have an alias already: 29,000 ft is 29,032 ft to three digits and to two.
     seen = {normalise(name) for name in answer.names()}
     whole = _with_unit(_format_number(parsed.amount, parsed.language), parsed)
     for at, (digits, amount) in enumerate(roundings):
-        names = _names(amount, parsed)
+        names = _names_of_amount(amount, parsed)
         text, *others = (f"{word}{parsed.language.gap}{names[0]}" for word in parsed.language.about)
         aliases = _distinct_aliases(text, [names[0], *others, *names[1:], *_amounts_in_other_units(parsed, digits)])
         rule = f"{whole} to {digits} significant digit{'s' * (digits > 1)} is {names[0]}"
@@ -107,7 +107,7 @@ def round_to(amount: Decimal, digits: int) -> Decimal:
         return amount.quantize(Decimal(1).scaleb(amount.adjusted() - digits + 1), rounding=ROUND_HALF_UP)
 
 
-def _roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
+def _coarser_roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
     """(digits, amount), finest first: coarser than the amount given, each different from the one before."""
     roundings: list[tuple[int, Decimal]] = []
     last = parsed.amount
@@ -127,13 +127,13 @@ def _roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
 
 
 def _answer_names(parsed: ParsedQuantity) -> list[str]:
-    names = _names(round_to(parsed.amount, max(parsed.digits, 3)), parsed)
+    names = _names_of_amount(round_to(parsed.amount, max(parsed.digits, 3)), parsed)
     if parsed.approximate:
         names = [*(f"{word}{parsed.language.gap}{names[0]}" for word in parsed.language.about), *names]
     return names + _amounts_in_other_units(parsed, max(parsed.digits, 3))
 
 
-def _names(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
+def _names_of_amount(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     """The amount in the unit of the text, then in other spellings, then without unit for counted things."""
     words = parsed.language
     numbers = _number_spellings(amount, parsed)
@@ -244,7 +244,7 @@ def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None)
     # Other ways to write the answer, with the day in the other calendar among them.
     forms = _written_forms(unit, parsed) if unit is not None and not parsed.part else ()
     answer = Tier(text=parsed.text, aliases=_distinct_aliases(parsed.text, forms), evidence=evidence)
-    rungs = _rungs_of_approximate_date(parsed) if parsed.circa else _rungs_of_exact_date(parsed)
+    rungs = _rungs_of_approximate_date(parsed) if parsed.circa else _coarser_rungs_of_certain_date(parsed)
     levels = [Level(tiers=(answer,))]
     for level in rungs[:MAX_LEVELS]:
         tiers = (
@@ -260,7 +260,7 @@ def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None)
     return levels
 
 
-def _rungs_of_exact_date(parsed: ParsedDate) -> list[list[_DateRung]]:
+def _coarser_rungs_of_certain_date(parsed: ParsedDate) -> list[list[_DateRung]]:
     """The rungs of a date that is no estimate."""
     first, last = parsed.first, parsed.last or parsed.first
     start = max(KINDS.index(OF_PRECISION.get(value.precision, "deep")) for value in (first, last))
@@ -278,29 +278,29 @@ def _rungs_of_exact_date(parsed: ParsedDate) -> list[list[_DateRung]]:
             continue
         if kind == "decade" and unit_of(first, "century") != unit_of(last, "century"):
             first = last = TimeValue(year=unit.number, precision=8)  # 1900-1905: the century of the decade
-        levels.append(_rungs(unit, first, other, parsed.era))
+        levels.append(_rungs_of_unit(unit, first, other, parsed.era))
     return levels
 
 
-def _rungs(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: Era) -> list[_DateRung]:
+def _rungs_of_unit(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: Era) -> list[_DateRung]:
     """The unit as a tier for a value in it, and alternates: the century edge that it leaves out, the unit of the
     `other` calendar.
     """
-    rungs = [_rung(unit, era)]
+    rungs = [_rung_of_unit(unit, era)]
     if unit.kind == "decade":
         century = unit_of(value, "century")
         if century and century != unit_of(TimeValue(year=unit.number, precision=8), "century"):
             # 1900 is in the 1900s, but not in the 20th century; 1000 is in the 1000s, but not in the second millennium.
             rungs = [_decade_of(value.year, unit, era), _century_edge(century, era)]
     if other and (also := unit_of(other, unit.kind)) and also != unit:
-        rungs.append(_decade_of(other.year, also, era) if unit.kind == "decade" else _rung(also, era))
+        rungs.append(_decade_of(other.year, also, era) if unit.kind == "decade" else _rung_of_unit(also, era))
     return rungs
 
 
 def _decade_of(year: int, decade: CalendarUnit, era: Era) -> _DateRung:
     """The decade of one year; it does not state a century or millennium that the year lies outside."""
-    rung = _rung(decade, era)
-    return replace(rung, states=rung.states & (_states(CalendarUnit("year", year)) | {decade.key()}))
+    rung = _rung_of_unit(decade, era)
+    return replace(rung, states=rung.states & (_keys_of_containing_units(CalendarUnit("year", year)) | {decade.key()}))
 
 
 def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[_DateRung]]:
@@ -309,7 +309,7 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[_DateRung]]:
     if parsed.last is None and first.precision > _YEAR:
         year = TimeValue(year=first.year, precision=_YEAR)
         units = filter(None, (unit_of(year, kind) for kind in KINDS[KINDS.index("year") : -1]))
-        return [[_rung(unit, parsed.era)] for unit in units if _is_worth_saying(unit, parsed.era)]
+        return [[_rung_of_unit(unit, parsed.era)] for unit in units if _is_worth_saying(unit, parsed.era)]
     begin, end = unit_of(first), unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
         return []
@@ -320,7 +320,7 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[_DateRung]]:
     levels: list[list[_DateRung]] = []
     early_century, late_century = unit_of(early, "century"), unit_of(late, "century")
     if early_century and early_century == late_century:
-        levels.append([_rung(early_century, parsed.era)])
+        levels.append([_rung_of_unit(early_century, parsed.era)])
     elif (
         early_century
         and late_century
@@ -331,7 +331,7 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[_DateRung]]:
         levels.append([_turn_of_centuries(early_century, late_century, parsed.era)])
     millennium = unit_of(early, "millennium")
     if millennium and millennium == unit_of(late, "millennium") and _is_worth_saying(millennium, parsed.era):
-        levels.append([_rung(millennium, parsed.era)])
+        levels.append([_rung_of_unit(millennium, parsed.era)])
     return levels
 
 
@@ -353,12 +353,12 @@ def _shift_year(year: int, by: int) -> int:
     return moved - 1 if moved <= 0 < year else moved
 
 
-def _rung(unit: CalendarUnit, era: Era) -> _DateRung:
+def _rung_of_unit(unit: CalendarUnit, era: Era) -> _DateRung:
     texts = names(unit, era=era)
-    return _DateRung(texts, _states(unit), _rule(unit, texts[0], era))
+    return _DateRung(texts, _keys_of_containing_units(unit), _rule_text(unit, texts[0], era))
 
 
-def _states(unit: CalendarUnit) -> frozenset[str]:
+def _keys_of_containing_units(unit: CalendarUnit) -> frozenset[str]:
     """The keys of the unit and of every coarser unit that contains it."""
     year = unit.first_year() if unit.kind != "decade" else unit.number
     value = TimeValue(year=year, month=unit.month or None, day=unit.day or None, precision=_PRECISION[unit.kind])
@@ -372,7 +372,7 @@ def _states(unit: CalendarUnit) -> frozenset[str]:
     return frozenset(states)
 
 
-def _rule(unit: CalendarUnit, text: str, era: Era) -> str:
+def _rule_text(unit: CalendarUnit, text: str, era: Era) -> str:
     if unit.kind == "month":
         return f"the day is one of {text}"
     if unit.kind == "year":
@@ -394,7 +394,7 @@ def _century_edge(century: CalendarUnit, era: Era) -> _DateRung:
     ]
     return _DateRung(
         tuple(dict.fromkeys(texts)),
-        _states(century) | {f"{place} of {century.key()}"},
+        _keys_of_containing_units(century) | {f"{place} of {century.key()}"},
         f"{year} is the {'last' if place == 'end' else 'first'} year of {names(century, era=era)[0]}",
     )
 

@@ -87,7 +87,7 @@ def _add_group_wordings(
         before, _, last = wording.text.rpartition(" ")
         if last in SMALL and before and vocabulary.attests(f"{before} group"):
             finer.append((index, wording, f"{before} group"))
-    proofs = [(*small.evidence, _group_rule(small.text.rsplit(" ", 1)[-1])) for _, small, _ in finer]
+    proofs = [(*small.evidence, _evidence_that_is_group(small.text.rsplit(" ", 1)[-1])) for _, small, _ in finer]
     groups_of = KindChain.from_texts([text for _, _, text in finer], proofs).wordings
     for (index, small, _), large in zip(finer, groups_of, strict=True):
         order += 1
@@ -99,7 +99,7 @@ def _add_group_wordings(
 def _add_group_of_country(lattice: Lattice, broadest: Wording, nationalities: Sequence[Nation], order: int) -> None:
     """Add "an American group": the noun "group" is informative only with a nationality."""
     noun = broadest.text.rsplit(" ", 1)[-1]
-    rule = (_group_rule(noun),) if noun in SMALL else ()
+    rule = (_evidence_that_is_group(noun),) if noun in SMALL else ()
     noun = "group" if noun in SMALL else noun
     if noun not in _NOUNS or noun == broadest.text:
         return
@@ -116,7 +116,7 @@ def _add_entailed_features(lattice: Lattice, feature: str, more: frozenset[str])
             lattice.nodes[key | more] = node
 
 
-def _group_rule(small: str) -> Evidence:
+def _evidence_that_is_group(small: str) -> Evidence:
     return Evidence(kind="rule", text=f"{indefinite(small)} is a group")
 
 

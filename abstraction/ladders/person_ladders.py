@@ -206,14 +206,14 @@ def broader_class(graph: Graph, qid: str) -> ClassAbove | None:
     used = _used_as_occupation(graph)
     names = {normalise(n) for n in graph.names(qid)}
 
-    def rank(above: ClassAbove) -> tuple[int, int]:
+    def usage_rank(above: ClassAbove) -> tuple[int, int]:
         pair = ("P106", above.qid)
         return -graph.store.value_counts([pair]).get(pair, 0), int(above.qid[1:])
 
     for layer in layers_above(graph, qid, steps=PASSED_THROUGH, denied=denied_lifts()):
         plain = [a for a in layer if normalise(a.label) not in names and may_stand(a.label) and a.label[:1].islower()]
         if fitting := [above for above in plain if used(above.qid)]:
-            return min(fitting, key=rank)
+            return min(fitting, key=usage_rank)
     return None
 
 

@@ -287,7 +287,7 @@ def described_kind(case: LadderCase, kind: DescribedKind, family: str) -> KindCh
         proofs.append((*word_evidence(case, used), *backing))
         qids.append(None if statement is None else statement.target)
     texts = tuple(_DOUBLED.sub("", text) for text in kind.texts)
-    return _chain(case, texts, qids, proofs, family, kind.tied)
+    return _kind_chain(case, texts, qids, proofs, family, kind.tied)
 
 
 def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:
@@ -305,11 +305,11 @@ def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:
         if len(chains) < STATED and not any(value.label in chain.texts for chain in chains):
             texts = shortenings(value.label, case.vocabulary)
             qids = [value.qid, *(None for _ in texts[1:])]
-            chains.append(_chain(case, texts, qids, [(value.evidence,)] * len(texts), family))
+            chains.append(_kind_chain(case, texts, qids, [(value.evidence,)] * len(texts), family))
     return [c for c in chains if not any(c is not other and set(c.texts) < set(other.texts) for other in chains)]
 
 
-def _chain(
+def _kind_chain(
     case: LadderCase,
     texts: Sequence[str],
     qids: Sequence[str | None],
@@ -322,7 +322,7 @@ def _chain(
         for text, qid in zip(texts, qids, strict=True)
     ]
     chain = KindChain.from_texts(texts, proofs, conditions, tied=tied).filtered(_synonym_test(case.graph, texts, qids))
-    return (_with_broader(case, chain, qids, family) if family == "organisation" else chain).filtered(may_stand)
+    return (_with_broader_kind(case, chain, qids, family) if family == "organisation" else chain).filtered(may_stand)
 
 
 def _synonym_test(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]) -> Callable[[str], bool]:
@@ -336,7 +336,7 @@ def _synonym_test(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]
     return lambda text: names.get(normalise(text), index[text]) >= index[text]
 
 
-def _with_broader(case: LadderCase, chain: KindChain, qids: Sequence[str | None], family: str) -> KindChain:
+def _with_broader_kind(case: LadderCase, chain: KindChain, qids: Sequence[str | None], family: str) -> KindChain:
     """The chain, and after it the broader kind of its shortest wording that has one; the finer wordings entail it."""
     known = {normalise(text) for text in chain.texts}
     for at in reversed(range(len(chain.wordings))):

@@ -185,7 +185,7 @@ class Climb:
         chosen = self._choose_continents(country, stated, list(regions), flat)
         added = [region for region, evidence in regions.items() if self._connect(region, below, evidence)]
         if chosen:
-            self._add_above_regions(chosen, added, below)
+            self._add_continent_above_regions(chosen, added, below)
         elif not stated:
             keys = [region.key for region in added] or [below]
             for place in flat:  # the continents among the parts of the world that the country's description names
@@ -239,7 +239,7 @@ class Climb:
         apart = [name for r in regions if len(parts := WORLD.findall(r.text)) > 1 for name in parts]
         return [s for s in chosen if all(names_part_of(text, s.target or "") for text in apart)]
 
-    def _add_above_regions(self, continents: list[Statement], regions: list[Place], below: str) -> None:
+    def _add_continent_above_regions(self, continents: list[Statement], regions: list[Place], below: str) -> None:
         """Add the continent above the regions that are parts of it, and above the country, which has the statement.
 
         Several continents are one tier above all of them.
@@ -491,17 +491,17 @@ def certain_containers(up: Upward, either: Mapping[str, Sequence[Collection[str]
     """
     known: dict[str, set[str]] = {}
 
-    def holders(inner: str) -> set[str]:
+    def containers_of(inner: str) -> set[str]:
         if inner not in known:
             known[inner] = set()  # a circle adds nothing
             # Of each group the places that contain no other member, where there are several.
             finest = [set(g).difference(*(all_above(up, place) for place in g)) for g in either.get(inner, ())]
             groups = [places for places in finest if len(places) > 1]
             sure = set(up.get(inner, ())).difference(*groups)
-            shared = (set.intersection(*({place} | holders(place) for place in group)) for group in groups)
-            known[inner] = set().union(*({place} | holders(place) for place in sure), *shared)
+            shared = (set.intersection(*({place} | containers_of(place) for place in group)) for group in groups)
+            known[inner] = set().union(*({place} | containers_of(place) for place in sure), *shared)
         return known[inner]
 
-    return holders(key)
+    return containers_of(key)
 
 

@@ -32,13 +32,13 @@ def kept_with_source(function: Callable[[Source, *Others], Result]) -> Callable[
     memory: WeakKeyDictionary[Source, dict[tuple[Any, ...], Result]] = WeakKeyDictionary()
 
     @wraps(function)
-    def kept(source: Source, *others: *Others) -> Result:
+    def result_kept_with_source(source: Source, *others: *Others) -> Result:
         known = memory.setdefault(source, {})
         if others not in known:
             known[others] = function(source, *others)
         return known[others]
 
-    return kept
+    return result_kept_with_source
 
 
 ANSWER = ""  # key of the root: the answer itself

@@ -79,7 +79,7 @@ def works(case: LadderCase) -> list[Proposal]:
     nation = nationalities[0] if len(nationalities) == 1 and not chain.tied else None
     if nation is not None and nation.stated and chain.texts[0][:1].isupper():
         nation = None  # a name before the kind may be a nationality that was not understood
-    creator = _creator(case, described, chain.texts[-1])
+    creator = _creator_phrase(case, described, chain.texts[-1])
     whole, short = chain.wordings[0], chain.wordings[-1]
     # They drop details one after another; those that lack a detail coincide and are put in once.
     phrases: tuple[tuple[Wording | None, Wording | None, Wording, Wording | None], ...] = (
@@ -133,11 +133,11 @@ def _year_of_work(case: LadderCase, described: WorkDescription | None) -> Wordin
     return worded(year, {"y"}, evidence, states("P577", year))
 
 
-def _creator(case: LadderCase, described: WorkDescription | None, kind: str) -> Wording | None:
+def _creator_phrase(case: LadderCase, described: WorkDescription | None, kind: str) -> Wording | None:
     """The creator by the description, else by statement; never the subject of the question."""
     if case.relation.id == "P800":
         return None  # the subject is the creator, so this would repeat the question
-    makers = _makers(case, kind)
+    makers = _stated_creators(case, kind)
     creators = described.creators if described is not None else None
     if creators is None:
         if any(maker.qid == case.subject or names_subject(case, maker.label) for maker in makers):
@@ -153,7 +153,7 @@ def _creator(case: LadderCase, described: WorkDescription | None, kind: str) -> 
     return wording if makers else replace(wording, conditions=states("text", f"by:{normalise(creators.names)}"))
 
 
-def _makers(case: LadderCase, kind: str) -> list[NamedValue]:
+def _stated_creators(case: LadderCase, kind: str) -> list[NamedValue]:
     """The stated creators for this kind of work, by the first property with values; empty where there are more than
     MOST_CREATORS.
     """
@@ -190,8 +190,8 @@ def things(
     its kinds (`data/<family>_types.txt`). `whole` are the properties whose values contain a thing, `lands` those of
     nationality. `before` and `behind` are the details before the kind ("1943") and after it ("in Tunisia").
     """
-    above = _wholes(case, family, whole)
-    chains, nation = _kinds(case, family, lands)
+    above = _named_wholes(case, family, whole)
+    chains, nation = _specific_kinds(case, family, lands)
     if not chains and (above or behind):  # for answers without a more specific kind
         classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
         text = f"{indefinite(case.graph.label(case.answer) or family)} is {indefinite(family)}"
@@ -206,7 +206,7 @@ def things(
     return [*above, *(replace(p, parents=(*p.parents, *tops)) if p.text == noun else p for p in phrases)]
 
 
-def _kinds(case: LadderCase, family: str, lands: Sequence[str]) -> tuple[list[KindChain], Nation | None]:
+def _specific_kinds(case: LadderCase, family: str, lands: Sequence[str]) -> tuple[list[KindChain], Nation | None]:
     """The specific kinds by the description, else by P31; and the nationality."""
     text = case.graph.description(case.answer)
     kind = read_kind(words(text), case.vocabulary, family) if text else None
@@ -245,7 +245,7 @@ def _add_phrases(
             lattice.add(phrase, parts, order=order)
 
 
-def _wholes(case: LadderCase, family: str, properties: Sequence[str]) -> list[Proposal]:
+def _named_wholes(case: LadderCase, family: str, properties: Sequence[str]) -> list[Proposal]:
     """The wholes of the answer, by name: "Nobel Prize" for the one in physics, "World War II" for a battle."""
     graph = case.graph
     out: dict[str, Proposal] = {}

@@ -35,7 +35,7 @@ from kg.base.terms import normalise
 from kg.graph.ranks import time_key
 from kg.store.protocol import Store
 
-ANCIENT = 10_000  # years, the least span for dates before the common era
+ANCIENT = 10_000  # years: the least span from which the bits of a date before the common era are computed
 YEAR = 365.2425  # days, the mean of the Gregorian calendar
 _UNITS = {"decade": 10, "century": 100, "millennium": 1000}  # years
 _EDGE = 10  # years of the beginning or the end of a century
@@ -70,10 +70,10 @@ def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation
 def _with_bits(
     levels: Sequence[Level], whole: float, answer_width: float, width: Callable[[str], float | None]
 ) -> tuple[Level, ...]:
-    def bits(part: float | None) -> float | None:
+    def in_bits(part: float | None) -> float | None:
         return None if not part else max(0.0, math.log2(whole / part))
 
-    def coarser(states: Iterable[Condition]) -> float | None:
+    def narrowest_width(states: Iterable[Condition]) -> float | None:
         """The narrowest width that the conditions state.
 
         It is at least that of the answer, since a mean decade may be some hours shorter than ten real years.
@@ -82,11 +82,11 @@ def _with_bits(
         part = min((stated for stated in widths if stated is not None), default=None)
         return max(part, answer_width) if part else part
 
-    first = Level(tiers=tuple(replace(tier, bits=bits(answer_width)) for tier in levels[0].tiers))
+    first = Level(tiers=tuple(replace(tier, bits=in_bits(answer_width)) for tier in levels[0].tiers))
     return (
         first,
         *(
-            Level(tiers=tuple(replace(tier, bits=bits(coarser(tier.conditions))) for tier in level.tiers))
+            Level(tiers=tuple(replace(tier, bits=in_bits(narrowest_width(tier.conditions))) for tier in level.tiers))
             for level in levels[1:]
         ),
     )
@@ -212,13 +212,13 @@ class Information:
         counted_bits: dict[str, float | None] = {}
         bounds: dict[str, float] = {}
 
-        def bound(key: str) -> float:
+        def bounded_bits(key: str) -> float:
             """Bits of a proposal, if any, which no coarser one may exceed."""
             known = bounds.get(key)
             if known is None:
                 bounds[key] = answer  # a cycle sets no bound
-                known = min((bound(parent) for parent in nodes[key].parents if parent in nodes), default=answer)
-                counted = counted_bits[key] = self._bits_of(kind, size, nodes[key])
+                known = min((bounded_bits(parent) for parent in nodes[key].parents if parent in nodes), default=answer)
+                counted = counted_bits[key] = self._proposal_bits(kind, size, nodes[key])
                 if counted is not None and counted < known:
                     known = counted
                 elif counted is not None and counted > known + _TINY:
@@ -228,7 +228,7 @@ class Information:
 
         def with_bits_of_node(tier: Tier) -> Tier:
             key = keys.get(normalise(tier.text))
-            bits = bound(key) if key else None
+            bits = bounded_bits(key) if key else None
             return tier if not key or counted_bits[key] is None else replace(tier, bits=bits)
 
         first = Level(tiers=tuple(replace(tier, bits=answer) for tier in levels[0].tiers))
@@ -246,7 +246,7 @@ class Information:
         if kind is None or size < 2:
             return None
         condition = Condition(property="self", value=qid)
-        return self._bits_of(kind, size, Proposal(key=qid, text=qid, qid=qid, conditions=frozenset({condition})))
+        return self._proposal_bits(kind, size, Proposal(key=qid, text=qid, qid=qid, conditions=frozenset({condition})))
 
     def size(self, kind: str) -> int:
         """N: the number of members of the population in the whole source."""
@@ -256,7 +256,7 @@ class Information:
             return len(self._facets.world.states)
         return self._facets.taxa.statements if kind == "taxon" else self._facets.size(kind)
 
-    def _bits_of(self, kind: str, size: int, node: Proposal) -> float | None:
+    def _proposal_bits(self, kind: str, size: int, node: Proposal) -> float | None:
         phrase = bare(node.text) if any(c.property == "text" for c in node.conditions) else ""
         key = (kind, node.conditions, phrase)
         if key not in self._bits:

@@ -334,7 +334,7 @@ class Gazetteer:
             right = right[: -len(last)].strip()
             left, right = (f"{side} {PLURAL[last]}".strip() for side in (left, right))
         alike = last in _KINDS and left.endswith(f" {last}")  # "Eaton County and Clinton County"
-        # "Windsor and Maidenhead" may be one borough: both only for things that can be in two places.
+        # "Windsor and Maidenhead" may be one borough. It is two places only if the thing can lie in two (`spread`).
         if coarser and not (last in PLURAL or alike or spread or all(map(WORLD.search, (left, right)))):
             return ()
         both = [self._resolve_unit(side, coarser, exclude, on=on, spread=False) for side in (left, right)]
@@ -427,13 +427,13 @@ _UNIT = re.compile(
 )
 
 
-def capital_lies_elsewhere(qid: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
+def lies_in_another_unit(candidate: str, relation: Relation, question: str, gazetteer: Gazetteer) -> bool:
     """Whether a candidate for a capital lies in another unit of the kind asked for, as another county."""
     asked = _named_unit(relation, question)
     if asked is None:
         return False
     kind, name = normalise(asked["kind"]), normalise(asked[0])
-    same_kind = [above for above in gazetteer.above(qid) if above.endswith(f" {kind}")]
+    same_kind = [above for above in gazetteer.above(candidate) if above.endswith(f" {kind}")]
     return bool(same_kind) and name not in same_kind and not any(a.startswith(name) for a in same_kind)
 
 

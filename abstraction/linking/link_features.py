@@ -118,7 +118,7 @@ class AskedNouns:
         kinds = _listed_kinds(text) or self._kinds_of(classes)
         if not kinds and not classes:
             return None
-        return AskedNoun(text=text, kinds=kinds, arts=_arts(text), classes=classes)
+        return AskedNoun(text=text, kinds=kinds, arts=_arts_of_work_noun(text), classes=classes)
 
     def _kinds_of(self, classes: Iterable[str]) -> frozenset[str]:
         """The answer classes of instances of the classes; empty where one class has none."""
@@ -155,7 +155,7 @@ class AskedNouns:
             classes = self._graph.classes(qid)
             self._graph.fetch(classes)
             texts = (_head_of_description(self._graph.description(qid)), *(self._graph.label(i) or "" for i in classes))
-            arts = frozenset().union(*map(_arts, texts))
+            arts = frozenset().union(*map(_arts_of_work_noun, texts))
             return {"asked": 0.5} if not arts.isdisjoint(noun.arts) else {"otherwise": 1.0} if arts else {}
         return {"asked": 0.5}
 
@@ -206,7 +206,7 @@ def _listed_kinds(text: str) -> frozenset[str]:
 
 
 @bounded_cache(entries=1 << 12, longest=100)  # 3 MB at most
-def _arts(text: str) -> frozenset[str]:
+def _arts_of_work_noun(text: str) -> frozenset[str]:
     key = normalise(text)
     return frozenset(
         art for art, nouns in _data()["works"].items() if any(key == n or key.endswith(f" {n}") for n in nouns)
@@ -256,7 +256,7 @@ class Surroundings:
         self._graph = graph
         self._gazetteer = gazetteer
         self._classes = gazetteer.classes
-        # As many as the graph holds entities, which the maker of ladders bounds.
+        # Not bounded: they have at most as many keys as the graph's cache, which the maker of ladders empties.
         self._names_of_containers: dict[str, tuple[str, ...]] = {}
         self._where: dict[str, dict[frozenset[str], str | None]] = {}
 
@@ -418,8 +418,8 @@ class Surroundings:
 
     def _cannot_meet(self, qid: str, subject: str, relation: Relation) -> bool:
         """Whether one ended before the other began, or a maker was too young or long dead when the work was made."""
-        begin, end = self._years(qid)
-        first, last = self._years(subject)
+        begin, end = self._first_and_last_year(qid)
+        first, last = self._first_and_last_year(subject)
         is_person = not self._classes(qid).isdisjoint({"person", "fictional"})
         if begin is not None and is_person and end is None:
             end = begin + _LONGEST_LIFE
@@ -434,7 +434,7 @@ class Surroundings:
             return True
         return end is not None and first is not None and end < first
 
-    def _years(self, entity_id: str) -> tuple[int | None, int | None]:
+    def _first_and_last_year(self, entity_id: str) -> tuple[int | None, int | None]:
         begin, end = (self._year(entity_id, props) for props in (_BEGINS, _ENDS))
         if begin is None and end is None:
             description = self._graph.description(entity_id) or ""

@@ -24,7 +24,7 @@ from abstraction.base.relations import Relation
 from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
 from abstraction.linking.candidates import PROVEN, Candidates, Priors, fits_class, split_type, variants
-from abstraction.linking.gazetteer import CAPITAL, SETTLEMENTS, Gazetteer, capital_lies_elsewhere, is_unlikely_seat
+from abstraction.linking.gazetteer import CAPITAL, SETTLEMENTS, Gazetteer, is_unlikely_seat, lies_in_another_unit
 from abstraction.linking.link_features import OF_ANOTHER, AskedNouns, Signs, Surroundings
 from kg.base.model import entity_number
 from kg.base.terms import normalise
@@ -168,7 +168,7 @@ class Linker:
         if self.method == "smallest":
             first = min((m.id for m in self._candidates.items_named(text, relation)), key=entity_number)
             return Link(qid=first, confidence="medium", rule="smallest-id")
-        candidates = [c for c in candidates if not capital_lies_elsewhere(c.qid, relation, question, self._gazetteer)]
+        candidates = [c for c in candidates if not lies_in_another_unit(c.qid, relation, question, self._gazetteer)]
         if len(subjects) == 1 and (relation.id == CAPITAL or len(candidates) > 1):
             candidates = [c for c in candidates if c.qid != subjects[0]]
         if not candidates:

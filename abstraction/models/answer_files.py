@@ -52,11 +52,11 @@ class Replay:
         self._choices: dict[tuple[str, int], bytes] = {}
         for number, line in read_lines(path):
             if line is not None:  # else what a killed run left
-                self._take(line, f"replay:{path}, line {number}")
+                self._add_recorded_call(line, f"replay:{path}, line {number}")
         if not self._choices:
             raise ModelError(f"replay:{path}: no answers in it")
 
-    def _take(self, line: Mapping[str, Any], where: str) -> None:
+    def _add_recorded_call(self, line: Mapping[str, Any], where: str) -> None:
         if line.get("kind") == KIND:
             if isinstance(model := line.get("model"), dict) and model not in self.recorded:
                 self.recorded.append(model)

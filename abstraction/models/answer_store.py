@@ -201,7 +201,7 @@ class _Wanted:
     why: NoAnswer | None = None
 
 
-def _result(request: Request, one: _Wanted) -> Result:
+def _reply_or_failure(request: Request, one: _Wanted) -> Result:
     there = tuple(one.found[sample] for sample in range(request.sampling.n) if sample in one.found)
     if len(there) == request.sampling.n:
         return Reply(request=request, completions=there)
@@ -239,7 +239,7 @@ class KeptAnswers:
         self._lock = threading.Lock()
         self._kept = None if cache is None else Cache(cache)
         self._log = None if log is None else CallLog(log, self.identity)
-        self._known = known or self._from_file
+        self._known = known or self._cached_completions
 
     def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
         """See `ChatModel.generate`."""
@@ -252,31 +252,31 @@ class KeptAnswers:
                 one = wanted.setdefault(key, _Wanted())
                 new = [sample for sample in range(request.sampling.n) if sample not in one.asked]
                 known = self._known(request, key, new)
-                self._count(cached=len(known))
+                self._add_to_totals(cached=len(known))
                 one.waiting += 1
                 one.asked.update(new)
                 one.found.update(known)
                 under_way.append(Ask(request, key, tuple(sample for sample in new if sample not in known)))
                 yield under_way[-1]
 
-        def told(ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
+        def record_attempt(ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
             if self._log is not None:
                 self._log.add(ask, samples, attempt)
-            self._count(calls=1, failed_calls=attempt.error is not None)
+            self._add_to_totals(calls=1, failed_calls=attempt.error is not None)
             if attempt.error is None:
                 choices = dict(zip(samples, choices_of(attempt.received), strict=False))
                 if self._kept is not None:
                     self.keep(ask.key, choices)
                 wanted[ask.key].found.update((sample, completion_of(one)) for sample, one in choices.items())
                 prompt, made = tokens_of(attempt.received)
-                self._count(prompt_tokens=prompt, completion_tokens=made)
+                self._add_to_totals(prompt_tokens=prompt, completion_tokens=made)
 
-        with closing(self.source.answers(asks(), told)) as answered:
+        with closing(self.source.answers(asks(), record_attempt)) as answered:
             for why in answered:
                 ask = under_way.popleft()
                 one = wanted[ask.key]
                 one.waiting, one.why = one.waiting - 1, why or one.why
-                yield _result(ask.request, one)
+                yield _reply_or_failure(ask.request, one)
                 if not one.waiting:
                     del wanted[ask.key]
 
@@ -289,14 +289,14 @@ class KeptAnswers:
     def _sample_key(self, key: str, sample: int) -> str:
         return f"choice-{self.name}{key}-{sample}"
 
-    def _from_file(self, request: Request, key: str, samples: Sequence[int]) -> dict[int, Completion]:
+    def _cached_completions(self, request: Request, key: str, samples: Sequence[int]) -> dict[int, Completion]:
         if self._kept is None or not samples:
             return {}
         found = self._kept.get([self._sample_key(key, sample) for sample in samples])
         choices = {sample: found.get(self._sample_key(key, sample)) for sample in samples}
         return {sample: completion_of(orjson.loads(choice)) for sample, choice in choices.items() if choice}
 
-    def _count(self, **more: int) -> None:
+    def _add_to_totals(self, **more: int) -> None:
         with self._lock:
             now = {name: getattr(self.totals, name) + number for name, number in more.items()}
             self.totals = replace(self.totals, **now)

@@ -49,7 +49,9 @@ class Sampling:
             raise ValueError(f"n is {self.n}: at temperature 0 the likeliest answer is the same each time")
 
     def seed_of(self, sample: int) -> int | None:
-        """The seed of the answer number `sample`, from 0; None for none, and where nothing is drawn."""
+        """The seed of the answer with the number `sample`, from 0. None if the sampling has no seed or the temperature
+        is 0.
+        """
         return None if self.seed is None or self.temperature == 0 else self.seed + sample
 
 
@@ -169,7 +171,9 @@ class ChatModel(Protocol):
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The identity: kind, place, and name or weights."""
+        """The description of the model in run records and cache keys: its kind (server, local ...), its address or
+        folder, and its name or the hash of its weights.
+        """
 
     @property
     def totals(self) -> Totals:

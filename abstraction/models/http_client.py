@@ -140,7 +140,7 @@ class ServerClient:
     def close(self) -> None:
         """End what is under way, and release connections."""
 
-        async def end() -> None:
+        async def cancel_tasks_and_close() -> None:
             # asyncio reports tasks that are dropped unended on standard error.
             tasks = asyncio.all_tasks() - {asyncio.current_task()}
             for task in tasks:
@@ -152,7 +152,7 @@ class ServerClient:
             loop, self._loop = self._loop, None
         if loop is not None:
             with suppress(Exception):
-                asyncio.run_coroutine_threadsafe(end(), loop).result(5.0)
+                asyncio.run_coroutine_threadsafe(cancel_tasks_and_close(), loop).result(5.0)
             loop.call_soon_threadsafe(loop.stop)
 
     async def post(self, path: str, body: Mapping[str, Any], read: Callable[[Any], R]) -> R:
@@ -200,15 +200,15 @@ class ServerClient:
         async with self._places:
             while (wait := self._closed_until - time.monotonic()) > 0:  # a call has been told to wait
                 await asyncio.sleep(wait)
-            status, headers, content = await self._sent(path, payload)
+            status, headers, content = await self._send(path, payload)
             received = self._read(content)
             if status != 200:
-                raise self._judged(path, status, headers, received)
+                raise self._error_of_status(path, status, headers, received)
             answer = read(received)
         self.answered_at, self._given_up = time.monotonic(), 0
         return answer
 
-    async def _sent(self, path: str, payload: bytes) -> tuple[int, httpx2.Headers, bytes]:
+    async def _send(self, path: str, payload: bytes) -> tuple[int, httpx2.Headers, bytes]:
         import httpx2
 
         limit = self._patience.timeout  # for the whole answer, so that one that drips does not outlast it
@@ -244,7 +244,7 @@ class ServerClient:
         except orjson.JSONDecodeError:
             return excerpt(body, _KEPT)
 
-    def _judged(self, path: str, status: int, headers: Mapping[str, str], received: Any) -> Exception:
+    def _error_of_status(self, path: str, status: int, headers: Mapping[str, str], received: Any) -> Exception:
         """The meaning of an answer other than 200: Trouble, where asking again may help."""
         message = f"status {status}: {error_text(received) or 'no reason given'}"
         after = retry_after(headers)
@@ -295,11 +295,11 @@ class ServerChat:
         ModelUnreachableError where it is away or fails at every request.
         """
 
-        async def answered(ask: Ask) -> NoAnswer | None:
+        async def ask_all_samples(ask: Ask) -> NoAnswer | None:
             lacking = ask.samples
             try:
                 if len(lacking) > 1 and not self._one_by_one:
-                    lacking = lacking[await self._several(ask, told) :]
+                    lacking = lacking[await self._ask_consecutive_samples(ask, told) :]
                 # Missing samples are asked for one by one, concurrently.
                 singles = [self._post(ask, [sample], told) for sample in lacking]
                 for came in await asyncio.gather(*singles, return_exceptions=True):
@@ -309,9 +309,9 @@ class ServerChat:
                 return failure
             return None
 
-        yield from self._client.in_order(asks, answered)
+        yield from self._client.in_order(asks, ask_all_samples)
 
-    async def _several(self, ask: Ask, told: Told) -> int:
+    async def _ask_consecutive_samples(self, ask: Ask, told: Told) -> int:
         """Ask for samples that follow each other in one call; how many came, at least one."""
         run = [sample for at, sample in enumerate(ask.samples) if sample == ask.samples[0] + at]
         try:
@@ -326,7 +326,7 @@ class ServerChat:
     async def _post(self, ask: Ask, samples: Sequence[int], told: Told) -> int:
         """Ask for samples; how many came, the first ones of them."""
 
-        def read(answer: Any) -> tuple[Any, int]:
+        def with_choice_count(answer: Any) -> tuple[Any, int]:
             try:
                 return answer, len(choices_of(answer))
             except ValueError as error:
@@ -334,7 +334,7 @@ class ServerChat:
 
         body, begun = self.body_of(ask.request, samples), time.monotonic()
         try:
-            received, number = await self._client.post(PATH, body, read)
+            received, number = await self._client.post(PATH, body, with_choice_count)
         except NoAnswer as failure:
             told(ask, samples, Attempt(sent=body, seconds=time.monotonic() - begun, error=str(failure)))
             raise

@@ -30,7 +30,7 @@ class _Row:
     sample: int
     prompt: Sequence[int]
 
-    def way(self) -> tuple[Any, ...]:
+    def settings_shared_in_batch(self) -> tuple[Any, ...]:
         """The settings that rows of one batch share: all of the sampling but the seed, and whether there is one."""
         how = self.ask.request.sampling
         return (how.max_tokens, how.temperature, how.top_p, how.seed is None)
@@ -62,14 +62,14 @@ class LocalChat(LocalWeights):
                         failures[id(ask)] = NoAnswer(FailureReason.TOO_LONG, why)
                     else:
                         rows += [_Row(ask, sample, prompt) for sample in ask.samples]
-            rows.sort(key=lambda row: (row.way(), -len(row.prompt)))
-            for _, alike in groupby(rows, key=_Row.way):
+            rows.sort(key=lambda row: (row.settings_shared_in_batch(), -len(row.prompt)))
+            for _, alike in groupby(rows, key=_Row.settings_shared_in_batch):
                 self._fill(list(alike), failures, told)
             yield from (failures.get(id(ask)) for ask in window)
 
     def _fill(self, rows: Sequence[_Row], failures: dict[int, NoAnswer], told: Told) -> None:
         begun = time.monotonic()
-        for part, done in self.batches(rows, self._made):
+        for part, done in self.batches(rows, self._generate_batch):
             seconds = (time.monotonic() - begun) / len(part)
             for at, row in enumerate(part):
                 received, error = None if done is None else done[at], None
@@ -80,7 +80,7 @@ class LocalChat(LocalWeights):
                 told(row.ask, [row.sample], Attempt(sent=sent, received=received, seconds=seconds, error=error))
             begun = time.monotonic()
 
-    def _made(self, rows: Sequence[_Row], batch: int) -> list[dict[str, Any]]:
+    def _generate_batch(self, rows: Sequence[_Row], batch: int) -> list[dict[str, Any]]:
         """One batch through the library's `generate`; each answer in the form of chat completions."""
         import torch
         from transformers import GenerationConfig
@@ -131,24 +131,24 @@ class LocalChat(LocalWeights):
         talks = [[{"role": one.role, "content": one.content} for one in request.messages] for request in requests]
         whole = False
         if self.tokenizer.chat_template:
-            texts = _templated(self.tokenizer, talks)
-        else:  # an encoder-decoder was trained on whole texts; another that never learnt to converse goes on with one
+            texts = _apply_chat_template(self.tokenizer, talks)
+        else:  # without a chat template the prompt is one text: whole for an encoder-decoder, to be continued by others
             whole = self.config.is_encoder_decoder
             texts = ["\n\n".join(turn["content"] for turn in turns) + ("" if whole else "\n\n") for turns in talks]
         ids: list[list[int]] = self.tokenizer(texts, add_special_tokens=whole)["input_ids"]
         return ids
 
 
-def _templated(tokenizer: Any, talks: list[list[dict[str, str]]]) -> list[str]:
+def _apply_chat_template(tokenizer: Any, talks: list[list[dict[str, str]]]) -> list[str]:
     from jinja2 import TemplateError
 
-    def merged(turns: list[dict[str, str]]) -> list[dict[str, str]]:
+    def merge_system_turn(turns: list[dict[str, str]]) -> list[dict[str, str]]:
         """Messages for models without a system turn: its text goes before the user's first turn."""
         if turns[0]["role"] != "system":
             return turns
         return [{**turns[1], "content": f"{turns[0]['content']}\n\n{turns[1]['content']}"}, *turns[2:]]
 
-    for given in (talks, [merged(turns) for turns in talks]):
+    for given in (talks, [merge_system_turn(turns) for turns in talks]):
         try:
             texts: list[str] = tokenizer.apply_chat_template(given, tokenize=False, add_generation_prompt=True)
             return texts

@@ -135,7 +135,7 @@ class _Share(LocalClassifier):
         if len(self.labels) > 2:
             raise ModelError(f"local:{place} has {len(self.labels)} outputs; {self.more['score']} is read from 1 or 2")
 
-    def _shares(self, inputs: Sequence[tuple[str, str] | str]) -> list[float]:
+    def _softmax_shares(self, inputs: Sequence[tuple[str, str] | str]) -> list[float]:
         # The sigmoid is the softmax over 0 and the output.
         return [row[-1] for row in _softmax([[0.0, *row] if len(row) == 1 else row for row in self.logits(inputs)])]
 
@@ -145,7 +145,7 @@ class LocalRelevance(_Share):
 
     def scores(self, items: Sequence[QueryPassage], /) -> list[float]:
         """As `TextScorer.scores`."""
-        return self._shares([(pair.query, pair.passage) for pair in items])
+        return self._softmax_shares([(pair.query, pair.passage) for pair in items])
 
 
 class LocalCoherence(_Share):
@@ -153,7 +153,7 @@ class LocalCoherence(_Share):
 
     def scores(self, items: Sequence[Sequence[str]], /) -> list[float]:
         """As `TextScorer.scores`."""
-        return self._shares([" ".join(sentences) for sentences in items])
+        return self._softmax_shares([" ".join(sentences) for sentences in items])
 
 
 def _softmax(logits: Sequence[Sequence[float]]) -> list[list[float]]:
@@ -224,12 +224,12 @@ class LocalContinuations(_LocalScorer):
     def scores(self, items: Sequence[Continuation], /) -> list[TokenScores]:
         """As `TextScorer.scores`."""
         there = [at for at, one in enumerate(items) if one.text]
-        rows = dict(zip(there, self._rows([items[at] for at in there]) if there else (), strict=True))
+        rows = dict(zip(there, self._token_rows([items[at] for at in there]) if there else (), strict=True))
         order = sorted(there, key=lambda at: -len(rows[at][0]))
         found = dict(zip(order, self.of_each([rows[at] for at in order], self._run), strict=True))
         return [TokenScores(tuple(found.get(at, ()))) for at in range(len(items))]
 
-    def _rows(self, given: Sequence[Continuation]) -> list[tuple[list[int], int]]:
+    def _token_rows(self, given: Sequence[Continuation]) -> list[tuple[list[int], int]]:
         """Token ids of each prompt and text, and which is the first that is scored."""
         tokenizer = self.tokenizer
         room = self.longest(tokenizer.model_max_length)

@@ -80,7 +80,7 @@ class LocalWeights:
     @cached_property
     def config(self) -> Any:
         """The checkpoint's configuration."""
-        with self._told("its configuration"):
+        with self._translating_errors("its configuration"):
             from transformers import AutoConfig
 
             return AutoConfig.from_pretrained(self.place, local_files_only=self.offline)
@@ -105,13 +105,13 @@ class LocalWeights:
     @cached_property
     def model(self) -> Any:
         """On its device, for inference; read at the first use."""
-        with self._told("the model"):
+        with self._translating_errors("the model"):
             return self._load(self)
 
     @cached_property
     def tokenizer(self) -> Any:
         """The checkpoint's own, with a token to fill up with."""
-        with self._told("its tokenizer"):
+        with self._translating_errors("its tokenizer"):
             from transformers import AutoTokenizer
 
             tokenizer = AutoTokenizer.from_pretrained(self.place, local_files_only=self.offline)
@@ -120,7 +120,7 @@ class LocalWeights:
         return tokenizer
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _translating_errors(self, what: str) -> Iterator[None]:
         """Errors of libraries and of the card as one sentence with the remedy; without their bars and reports of
         loading.
         """
@@ -183,7 +183,7 @@ class LocalWeights:
         at = 0
         while at < len(items):
             part = items[at : at + self._size * rounds]
-            done = self._tried(run, part)
+            done = self._run_if_it_fits(run, part)
             # After the `except`: inside it the error would keep the tensors of the failed batch.
             if done is None:
                 gc.collect()
@@ -204,7 +204,7 @@ class LocalWeights:
             at += len(part)
             yield part, done
 
-    def _tried(self, run: Callable[[Sequence[T], int], Sequence[R]], part: Sequence[T]) -> Sequence[R] | None:
+    def _run_if_it_fits(self, run: Callable[[Sequence[T], int], Sequence[R]], part: Sequence[T]) -> Sequence[R] | None:
         import torch
 
         try:

@@ -50,30 +50,30 @@ class _ServerScorer(ABC, Generic[T, R]):
         """As `TextScorer.scores`."""
 
         async def ask(part: Sequence[T]) -> list[R]:
-            sent = {"model": self._client.model, **self._body(part)}
+            sent = {"model": self._client.model, **self._request_body(part)}
             try:
                 return await self._client.post(self._path, sent, lambda answer: self._read(answer, part))
             except NoAnswer as failure:
                 lists = "" if len(part) == 1 else "; does the server take lists of texts? batch=1 sends them one by one"
                 raise ModelError(f"{failure}{lists}") from failure
 
-        return [found for part in self._client.in_order(self._parts(items), ask) for found in part]
+        return [found for part in self._client.in_order(self._batches(items), ask) for found in part]
 
-    def _parts(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
+    def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
         """The parts of the items, one per call."""
         return (items[at : at + self._settings.batch] for at in range(0, len(items), self._settings.batch))
 
     @abstractmethod
-    def _body(self, part: Sequence[T]) -> Mapping[str, Any]:
+    def _request_body(self, part: Sequence[T]) -> Mapping[str, Any]:
         """The body for some items."""
 
     @abstractmethod
-    def _found(self, answer: Any, part: Sequence[T]) -> Sequence[R]:
+    def _scores_in_answer(self, answer: Any, part: Sequence[T]) -> Sequence[R]:
         """The scores in an answer; any error of reading means another form."""
 
     def _read(self, answer: Any, part: Sequence[T]) -> list[R]:
         try:
-            found = list(self._found(answer, part))
+            found = list(self._scores_in_answer(answer, part))
             if len(found) != len(part):
                 raise ValueError(f"{len(found)} scores of {len(part)} texts")
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, ModelError) as error:
@@ -86,7 +86,7 @@ class _ServerScorer(ABC, Generic[T, R]):
         return found
 
 
-def _in_order(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _sorted_by_index(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Entries by their index, which servers may give in any order. Raises ValueError for wrong ones."""
     if all(entry.get("index") is None for entry in entries):
         return list(entries)  # as they are
@@ -110,21 +110,21 @@ class ServerContinuations(_ServerScorer[Continuation, TokenScores]):
         asked = iter(super().scores([one for one in items if one.text]))
         return [next(asked) if one.text else TokenScores(()) for one in items]
 
-    def _body(self, part: Sequence[Continuation]) -> Mapping[str, Any]:
+    def _request_body(self, part: Sequence[Continuation]) -> Mapping[str, Any]:
         whole = [one.prompt + one.text for one in part]
         # Some servers refuse to make no token at all: one is made and left out. One text goes as all servers take it.
         prompt = whole if len(whole) > 1 else whole[0]
         return {"prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": 1, "echo": True}
 
-    def _found(self, answer: Any, part: Sequence[Continuation]) -> list[TokenScores]:
-        choices = _in_order(answer["choices"])
-        return [_echoed(one, choice["logprobs"]) for one, choice in zip(part, choices, strict=True)]
+    def _scores_in_answer(self, answer: Any, part: Sequence[Continuation]) -> list[TokenScores]:
+        choices = _sorted_by_index(answer["choices"])
+        return [_scores_of_echoed_tokens(one, choice["logprobs"]) for one, choice in zip(part, choices, strict=True)]
 
 
-def _echoed(one: Continuation, echoed: Mapping[str, Any]) -> TokenScores:
+def _scores_of_echoed_tokens(one: Continuation, echoed: Mapping[str, Any]) -> TokenScores:
     whole = one.prompt + one.text
     tokens = [str(token) for token in echoed["tokens"]]
-    begins = _begins(tokens, whole, echoed.get("text_offset"))
+    begins = _token_starts(tokens, whole, echoed.get("text_offset"))
     taken = [
         number
         for token, begin, number in zip(tokens, begins, echoed["token_logprobs"], strict=True)
@@ -135,7 +135,7 @@ def _echoed(one: Continuation, echoed: Mapping[str, Any]) -> TokenScores:
     return TokenScores(tuple(max(LEAST, min(0.0, float(number))) for number in taken))
 
 
-def _begins(tokens: Sequence[str], whole: str, offsets: object) -> list[int]:
+def _token_starts(tokens: Sequence[str], whole: str, offsets: object) -> list[int]:
     """The place where each token begins in the sent text; below 0 for start tokens before it."""
     at = "".join(tokens).find(whole)
     if at >= 0:
@@ -157,17 +157,17 @@ class ServerRelevance(_ServerScorer[QueryPassage, float]):
 
     _kind, _path = "relevance", "/rerank"
 
-    def _parts(self, items: Sequence[QueryPassage]) -> Iterator[Sequence[QueryPassage]]:
+    def _batches(self, items: Sequence[QueryPassage]) -> Iterator[Sequence[QueryPassage]]:
         by_query = groupby(items, key=lambda pair: pair.query)
-        return (part for _, group in by_query for part in super(ServerRelevance, self)._parts(list(group)))
+        return (part for _, group in by_query for part in super(ServerRelevance, self)._batches(list(group)))
 
-    def _body(self, part: Sequence[QueryPassage]) -> Mapping[str, Any]:
+    def _request_body(self, part: Sequence[QueryPassage]) -> Mapping[str, Any]:
         passages = [pair.passage for pair in part]
         # `documents` is read by most, `texts` by text-embeddings-inference.
         return {"query": part[0].query, "documents": passages, "texts": passages}
 
-    def _found(self, answer: Any, part: Sequence[QueryPassage]) -> list[float]:
-        ranked = _in_order(answer["results"] if isinstance(answer, dict) else answer)
+    def _scores_in_answer(self, answer: Any, part: Sequence[QueryPassage]) -> list[float]:
+        ranked = _sorted_by_index(answer["results"] if isinstance(answer, dict) else answer)
         if len(ranked) > 1 and ranked[0].get("index") is None:  # they come by rank
             raise ValueError("passages without an index")
         scores = [float(one["relevance_score"] if "relevance_score" in one else one["score"]) for one in ranked]
@@ -187,11 +187,11 @@ class ServerEmbeddings(_ServerScorer[EmbeddedText, list[float]]):
         self._prompts = settings.passage_prompt or "", settings.query_prompt or ""
         self.identity = {**self.identity, "prompts": list(self._prompts)}
 
-    def _body(self, part: Sequence[EmbeddedText]) -> Mapping[str, Any]:
+    def _request_body(self, part: Sequence[EmbeddedText]) -> Mapping[str, Any]:
         return {"input": [self._prompts[one.query] + one.text for one in part]}
 
-    def _found(self, answer: Any, part: Sequence[EmbeddedText]) -> list[list[float]]:
-        vectors = [[float(number) for number in entry["embedding"]] for entry in _in_order(answer["data"])]
+    def _scores_in_answer(self, answer: Any, part: Sequence[EmbeddedText]) -> list[list[float]]:
+        vectors = [[float(number) for number in entry["embedding"]] for entry in _sorted_by_index(answer["data"])]
         if not all(vectors):
             raise ValueError("an empty vector")
         lengths = [math.hypot(*vector) for vector in vectors]

@@ -76,7 +76,7 @@ def record_of(out: Path | str) -> Mapping[str, Any]:
             raise ValueError("it is no JSON object")
     # A damaged record must not stop the command that reads its file.
     except ValueError as error:
-        _tell_ignored(path, str(error))
+        _warn_of_ignored_record(path, str(error))
         return {}
     except OSError:  # no record
         return {}
@@ -84,6 +84,6 @@ def record_of(out: Path | str) -> Mapping[str, Any]:
 
 
 @cache
-def _tell_ignored(path: Path, why: str) -> None:
+def _warn_of_ignored_record(path: Path, why: str) -> None:
     """Warn, once for each path, that a record is ignored."""
     print(visible(f"granola: {path} is no run record and is ignored: {why}"), file=sys.stderr)

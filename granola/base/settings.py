@@ -91,9 +91,9 @@ def fit(settings: Any) -> None:
             continue
         if declared.many:
             several = value if isinstance(value, Iterable) and not isinstance(value, str | Path) else [value]
-            value = tuple(_fitted(declared, part) for part in several)
+            value = tuple(_check_value(declared, part) for part in several)
         else:
-            value = _fitted(declared, value)
+            value = _check_value(declared, value)
         object.__setattr__(settings, declared.field, value)
 
 
@@ -213,7 +213,7 @@ def _convert(declared: DeclaredSetting, value: Any, name: str) -> Any:
     return float(value) if type_ is float and isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _fitted(declared: DeclaredSetting, value: Any) -> Any:
+def _check_value(declared: DeclaredSetting, value: Any) -> Any:
     setting, type_ = declared.setting, declared.type
     name = setting.name(declared.field)
     value = _convert(declared, value, name)

@@ -109,7 +109,7 @@ class Answer(RowsCommand, QuestionSettings):
         relation = property_id(self.relation)
         # Settings are checked before the model is opened.
         rule, asking = self.check()
-        inputs = [*self.files_of(self.questions), self.snapshot]
+        inputs = [*self.expand_folders(self.questions), self.snapshot]
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             unanswered: list[UnansweredRow] = []
             with ExitStack() as stack:
@@ -118,7 +118,7 @@ class Answer(RowsCommand, QuestionSettings):
                     self.questions, relation=relation, limit=self.limit, on_reject=output.rejected.append,
                     on_unanswered=unanswered.append, shape=self.shape(), language=self.language,
                 )  # fmt: skip
-                output.write(self._answered(answerer.answer(rows), output))
+                output.write(self._answer_rows(answerer.answer(rows), output))
             output.more |= answerer.settings | {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
             output.more |= {"cut_off": answerer.cut_off}
             # A truncated response often lacks its answer; it would pass for an abstention.
@@ -155,7 +155,7 @@ class Answer(RowsCommand, QuestionSettings):
         self, stack: ExitStack, output: RowsOutput, asking: AnswerSettings, rule: Method | None
     ) -> Answerer:
         """The answerer, whose snapshot and models stay open as long as `stack`."""
-        store = _linked_to(self.snapshot, self.language, stack, output)
+        store = _open_snapshot(self.snapshot, self.language, stack, output)
         asked = stack.enter_context(open_model(self.model, output.named_path, output.inputs))
         drag_model = None
         # If both options name one model, it is opened once.
@@ -167,7 +167,7 @@ class Answer(RowsCommand, QuestionSettings):
             asked, asking, texts, aggregator=linked, rule=rule, language=self.language, drag_model=drag_model
         )
 
-    def _answered(
+    def _answer_rows(
         self, answers: Iterator[Answered | RejectedRow], output: RowsOutput
     ) -> Iterator[dict[str, Any]]:
         """Rows of predictions; questions without a response are rejected. Raises PredictionError if none has an
@@ -186,7 +186,7 @@ class Answer(RowsCommand, QuestionSettings):
             raise PredictionError(f"no question in {', '.join(self.questions)} has an answer{why}")
 
 
-def _linked_to(where: str | None, language: str, stack: ExitStack, output: RowsOutput) -> Store | None:
+def _open_snapshot(where: str | None, language: str, stack: ExitStack, output: RowsOutput) -> Store | None:
     """The snapshot that responses are linked to, open as long as `stack` and named in the run record."""
     if where is None:
         return None
@@ -240,7 +240,7 @@ class Aggregate(RowsCommand):
     def run(self) -> RowsOutput:
         """Write the predictions. Raises UsageError for settings that do not go together."""
         if self.method == "guess":
-            return self._guess()
+            return self._guess_each_row()
         check_language(self.language)
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         abstaining = getattr(rule, "abstaining", None) or self.abstaining or default_abstaining(self.method)
@@ -252,14 +252,14 @@ class Aggregate(RowsCommand):
         check_standard_input(self.samples)
         with writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             with ExitStack() as stack:
-                store = _linked_to(self.snapshot, self.language, stack, output)
-                output.write(self._predictions(output, stack, store, rule, abstaining))
+                store = _open_snapshot(self.snapshot, self.language, stack, output)
+                output.write(self._prediction_rows(output, stack, store, rule, abstaining))
             output.more |= {"outcomes": dict(output.counts), "rejected": len(output.rejected)}
             support = getattr(rule, "support", None)
             source = ", ".join(self.samples)
             return output.finish(_outcomes_line(output), source=source, support=support, abstaining=abstaining)
 
-    def _guess(self) -> RowsOutput:
+    def _guess_each_row(self) -> RowsOutput:
         """Guess each tiered row from the others. Raises PredictionError for a file without tiered rows."""
         if len(self.samples) != 1 or self.aggregator or self.snapshot:
             raise UsageError("--method guess takes one file of tiered rows; no --aggregator, no --snapshot")
@@ -280,10 +280,10 @@ class Aggregate(RowsCommand):
             output.more["outcomes"] = dict(output.counts)
             return output.finish(_outcomes_line(output), source=tiered, support=self.support)
 
-    def _predictions(
+    def _prediction_rows(
         self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
     ) -> Iterator[dict[str, Any]]:
-        rows = self._rows(output)
+        rows = self._read_sample_rows(output)
         if rule is None:
             decided = self._by_model(rows, output, stack, abstaining)
         else:
@@ -295,7 +295,7 @@ class Aggregate(RowsCommand):
                 output.more["bits"] = round(output.more.get("bits", 0.0) + decision.bits, 4)
             yield prediction_row(row, decision, method=self.method)
 
-    def _rows(self, output: RowsOutput) -> Iterable[SampleRow]:
+    def _read_sample_rows(self, output: RowsOutput) -> Iterable[SampleRow]:
         """The questions with responses; for several systems with their names."""
         reject = output.rejected.append
         # One file: samples of a single system, all with weight 1.

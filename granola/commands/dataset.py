@@ -106,7 +106,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         """Build the dataset. Raises UsageError, DatasetError and the errors of reading the questions."""
         check_language(self.language)
         questions = WatchedFiles(
-            files=tuple(map(Path, self.files_of(self.qa))),
+            files=tuple(map(Path, self.expand_folders(self.qa))),
             relation=property_id(self.relation),
             limit=self.limit,
             shape=self.shape(),

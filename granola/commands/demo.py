@@ -51,9 +51,9 @@ class Demo(Command["Systems"]):
         if not self.force and self.out.exists() and any(self.out.iterdir()) and not is_demo:
             raise UsageError(f"{self.out} is not an earlier demo's; name another folder, or give --force")
         with lock_output(self.out):
-            return self._make()
+            return self._make_files()
 
-    def _make(self) -> Systems:
+    def _make_files(self) -> Systems:
         snapshot, tiers = str(self.out / "snapshot.sqlite"), str(self.out / "tiers.jsonl")
         self.out.mkdir(parents=True, exist_ok=True)
         SnapshotBuild(sources=_announce("snapshot", "wikidata", snapshot), out=Path(snapshot), force=True).run()
@@ -66,16 +66,16 @@ class Demo(Command["Systems"]):
                 for item in report.items:
                     write(item.to_json())
             more = {"signature": str(report.signature), "counts": dict(report.counts)}
-            self._record(path, [tiers, given], more)
+            self._write_run_record(path, [tiers, given], more)
         rows = rows_with_evidence(tiers, systems.rows)
         shown = [rows[row.id] for row in systems.rows]
         page = render(shown, systems.reports, made.more["snapshot"], title="GRANOLA demo")
         with atomic_path(self.out / PAGE) as temporary:
             temporary.write_text(page, encoding="utf-8")
-        self._record(self.out / PAGE, [tiers, *predictions], {})
+        self._write_run_record(self.out / PAGE, [tiers, *predictions], {})
         return systems
 
-    def _record(self, path: Path, inputs: list[str], more: dict[str, Any]) -> None:
+    def _write_run_record(self, path: Path, inputs: list[str], more: dict[str, Any]) -> None:
         write_run_record(path, command=self.verb, arguments=self.arguments(), inputs=inputs, more=more)
 
     def show(self, result: Systems) -> None:

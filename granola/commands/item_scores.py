@@ -190,22 +190,22 @@ class Verdicts(Command[VerdictsReport]):
         from granola.evidence.grounding.grounded_rows import QUESTION_FIGURES, has_questions
         from granola.evidence.verdict_rows import VerdictRows, read_verdicts
 
-        self._check()
+        self._check_options()
         rejected: list[RejectedRow] = []
         sides = (RECORD_SUFFIX, *([".csv"] if self.out is not None and self.out.suffix in FIGURES else []))
         with writing(self.out, inputs=self.judged, sides=sides, force=self.force):
             # Questions have no verdicts yet: only their counts can be reported.
             if self.figure in QUESTION_FIGURES or has_questions(self.judged[0]):
-                report = self._questions(rejected)
+                report = self._question_report(rejected)
             else:
                 forming = Forming(resamples=self.resamples, rules=self.rule)
                 given = VerdictRows.of(read_verdicts(self.judged, on_reject=rejected.append), forming)
-                report = self._report(given, rejected)
+                report = self._verdicts_report(given, rejected)
             if self.out is not None:
                 self._write(report, self.out)
         return report
 
-    def _check(self) -> None:
+    def _check_options(self) -> None:
         """Raise UsageError for an unknown table or figure, and for an output of nothing."""
         from granola.evidence.grounding.grounded_rows import QUESTION_FIGURES
         from granola.evidence.paper_tables import published
@@ -229,7 +229,7 @@ class Verdicts(Command[VerdictsReport]):
                 f"{' or '.join(TABLES)}, rows (--pool or --best) in {ROWS[0]}"
             )
 
-    def _report(self, given: VerdictRows, rejected: list[RejectedRow]) -> VerdictsReport:
+    def _verdicts_report(self, given: VerdictRows, rejected: list[RejectedRow]) -> VerdictsReport:
         from granola.evidence.knowledge.knowledge_task import associations, choose_texts, parse_coefficients
         from granola.evidence.paper_tables import FilledTable, published
         from granola.evidence.verdict_rows import BY_NAME, pool_judges
@@ -242,7 +242,7 @@ class Verdicts(Command[VerdictsReport]):
         if table is not None and table.task != given.task.name:
             made_by = BY_NAME[table.task].made_by
             raise UsageError(f"{self.judged[0]} has no row of {made_by}, of which --table {self.table} is")
-        plan = self._plan(given)
+        plan = self._axes_and_scores(given)
         for option, asked in (("--best", self.best), ("--correlate", self.correlate)):
             if asked and given.task.name != "knowledge":
                 raise UsageError(f"{option} is for knowledge texts: give the output of granola knowledge judge")
@@ -262,7 +262,7 @@ class Verdicts(Command[VerdictsReport]):
             tests=[test for score in plan.y for test in given.tests(score)],
             table=None if table is None else FilledTable(table=table, report=report, printed=self.printed),
             pool=pool, chosen=chosen, associations=associations(given.rows) if self.correlate else (),
-            files=self._files(), rejected=rejected,
+            files=self._output_files(), rejected=rejected,
         )  # fmt: skip
 
     def _check_score(self, given: VerdictRows, known: Set[str]) -> None:
@@ -273,7 +273,7 @@ class Verdicts(Command[VerdictsReport]):
                 hint = f"; did you mean {near[0]!r}?" if near else f"; scores: {', '.join(sorted(known))}"
                 raise UsageError(f"--score is {score!r}, no score of these rows and no field with a number{hint}")
 
-    def _plan(self, given: VerdictRows) -> ItemFigure:
+    def _axes_and_scores(self, given: VerdictRows) -> ItemFigure:
         """The fields and scores to slice by: those of the figure, unless options name others."""
         from granola.evidence.paper_tables import ItemFigure, published
 
@@ -286,7 +286,7 @@ class Verdicts(Command[VerdictsReport]):
         changed = {"x": self.by or plan.x, "y": self.score or plan.y, "longer_than": 0 if self.by else plan.longer_than}
         return plan.model_copy(update=changed)
 
-    def _questions(self, rejected: list[RejectedRow]) -> VerdictsReport:
+    def _question_report(self, rejected: list[RejectedRow]) -> VerdictsReport:
         """Counts of questions with passages, or a figure of them."""
         from granola.evidence.grounding.grounded_rows import (
             QUESTION_FIGURES,
@@ -302,11 +302,11 @@ class Verdicts(Command[VerdictsReport]):
         if self.figure not in (None, *QUESTION_FIGURES):
             raise UsageError(f"--figure {self.figure} is of judged answers; {self.judged[0]} has questions")
         return VerdictsReport(
-            signature=f"questions:{len(samples)}", counts=statistics_of(samples), files=self._files(),
+            signature=f"questions:{len(samples)}", counts=statistics_of(samples), files=self._output_files(),
             panels=question_panels(samples, self.figure) if self.figure is not None else (), rejected=rejected,
         )  # fmt: skip
 
-    def _files(self) -> list[Path]:
+    def _output_files(self) -> list[Path]:
         if self.out is None:
             return []
         return [self.out, *([Path(f"{self.out}.csv")] if self.out.suffix in FIGURES else [])]
@@ -325,7 +325,7 @@ class Verdicts(Command[VerdictsReport]):
                 contents = [(report.table.latex() if out.suffix == ".tex" else report.table.csv()).encode()]
             else:
                 contents = [estimates_figure(report.panels, out.suffix[1:]), estimates_table(report.panels)]
-            for path, content in zip(self._files(), contents, strict=True):
+            for path, content in zip(self._output_files(), contents, strict=True):
                 with atomic_path(path) as temporary:
                     temporary.write_bytes(content)
         more = {"signature": report.signature, **({"agreement": report.pool.agreement} if report.pool else {})}

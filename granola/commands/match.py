@@ -95,7 +95,7 @@ def _matched_lines(
     """The rows with their verdicts, in order; invalid rows, and those without a verdict, are rejected."""
     waiting: deque[Record] = deque()
 
-    def rows() -> Iterator[MatchCase]:
+    def valid_cases() -> Iterator[MatchCase]:
         for read in read_each(records, lambda record: (record, read_row(record))):
             if isinstance(read, RejectedRow):
                 output.rejected.append(read)
@@ -104,7 +104,7 @@ def _matched_lines(
                 yield read[1]
 
     # Verdicts come in the order of the rows, which are read ahead.
-    for outcome in _outcomes(rows(), matcher, languages):
+    for outcome in _outcomes(valid_cases(), matcher, languages):
         record = waiting.popleft()
         shown = {name: str(record.data.get(name, "")) for name in ("id", "prediction")}
         if isinstance(outcome, Fault):
@@ -132,10 +132,10 @@ def _outcomes(
             yield judged.fault or judged.value or why
         return
 
-    def cases() -> Iterator[MatchCase]:
+    def count_languages() -> Iterator[MatchCase]:
         for row in rows:
             if row.language is not None:
                 languages[row.language] += 1
             yield row
 
-    yield from match_each(matcher, cases(), workers=None)
+    yield from match_each(matcher, count_languages(), workers=None)

@@ -70,7 +70,7 @@ class SheetsDraw(RowsCommand):
         with ExitStack() as stack, writing_rows(self, self.out, inputs=inputs, force=self.force) as output:
             for sheet in sheets:
                 stack.enter_context(writing(sheet, inputs=[self.items, self.out], force=self.force))
-            items = self._items_to_judge(output.rejected)
+            items = self._read_items(output.rejected)
             if not items:
                 raise UsageError(f"{self.items} has no item for people to judge")
             form = sheet_form(items[0])
@@ -81,7 +81,7 @@ class SheetsDraw(RowsCommand):
             names = ", ".join(map(str, sheets))
             return output.finish(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))
 
-    def _items_to_judge(self, rejected: list[RejectedRow]) -> Sequence[Row]:
+    def _read_items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
         from abstraction.files.records import Record, read_records
         from abstraction.files.rows import read_tiered
         from granola.evidence.attribution.attribution_samples import read_samples

@@ -107,12 +107,12 @@ class Curve(Command[Curves]):
     def show(self, result: Curves) -> None:
         """Print a table for each rule, and the support that reaches the requested precision."""
         for rule, outcomes in result.outcomes.items():
-            columns = [[_cell(estimate) for _, estimate in lines[rule]] for lines in result.curves.values()]
+            columns = [[_estimate_cell(estimate) for _, estimate in lines[rule]] for lines in result.curves.values()]
             rows = list(zip((f"{support:g}" for support in SUPPORTS), *columns, strict=True))
             table = TextTable(head=("support", *result.curves), rows=rows, words=(1, 2, 3))
             show_lines(f"{rule}, {count(len(outcomes), 'question')}", table)
             if (least := result.reaching.get(rule)) is not None:
-                reached = "no support" if math.isnan(least.value) else f"support {_cell(least)}"
+                reached = "no support" if math.isnan(least.value) else f"support {_estimate_cell(least)}"
                 show_lines(f"precision {self.precision:g} is reached with {reached}")
 
     def json_result(self, result: Curves) -> Any:
@@ -128,7 +128,7 @@ class Curve(Command[Curves]):
         report_rejects(self.samples, result.rejected)
 
 
-def _cell(estimate: Estimate) -> str:
+def _estimate_cell(estimate: Estimate) -> str:
     if math.isnan(estimate.value):
         return "-"
     return f"{estimate.value:.3f} [{estimate.interval.low:.3f}, {estimate.interval.high:.3f}]"
@@ -176,7 +176,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
         with lock_output(self.out):
             earlier = _check_folder(self.out, force=self.force)
             if not self.predictions:
-                return self._ladders()
+                return self._write_ladders_page()
             systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
             if self.colour is not None:
                 # Most unknown names are typing errors.
@@ -208,7 +208,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
             )
         return DrawnReport(page=self.out / PAGE, files=written, rejected=systems.rejected)
 
-    def _ladders(self) -> DrawnReport:
+    def _write_ladders_page(self) -> DrawnReport:
         """The page of the ladders alone."""
         from granola.report.figures import PAGE
 

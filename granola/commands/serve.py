@@ -78,7 +78,7 @@ class Serve(Command[None]):
 
     def run(self) -> None:
         """Serve until a signal ends it. Raises UsageError, and GranolaError without the service's libraries."""
-        token = self._token()
+        token = self._checked_token()
         try:
             from granola.service.server import bind, run
         except ImportError as error:
@@ -103,14 +103,14 @@ class Serve(Command[None]):
                 asked = "anyone may ask" if token is None else f"{TOKEN} is asked for"
                 note(f"listening beyond this machine; {asked}")
 
-            def ready() -> None:
+            def announce_address() -> None:
                 note(f"serving snapshot {about} at {address}")
                 if self.dataset is not None:
                     note(f"the ladders of {self.dataset} are at {address}/dataset")
 
-            run(settings, sock, workers=self.workers, ready=ready)
+            run(settings, sock, workers=self.workers, ready=announce_address)
 
-    def _token(self) -> str | None:
+    def _checked_token(self) -> str | None:
         """The token that clients must send, None for none. Raises UsageError for one that HTTP cannot transmit, and for
         settings that exclude each other.
         """
@@ -148,12 +148,12 @@ class Serve(Command[None]):
             rows=self.max_rows,
             seconds=self.seconds,
             batch_seconds=60 * self.seconds,
-            hosts=_hosts(self.host, self.allow_host),
+            hosts=_allowed_hosts(self.host, self.allow_host),
             access_log=self.access_log,
         )
 
 
-def _hosts(host: str, allowed: Iterable[str]) -> frozenset[str] | None:
+def _allowed_hosts(host: str, allowed: Iterable[str]) -> frozenset[str] | None:
     """The host names that requests may use, None for any. Raises UsageError for an invalid name."""
     names = tuple(allowed)
     for name in names:

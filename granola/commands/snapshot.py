@@ -72,7 +72,7 @@ def _manifest_lines(manifest: dict[str, Any]) -> Iterator[str]:
     yield f"statements   {counts['statements']:,} ({ranks}), {counted_words('qualifiers')}"
     yield f"terms        {counted_words('labels', 'aliases', 'descriptions')}"
     yield f"languages    {', '.join(manifest.get('languages') or ['all'])}"
-    yield f"selection    {_selection(manifest.get('selection', {}))}"
+    yield f"selection    {_selection_in_words(manifest.get('selection', {}))}"
     for source in manifest.get("sources", ()):
         size = "" if source["size"] is None else f", {source['size']:,} bytes"
         how = f"sha256 {source['sha256'] or 'not read to its end'}"
@@ -91,7 +91,7 @@ def _manifest_lines(manifest: dict[str, Any]) -> Iterator[str]:
     yield Verbatim(f"rebuild      {manifest.get('command') or 'made without the command line'}")
 
 
-def _selection(selection: dict[str, Any]) -> str:
+def _selection_in_words(selection: dict[str, Any]) -> str:
     """The settings of the selection by their names; of ids and names their number."""
     if selection.get("everything", True):
         return "everything"
@@ -171,10 +171,10 @@ class SnapshotPush(Command["Pushed"]):
 
         with phase_progress("connecting") as show:
 
-            def tell(phase: str, done: int, total: int) -> None:
+            def show_progress(phase: str, done: int, total: int) -> None:
                 show(phase, done, total, f"{done:,}")
 
-            return push(self.snapshot, self.address, replace=self.replace, progress=tell)
+            return push(self.snapshot, self.address, replace=self.replace, progress=show_progress)
 
     def show(self, result: Pushed) -> None:
         """Print the written amounts, on standard error."""
@@ -273,18 +273,18 @@ def _difference_parts(difference: SnapshotDifference) -> Iterator[Part]:
     compared |= {"aliases" if what == "alias" else f"{what}s": counts for what, counts in summary["terms"].items()}
     compared["redirects"] = summary["redirects"]
 
-    def table(counted: Mapping[str, Mapping[str, int]], indent: int = 0) -> TextTable:
+    def counts_table(counted: Mapping[str, Mapping[str, int]], indent: int = 0) -> TextTable:
         rows = [(name, *(f"{counts[kind]:,}" for kind in kinds)) for name, counts in counted.items()]
         return TextTable(head=("", *kinds), rows=rows, indent=indent)
 
-    yield table(compared)
+    yield counts_table(compared)
     if merged := difference.entities["merged"]:
         yield f"{merged:,} of the removed entities were merged into others"
     if difference.aspects:
         parts = ", ".join(f"{what} of {count:,}" for what, count in difference.aspects.items())
         yield f"changed statements: {parts}"
     yield "statements by property"
-    yield table(dict(islice(summary["properties"].items(), SHOWN)), indent=2)
+    yield counts_table(dict(islice(summary["properties"].items(), SHOWN)), indent=2)
     if len(summary["properties"]) > SHOWN:
         yield f"  and {len(summary['properties']) - SHOWN:,} more properties; --json has them all"
 

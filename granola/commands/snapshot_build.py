@@ -91,7 +91,7 @@ class ScopeSettings:
         Raises SelectionError where nothing is selected.
         """
         chosen = {*words(self.ids), *(entity_id for path in self.ids_from for entity_id in ids_in(path))}
-        names, named, rejected = self._of_questions(shape)
+        names, named, rejected = self._names_and_ids_of_questions(shape)
         chosen |= named
         followed = {
             prop
@@ -118,7 +118,7 @@ class ScopeSettings:
         )
         return scope, len(rejected)
 
-    def _of_questions(self, shape: RowShape | None) -> tuple[set[str], set[str], list[RejectedRow]]:
+    def _names_and_ids_of_questions(self, shape: RowShape | None) -> tuple[set[str], set[str], list[RejectedRow]]:
         """Return (names, ids, rejected rows) of the QA files."""
         names: set[str] = set()
         ids: set[str] = set()
@@ -218,12 +218,12 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         languages = languages_of(self.languages)
         with lock_output(self.out), phase_progress("opening") as show:
 
-            def tell(state: Progress) -> None:
+            def show_progress(state: Progress) -> None:
                 show(state.phase, state.bytes_read, state.bytes_total, f"{state.entities:,} entities")
 
             # Only a selection by questions and steps has ladders to complete.
             build = self._build_completed if self.complete and self.qa and self.hops else self._build
-            report = build(scope, languages, tell)
+            report = build(scope, languages, show_progress)
         return SnapshotBuilt(report=report, bad_rows=bad_rows)
 
     def failed(self, result: SnapshotBuilt) -> bool:

@@ -123,7 +123,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             # The published format has no room for the rest of a ladder.
             if is_granola_eq:
                 note("granola-eq has one text a level: aliases, siblings and evidence are not kept")
-            output.inputs = [*self.files_of(self.qa), self.snapshot]
+            output.inputs = [*self.expand_folders(self.qa), self.snapshot]
             coverage = Coverage()
             with closing(open_store(self.snapshot)) as store, ExitStack() as stack:
                 ladders = self._ladders(store, relation, output)
@@ -160,7 +160,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         warn_of_snapshot(store, self.language, relation)
         decisions = self.read_review()
         asked = read_questions(
-            self.files_of(self.qa), relation=relation, limit=self.limit, on_reject=output.rejected.append,
+            self.expand_folders(self.qa), relation=relation, limit=self.limit, on_reject=output.rejected.append,
             on_unanswered=lambda row: output.counts.update(["unanswered"]), shape=self.shape(), language=self.language,
         )  # fmt: skip
         questions = watch_rows((with_decisions(row, decisions) for row in asked), self.language, decisions)

@@ -174,7 +174,7 @@ class SelfConsistency:
     def decide(self, tally: ClaimTally) -> Decision:
         """The answer with most votes; on a tie the finest, then see `tie_break`."""
 
-        def votes(claim: Claim) -> float:
+        def votes_for(claim: Claim) -> float:
             return claim.support if self.counting is Counting.LADDER else claim.stated
 
         given = [claim for claim in tally.claims if claim.stated_by]
@@ -186,14 +186,14 @@ class SelfConsistency:
         if self.abstaining.declines(responses=of_all, abstaining=declining):
             return abstention(f"{of_responses(declining, of_all)} abstain")
         chance = tie_break(claim.name for claim in answers)
-        best, *others = sorted(answers, key=lambda claim: (-votes(claim), *fineness(claim)[:3], chance[claim.name]))
-        of, most = self.abstaining.counted_responses(responses=of_all, abstaining=declining), votes(best)
+        best, *others = sorted(answers, key=lambda claim: (-votes_for(claim), *fineness(claim)[:3], chance[claim.name]))
+        of, most = self.abstaining.counted_responses(responses=of_all, abstaining=declining), votes_for(best)
         against = self.abstaining is Abstaining.AGAINST and declining > most
         if against or self.abstaining.declines(responses=of_all, abstaining=declining, support=most):
             return abstention(f"{of_responses(declining, of_all)} abstain; {best.name}: {most:.4g} of {of:.4g}")
         parts = [f"{best.name}: {of_responses(most, of)}"]
-        parts += list_others([(claim.name, votes(claim)) for claim in others], of)
-        if tied := [claim.name for claim in others if votes(claim) == most]:
+        parts += list_others([(claim.name, votes_for(claim)) for claim in others], of)
+        if tied := [claim.name for claim in others if votes_for(claim) == most]:
             parts.append(f"a tie with {' and '.join(tied[:2])}")
         if declining:
             parts.append(f"{declining:.4g} of {of_all:.4g} abstain")

@@ -160,14 +160,14 @@ def _assign_keys(nodes: Sequence[_Node]) -> None:
     """Assign one key to all nodes of the same tier (union-find)."""
     parent: dict[str, str] = {}
 
-    def find(key: str) -> str:
+    def find_representative(key: str) -> str:
         while parent.setdefault(key, key) != key:
             key = parent[key]
         return key
 
-    def join(key: str, other: str) -> None:
+    def join_groups(key: str, other: str) -> None:
         # Sorted, so that the representative does not depend on the order of responses.
-        first, last = sorted((find(key), find(other)))
+        first, last = sorted((find_representative(key), find_representative(other)))
         parent[last] = first
 
     by_name: dict[tuple[str, ...], set[str]] = {}
@@ -185,10 +185,10 @@ def _assign_keys(nodes: Sequence[_Node]) -> None:
         node.key = f"text:{' '.join(text)}"
         # Equal conditions mean the same tier, whatever the wording.
         if node.tier.conditions:
-            join(node.key, f"conditions:{sorted((c.property, c.value) for c in node.tier.conditions)}")
+            join_groups(node.key, f"conditions:{sorted((c.property, c.value) for c in node.tier.conditions)}")
         entities = by_name.get(text, ())
         if len(entities) == 1 and node.level == 0 and node.response not in placed:
-            join(
+            join_groups(
                 node.key, *entities
             )  # a name of several entities is ambiguous; a response with coarser tiers may contradict the entity
     texts = {node.key for node in nodes if node.tier.qid is None}
@@ -196,9 +196,9 @@ def _assign_keys(nodes: Sequence[_Node]) -> None:
         if node.tier.qid is None:
             for name in node.names:
                 if (other := f"text:{' '.join(name)}") in texts:
-                    join(node.key, other)
+                    join_groups(node.key, other)
     for node in nodes:
-        node.key = find(node.key)
+        node.key = find_representative(node.key)
 
 
 def _entailed_by_shared_name(
@@ -304,13 +304,13 @@ def _most_typical_response(saying: Sequence[tuple[ReadResponse, int]]) -> str | 
     given = sorted(((-times, reading.cleaned.whole) for reading, times in saying))[:MOST_COMPARED]
     words = [frozenset(folded(whole)) for _, whole in given]
 
-    def likeness(at: int) -> float:
+    def negative_likeness(at: int) -> float:
         return sum(
             -times * len(words[at] & other) / max(1, len(words[at] | other))
             for other, (times, _) in zip(words, given, strict=True)
         )
 
-    return given[max(range(len(given)), key=lambda at: (likeness(at), -len(words[at]), given[at][1]))][1]
+    return given[max(range(len(given)), key=lambda at: (negative_likeness(at), -len(words[at]), given[at][1]))][1]
 
 
 def _commonest_text(texts: Counter[str], members: Sequence[_Node]) -> str:

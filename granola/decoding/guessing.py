@@ -106,24 +106,24 @@ def _guess_tier(known: _RelationCounts, signs: frozenset[str], least: float | No
     if not chances:
         return abstention("nothing is known of other questions like it")
 
-    def depth(key: str) -> float:
+    def mean_level(key: str) -> float:
         return known.levels[key] / known.tiers[key]
 
-    def text(key: str) -> str:
+    def commonest_text(key: str) -> str:
         texts = known.texts[key]
         return min((t for t in texts if texts[t] > 0), key=lambda t: (-texts[t], len(t), t))
 
-    def order(key: str) -> tuple[float, float, str]:
+    def sort_key(key: str) -> tuple[float, float, str]:
         likely = -chances[key]
         # The key breaks ties, so that runs agree.
-        return (likely, depth(key), key) if least is None else (depth(key), likely, key)
+        return (likely, mean_level(key), key) if least is None else (mean_level(key), likely, key)
 
-    best = min(chances, key=order)
+    best = min(chances, key=sort_key)
     held, of = known.tiers[best], known.questions
     reason = f"{held} of {of} other questions of the relation; with this name {chances[best]:.2f} likely"
     return Decision(
-        text=text(best),
-        explanation=f"{text(best)}: {reason}",
+        text=commonest_text(best),
+        explanation=f"{commonest_text(best)}: {reason}",
         support=held / of,
         confidence=chances[best],
         qid=best if re.fullmatch(r"Q\d+", best) else None,

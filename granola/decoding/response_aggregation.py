@@ -85,19 +85,19 @@ class Aggregator:
         while chunk := list(islice(source, CHUNK)):
             # Caches are cleared between chunks, never within one.
             if self._maker.make_room():
-                self._begin_anew()
+                self._discard_caches()
             together = attempt(_STAGE, self._reader.read, chunk)
             if isinstance(together, Fault):  # one row of the batch failed: each is read alone
-                self._begin_anew()
+                self._discard_caches()
             for at, row in enumerate(chunk):
                 readings = None if isinstance(together, Fault) else together[at]
                 counted = attempt(_STAGE, self._tally, row, readings)
                 # A fault may leave caches half filled.
                 if isinstance(counted, Fault):
-                    self._begin_anew()
+                    self._discard_caches()
                 yield row, counted
 
-    def _begin_anew(self) -> None:
+    def _discard_caches(self) -> None:
         """Discard caches, which a failed row may have left incomplete."""
         assert self._maker is not None
         self._maker.start_afresh()

@@ -164,7 +164,7 @@ def _answer_part(response: str) -> str:
 def _stated_part(text: str, subject: str | None) -> str:
     for _ in range(_LAYERS):
         before = text
-        text = _unquoted(_BULLET.sub("", text))
+        text = _without_enclosing_quotes(_BULLET.sub("", text))
         text = _COURTESY.sub("", text)
         text = text[said.end() :] if (said := _ANSWER_IS.match(text)) else text
         text = _AGAIN.sub("", text, count=1)
@@ -214,7 +214,7 @@ def _is_abbreviated(text: str, end: int) -> bool:
     return _ABBREVIATED.search(text, max(0, end - _ABBREVIATION), end) is not None
 
 
-def _unquoted(text: str) -> str:
+def _without_enclosing_quotes(text: str) -> str:
     text = text.strip()
     # Quotation marks only if they enclose the whole text.
     while len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:

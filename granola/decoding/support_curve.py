@@ -51,7 +51,7 @@ def support_outcomes(
     outcomes: dict[str, list[tuple[Outcome, ...]]] = {rule: [] for rule in RULES}
     labelled = (row for row in samples if row.id in ladders)
     for row, tally in aggregator.tallies(labelled, on_reject=on_reject):
-        judged = attempt("scoring", _outcomes_by_support, row, tally, ladders[row.id], aggregator, matcher)
+        judged = attempt("scoring", _outcomes_by_rule_and_support, row, tally, ladders[row.id], aggregator, matcher)
         if isinstance(judged, Fault):
             on_reject(judged.rejected(source=row.source, id=row.id, text=row.question))
         else:
@@ -60,7 +60,7 @@ def support_outcomes(
     return dict(outcomes)
 
 
-def _outcomes_by_support(
+def _outcomes_by_rule_and_support(
     row: SampleRow, tally: ClaimTally, ladder: TieredRow, aggregator: Aggregator, matcher: Matcher
 ) -> list[tuple[Outcome, ...]]:
     """For each rule, the outcomes at each support."""

@@ -64,13 +64,13 @@ def _parse_name(name: str) -> _NameStructure:
     content = tuple(name_words[index] for index in places)
     return _NameStructure(
         content,
-        tuple(_joint(name_words, first, second) for first, second in pairwise(places)),
+        tuple(_words_and_signs_between(name_words, first, second) for first, second in pairwise(places)),
         frozenset(root(loose_fold(word.text)) for word in content),
         whole_person(name) is not None,
     )
 
 
-def _joint(all_words: Sequence[FoldedWord], first: int, second: int) -> frozenset[str]:
+def _words_and_signs_between(all_words: Sequence[FoldedWord], first: int, second: int) -> frozenset[str]:
     """The function words and signs between two words, without hyphens and points."""
     between = {word.text for word in all_words[first + 1 : second]}
     # hyphens and points differ between spellings of one name
@@ -141,7 +141,7 @@ def _next_content_word(answer: AnswerText, index: int, step: int) -> int | None:
 
 def _is_joined_alike(answer: AnswerText, own: frozenset[str], first: int, second: int) -> bool:
     """Whether two words are joined like those of the name, or both pairs by words or signs of _ADDING."""
-    stated = _joint(answer.words, first, second)
+    stated = _words_and_signs_between(answer.words, first, second)
     if not stated and answer.text[answer.words[first].end : answer.words[second].start].strip(" -"):
         return not own
     return own == stated or (bool(own & _ADDING) and stated <= _ADDING | own)

@@ -138,13 +138,13 @@ class RulesMatcher(ReplyMatcher):
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides. Words repeated from `question` count as no claim."""
         code = language(self.language).code
-        prediction = language(code).with_common_years(tidy(_read_part(answer)))
+        prediction = language(code).with_common_years(tidy(_beginning_that_is_read(answer)))
         names = tuple([tuple(map(decode_mojibake, names)) for names in levels])
         if exact := _match_exactly(prediction, names):
             return exact
         names = without_function_words(searchable_names(names), code)
         if question and len(question) > LONGEST_QUESTION:
-            question = _read_part(question, LONGEST_QUESTION)
+            question = _beginning_that_is_read(question, LONGEST_QUESTION)
         verdict = _decide(prediction, names, question, code)
         if verdict.level is not None:
             return verdict
@@ -190,7 +190,7 @@ def _decide_as_written(prediction: str, names: Names, question: str | None, code
     verdict = _match_exactly(offer, names) or _match_values_or_names(offer, names, question, code) if offer else None
     if verdict is not None and (verdict.level is not None or declined.guess):
         return verdict
-    return Verdict(level=None, rule=declined.rule, abstained=not declined.suggests_another)
+    return Verdict(level=None, rule=declined.rule, abstained=not declined.report_suggests_another)
 
 
 def _match_by_coverage(text: str, names: Names, question: str | None, code: str) -> Verdict | None:
@@ -205,7 +205,7 @@ def _match_by_coverage(text: str, names: Names, question: str | None, code: str)
     return _verdict_on_mention(answer, mention, "coverage") if mention else None
 
 
-def _read_part(text: str, longest: int = EXAMINED) -> str:
+def _beginning_that_is_read(text: str, longest: int = EXAMINED) -> str:
     """The beginning of a text, at most `longest` characters, cut at a space where there is one."""
     if len(text) <= longest:
         return text
@@ -279,7 +279,7 @@ def _leaves_names_open(
         return False
     is_bare = len(key(prediction)) <= WORDS_OF_BARE_AMOUNT or len(prediction) <= CHARACTERS_OF_BARE_AMOUNT
     if is_bare and any(
-        any(map(str.isdigit, tier.text)) and _numbers(claim.text) >= _numbers(tier.text)
+        any(map(str.isdigit, tier.text)) and _words_with_digits(claim.text) >= _words_with_digits(tier.text)
         for claim in claims
         for tier in ladder[0]
     ):
@@ -287,7 +287,7 @@ def _leaves_names_open(
     return not any(currencies(tier.text) for tier in ladder[0]) or bool(currencies(prediction))
 
 
-def _numbers(text: str) -> frozenset[str]:
+def _words_with_digits(text: str) -> frozenset[str]:
     return frozenset(word for word in key(text) if word[0].isdigit())
 
 

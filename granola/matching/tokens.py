@@ -222,7 +222,7 @@ def is_mark(folded_words: Sequence[FoldedWord], index: int, text: str) -> bool:
     return not text[word.start].isalnum() or (len(note) == 1 and note in "abcdefgh")
 
 
-def _fold(token: str) -> str:
+def _fold_token(token: str) -> str:
     if (mark := _MARKS.get(token.strip())) is not None:
         return mark
     text = plain(token)
@@ -249,17 +249,17 @@ def words(text: str) -> tuple[FoldedWord, ...]:
         end = start + len(token)
         if plainly:
             folded = token
-        elif not (folded := token.lower() if token.isascii() and token.isalnum() else _fold(token)):
+        elif not (folded := token.lower() if token.isascii() and token.isalnum() else _fold_token(token)):
             gap += between + token
             continue
         if between != " " or gap:
             gap = "".join((gap + between).split()) if folded_words else ""
         folded_words.append(_new_word(FoldedWord, (folded, start, end, text[start].isupper(), gap)))
         gap = ""
-    return _put_together(folded_words)
+    return _join_words(folded_words)
 
 
-def _put_together(folded_words: list[FoldedWord]) -> tuple[FoldedWord, ...]:
+def _join_words(folded_words: list[FoldedWord]) -> tuple[FoldedWord, ...]:
     """Words with short forms written out, initials and number words joined, and articles left out."""
     texts = {word[0] for word in folded_words}
     if not SAME_WORD.keys().isdisjoint(texts):
@@ -380,7 +380,7 @@ def plain_key(text: str) -> tuple[str, ...] | None:
 
 
 def _without_apostrophe(token: str) -> str:
-    """A word of letters folded as by `_fold`; "'", which is no word, where it may be more than one word."""
+    """A word of letters folded as by `_fold_token`; "'", which is no word, where it may be more than one word."""
     parts = token.split("'")
     if not token.replace("'", "").isalpha() or not all(parts):
         return "'"

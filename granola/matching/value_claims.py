@@ -124,7 +124,7 @@ def compare(
         placed = [_without_rounding_away(claim, placing, text) for claim, placing in placed]
     claim, best = _finest_claim(placed)
     if best.how == "coarser-than-all" and (
-        _is_close(claim, ladder, question, code) if kind == "date" else _is_rounded(claim, ladder, text)
+        _is_close(claim, ladder, question, code) if kind == "date" else _is_acceptable_rounding(claim, ladder, text)
     ):
         best = IntervalPlacing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
     return Verdict(
@@ -254,7 +254,7 @@ def _asks(key: str, question: str, code: str) -> bool:
     return any(pattern.search(plain(question)) for pattern in patterns if pattern)
 
 
-def _is_rounded(claim: IntervalClaim, ladder: Ladder, text: str) -> bool:
+def _is_acceptable_rounding(claim: IntervalClaim, ladder: Ladder, text: str) -> bool:
     """Whether an amount coarser than every level rounds the gold answer to two digits or more.
 
     Rounding to one digit counts where the answer marks it ("about") and is off by at most a twentieth: `about 70 %`

@@ -253,10 +253,10 @@ def follows_a_finer_claim(answer: AnswerText, mention: Mention) -> bool:
         return False
     if answer.unknown_first_part is not None and mention.start >= answer.unknown_first_part:
         return True  # short parts between commas, read from the finest
-    return _follows_a_name(answer, mention) or _precedes_a_specific_name(answer, mention)
+    return _is_joined_to_earlier_name(answer, mention) or _precedes_a_specific_name(answer, mention)
 
 
-def _follows_a_name(answer: AnswerText, mention: Mention) -> bool:
+def _is_joined_to_earlier_name(answer: AnswerText, mention: Mention) -> bool:
     """Whether a capitalised name precedes the mention, with only a copula, a preposition or a comma between."""
     if not answer.has_case:
         return False
@@ -270,7 +270,7 @@ def _follows_a_name(answer: AnswerText, mention: Mention) -> bool:
     larger = next((m for m in answer.mentions_by_end.get(bridge, ()) if m.level < mention.level), None)
     if larger is not None:  # Lyon, Rhône, France: a veto on the part before applies to this part
         return follows_a_finer_claim(answer, larger)
-    return _follows_a_claim(answer, bridge, parted=parted)
+    return _is_joined_to_earlier_claim(answer, bridge, parted=parted)
 
 
 def _joining_words_before(answer: AnswerText, mention: Mention) -> tuple[int, bool] | None:
@@ -292,7 +292,7 @@ def _joining_words_before(answer: AnswerText, mention: Mention) -> tuple[int, bo
     return (bridge, parted) if bridge < mention.start or parted else None
 
 
-def _follows_a_claim(answer: AnswerText, bridge: int, *, parted: bool) -> bool:
+def _is_joined_to_earlier_claim(answer: AnswerText, bridge: int, *, parted: bool) -> bool:
     """Whether a name that makes a claim ends before word `bridge`; after a comma it may end with its kind."""
     end = bridge
     while parted and 0 < end > bridge - 3 and not answer.words[end - 1].capital:

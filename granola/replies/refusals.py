@@ -48,7 +48,7 @@ class Refusal:
     guess: bool
 
     @property
-    def suggests_another(self) -> bool:
+    def report_suggests_another(self) -> bool:
         """Whether a report on sources goes on to what they suggest instead.
 
         Of 6,091 long answers to SimpleQA, 100 that were graded as attempts do so, and 74 that were not.
@@ -98,7 +98,7 @@ def refusal_in_any_language(text: str, code: str) -> Refusal | None:
     """
     refused = refusal(text, code)
     is_word = " " not in text and not (text.islower() and len(text) > 3)
-    if refused is None and not is_word and _may_decline().match(plain(text).lstrip(_BEFORE)):
+    if refused is None and not is_word and _possible_refusal_beginnings().match(plain(text).lstrip(_BEFORE)):
         refused = next((other for one in languages() if (other := refusal(text, one))), None)
     if refused is None:
         return None
@@ -179,7 +179,7 @@ def _courtesies_end(sentence: str, code: str) -> int:
 
 
 @cache
-def _may_decline() -> re.Pattern[str]:
+def _possible_refusal_beginnings() -> re.Pattern[str]:
     """The beginnings of refusals and courtesies in all languages."""
     parts = (part for code in languages() for part in (_expression(code, "opening"), _beginnings(code)))
     return re.compile("|".join(f"(?:{part})" for part in parts))

@@ -160,15 +160,15 @@ def _matched_finest(outcome: Outcome, _: float = 0.0) -> float:
     return float(outcome.level == 1)
 
 
-def _weight(outcome: Outcome, lambda_: float) -> float:
+def _weight_of_level(outcome: Outcome, lambda_: float) -> float:
     return 0.0 if outcome.level is None else informativeness_weight(outcome.level, lambda_)
 
 
-def _bits(outcome: Outcome, _: float) -> float | None:
+def _bits_of_outcome(outcome: Outcome, _: float) -> float | None:
     return outcome.bits
 
 
-def _share(outcome: Outcome, _: float) -> float | None:
+def _share_of_outcome(outcome: Outcome, _: float) -> float | None:
     return outcome.share
 
 
@@ -237,14 +237,14 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
         title="informativeness",
         source=f"{_PAPER} and section 5.1: mean of exp(-lambda (i* - 1)) over the scored items, 0 where nothing "
         "matched or the item abstained",
-        adds=_weight,
+        adds=_weight_of_level,
         weighs=True,
     ),
     "informativeness_bits": Definition(
         title="informativeness by bits",
         source=f"ours; {_CONTENT}: mean of bits(level i*) / bits(level 1) over the scored items whose ladders have "
         "bits, 0 where nothing matched",
-        adds=_share,
+        adds=_share_of_outcome,
         summed_field="share",
     ),
     "bits": Definition(
@@ -252,7 +252,7 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
         source=f"ours; {_CONTENT}: mean of bits(level i*) over the scored items whose ladders have bits, 0 where "
         "nothing matched",
         range=(0.0, math.inf),
-        adds=_bits,
+        adds=_bits_of_outcome,
         summed_field="bits",
     ),
     "coverage": Definition(
@@ -285,14 +285,14 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
     "informativeness_matched": Definition(
         title="informativeness, matched",
         source="ours: mean of exp(-lambda (i* - 1)) over the matched items",
-        adds=_over_matched(_weight),
+        adds=_over_matched(_weight_of_level),
         weighs=True,
         over="matched",
     ),
     "informativeness_bits_matched": Definition(
         title="informativeness by bits, matched",
         source="ours: informativeness by bits over the matched items",
-        adds=_over_matched(_share),
+        adds=_over_matched(_share_of_outcome),
         summed_field="share",
         over="matched",
     ),
@@ -300,7 +300,7 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
         title="bits told, matched",
         source="ours: mean of bits(level i*) over the matched items",
         range=(0.0, math.inf),
-        adds=_over_matched(_bits),
+        adds=_over_matched(_bits_of_outcome),
         summed_field="bits",
         over="matched",
     ),

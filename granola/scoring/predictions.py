@@ -167,7 +167,7 @@ def predictions_of(
 
     def read(record: Record) -> Prediction:
         try:
-            return _prediction(record, by_question)
+            return _parse_prediction(record, by_question)
         # The id of a damaged line explains why its question has no prediction.
         except Exception:
             rejected_ids.add(_id_text(record.data.get("id")))
@@ -229,7 +229,7 @@ class PredictionModel(PredictedModel):
     confidence: Annotated[float | None, PlainValidator(_confidence)] = None
 
 
-def _prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
+def _parse_prediction(record: Record, by_question: QuestionIds | None) -> Prediction:
     """The prediction in a record. Raises RowError or PredictionError with the reason where it is invalid."""
     known = _id_text(record.data.get("id")) if by_question is None else by_question.of_record(record.data)
     if known is None:

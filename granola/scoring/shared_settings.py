@@ -163,7 +163,7 @@ class QuestionSettings:
             self.preset, question=self.question_field, answer=self.answer_field, id=self.id_field, split=self.split
         )
 
-    def files_of(self, given: Iterable[Path | str]) -> tuple[str, ...]:
+    def expand_folders(self, given: Iterable[Path | str]) -> tuple[str, ...]:
         """The files to read; a folder is replaced by its files. Raises RowError as `data_files`."""
         from abstraction.files.row_shapes import data_files
 

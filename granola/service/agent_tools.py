@@ -80,12 +80,12 @@ class AgentTools:
         """
         row = self._row(question, answer, qid)
 
-        def shown(tier: Tier) -> dict[str, Any]:
+        def tier_as_json(tier: Tier) -> dict[str, Any]:
             evidence = [evidence_line(step) for step in tier.evidence]
             return {"text": tier.text, "qid": tier.qid, "bits": tier.bits, "evidence": evidence}
 
-        levels = [[shown(tier) for tier in level.tiers] for level in row.levels]
-        return {"levels": levels, "no_coarser_answer": _why_none(row)}
+        levels = [[tier_as_json(tier) for tier in level.tiers] for level in row.levels]
+        return {"levels": levels, "no_coarser_answer": _abstention_in_words(row)}
 
     async def link(self, name: str, question: str | None = None) -> dict[str, Any]:
         """The items of WikiData that a name may mean; with the question that it answers, what it means there."""
@@ -110,7 +110,7 @@ class AgentTools:
         verdict = match(prediction, row)
         level = None if verdict.level is None else row.levels[verdict.level - 1].tiers[0].text
         told = {"level": verdict.level, "of_levels": len(row.levels), "says": level, "rule": verdict.rule}
-        return {**told, "no_coarser_answer": _why_none(row)}
+        return {**told, "no_coarser_answer": _abstention_in_words(row)}
 
     async def finest_supported(self, question: str, guesses: list[str]) -> dict[str, Any]:
         """How fine an answer several guesses agree on: give guesses made independently, wrong ones included.
@@ -130,6 +130,6 @@ class AgentTools:
         return {"answer": told["prediction"], **{k: told.get(k) for k in ("support", "bits", "qid", "explanation")}}
 
 
-def _why_none(row: TieredRow) -> str | None:
+def _abstention_in_words(row: TieredRow) -> str | None:
     """The reason, in words, why the row has no coarser answer; None where it has one."""
     return f"{row.abstained}: {REASONS.get(row.abstained, '')}" if row.abstained else None

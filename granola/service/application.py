@@ -65,12 +65,12 @@ class Service:
         Raises HTTPProblem for a language that the snapshot has nothing in.
         """
 
-        def do(session: SnapshotSession) -> bytes:
+        def json_of_work(session: SnapshotSession) -> bytes:
             check_language(session, language)
             return json_line(work(session))
 
         generation = self.snapshots.current
-        return self.answer(await generation.run(do), generation)
+        return self.answer(await generation.run(json_of_work), generation)
 
     def answer(self, body: bytes, generation: Generation) -> Response:
         """An answer in JSON that names its snapshot."""
@@ -113,7 +113,7 @@ def create_app(service: Service) -> Gate:
     app.state.served = service
     app.router.route_class = BoundedRoute
 
-    async def refused(request: Request, error: Exception) -> Response:
+    async def answer_unrouted(request: Request, error: Exception) -> Response:
         """The answer to a request that reaches no route; routes answer their own errors."""
         assert isinstance(error, HTTPException)
         allowed = (error.headers or {}).get("Allow", "another method")
@@ -126,7 +126,7 @@ def create_app(service: Service) -> Gate:
         answer.headers.update(error.headers or {})
         return answer
 
-    app.add_exception_handler(HTTPException, refused)
+    app.add_exception_handler(HTTPException, answer_unrouted)
     add_health(app, service)
     add_reading(app, service)
     add_ladders(app, service)

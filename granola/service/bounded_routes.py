@@ -58,11 +58,11 @@ class Bound:
 def bounded(bound: Bound) -> Callable[[Endpoint], Endpoint]:
     """Give a route's function its bound."""
 
-    def give(endpoint: Endpoint) -> Endpoint:
+    def set_bound(endpoint: Endpoint) -> Endpoint:
         endpoint.bound = bound  # type: ignore[attr-defined]  # functions take attributes
         return endpoint
 
-    return give
+    return set_bound
 
 
 class BoundedRoute(APIRoute):
@@ -79,9 +79,9 @@ class BoundedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """See `APIRoute.get_route_handler`: the body and the time are bounded; errors become answers."""
         kind = get_type_hints(self.endpoint).get(PARAMETER)
-        inner = super().get_route_handler() if kind is None else self._reading(kind)
+        inner = super().get_route_handler() if kind is None else self._handler_reading_body(kind)
 
-        async def handle(request: Request) -> Response:
+        async def handle_within_time(request: Request) -> Response:
             service: Service = request.app.state.served
             seconds = getattr(service.settings, self.bound.seconds) + _GRACE
             try:
@@ -95,9 +95,9 @@ class BoundedRoute(APIRoute):
                 error = failed
             return service.problem(error).answer()
 
-        return handle
+        return handle_within_time
 
-    def _reading(self, kind: Any) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def _handler_reading_body(self, kind: Any) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         async def handle(request: Request) -> Response:
             service: Service = request.app.state.served
             media = request.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -61,7 +61,7 @@ def check_asked(settings: ServiceSettings, method: str, headers: Mapping[bytes, 
     """
     host = headers.get(b"host", b"").decode("latin-1").strip().lower()
     name = host[1:].partition("]")[0] if host.startswith("[") else re.sub(r":\d*$", "", host).rstrip(".")
-    if settings.hosts is not None and host and name not in settings.hosts and not _is_number(name[:50]):
+    if settings.hosts is not None and host and name not in settings.hosts and not _is_ip_address(name[:50]):
         raise HTTPProblem(
             421, "host", "this service is not asked under that name; whoever runs it can add it: --allow-host"
         )
@@ -69,7 +69,7 @@ def check_asked(settings: ServiceSettings, method: str, headers: Mapping[bytes, 
         raise HTTPProblem(403, "cross-site", "pages of other sites may not send requests to this service")
 
 
-def _is_number(name: str) -> bool:
+def _is_ip_address(name: str) -> bool:
     with suppress(ValueError):
         return bool(ip_address(name))
     return False
@@ -108,22 +108,22 @@ class Gate:
                 await self._refuse(problem, scope, receive, answer)
         finally:
             self._service.metrics.in_flight -= 1
-            self._tell(scope, answer)
+            self._count_and_log(scope, answer)
 
     async def _serve(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, answer: _Answer) -> None:
         settings, path, method = self._settings, scope["path"], scope["method"]
         check_asked(settings, method, headers)
-        if settings.token is not None and path not in self._open and not _is_known(headers, settings.token):
+        if settings.token is not None and path not in self._open and not _has_token(headers, settings.token):
             raise HTTPProblem(401, "token", "this service wants its token: Authorization: Bearer TOKEN")
         if answer.is_unread or (method == "POST" and path in self._most):
             most = self._most.get(path, SMALL) if method == "POST" else SMALL  # a body that no route reads is discarded
-            scope[BODY] = await self._received(receive, headers, most)
+            scope[BODY] = await self._receive_body(receive, headers, most)
             answer.is_unread = False
         if method == "HEAD":  # as GET; the server leaves the body out
             scope["method"] = "GET"
         await self.app(scope, receive, answer)
 
-    async def _received(self, receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
+    async def _receive_body(self, receive: Receive, headers: Mapping[bytes, bytes], most: int) -> bytes:
         """The body. Raises HTTPProblem for one that is too large or too slow, or where too many are coming."""
         said = headers.get(b"content-length", b"")
         length = int(said[:19]) if said.isdigit() else 0
@@ -164,7 +164,7 @@ class Gate:
                     pass
         await answer({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _tell(self, scope: Scope, answer: _Answer) -> None:
+    def _count_and_log(self, scope: Scope, answer: _Answer) -> None:
         """Count the request, and log it: who asked for what, never what was sent."""
         route, method = scope.get("route"), scope["method"]
         path = route.path if isinstance(route, BoundedRoute) else _OTHER
@@ -212,7 +212,7 @@ class _Answer:
             raise _GoneError from None
 
 
-def _is_known(headers: Mapping[bytes, bytes], token: str) -> bool:
+def _has_token(headers: Mapping[bytes, bytes], token: str) -> bool:
     """Whether the token comes along: as a bearer's, or as the password of a browser's own question."""
     kind, _, given = headers.get(b"authorization", b"").strip().partition(b" ")
     if kind.lower() == b"basic":

@@ -149,28 +149,28 @@ def examples(session: SnapshotSession) -> list[Asked]:
     return [one for one in EXAMPLES if known.get(one.answer) and session.speaks(one.language)]
 
 
-def _read(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
+def _interpretation(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
     """The relation and subject that were read from the question, and the links of its answers, each rival with the
     address of its ladder.
     """
 
-    def entity(entity_id: str) -> dict[str, Any]:
+    def entity_with_links(entity_id: str) -> dict[str, Any]:
         told = ladder.names.get(entity_id) or {"id": entity_id, "label": None, "description": None}
         return {**told, "href": address(entity_id), "choose": replace(asked, answer_qid=entity_id).address()}
 
     row, about = ladder.row, ladder.row.question_entity or {}
     links = [
         {
-            **entity(link["qid"]),
+            **entity_with_links(link["qid"]),
             "confidence": link["confidence"],
             "words": _WORDS["linked"].get(link.get("rule", ""), ""),
-            "rivals": [entity(i) for i in linked_ids(link)[1:] if i in ladder.names],
+            "rivals": [entity_with_links(i) for i in linked_ids(link)[1:] if i in ladder.names],
         }
         for link in row.links
         if link.get("qid") and link.get("confidence")
     ]
-    subject = entity(about["qid"]) if about.get("qid") else None
-    relation = entity(row.relation) if row.relation else None
+    subject = entity_with_links(about["qid"]) if about.get("qid") else None
+    relation = entity_with_links(row.relation) if row.relation else None
     return {"relation": relation, "subject": subject, "about": about.get("text"), "links": links}
 
 
@@ -216,7 +216,7 @@ def add_page(app: FastAPI, service: Service) -> None:
             dataset=service.settings.dataset is not None,
             examples=offered,
             row=row,
-            read=_read(asked, ladder) if ladder else None,
+            read=_interpretation(asked, ladder) if ladder else None,
             items=[prediction_view("", item) for item in ladder.items] if ladder else (),
             advice=_WORDS["advice"].get(row.abstained or "", "") if row else "",
             entities=ladder.entities if ladder else 0,

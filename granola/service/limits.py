@@ -78,7 +78,7 @@ CODE = "too-much-work"
 _READ = (KNOWN - {"levels"}) | {"answer_description", "answer_entity_description"}  # of a question
 
 
-def _too_much(given: int, most: int, what: str, instead: str) -> HTTPProblem:
+def _limit_problem(given: int, most: int, what: str, instead: str) -> HTTPProblem:
     return too_many(CODE, f"{given:,} {what}; allowed are {most:,}: {instead}", most, given)
 
 
@@ -95,7 +95,7 @@ def check_compared(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> None
     most = max(MOST_COMPARED, COMPARED_FOR_EACH * sent)
     if compared > most:
         what = f"characters to compare (of each prediction with each name, and {COMPARED_AT_LEAST} more for each pair)"
-        raise _too_much(compared, most, what, "send fewer predictions at a time, or fewer names")
+        raise _limit_problem(compared, most, what, "send fewer predictions at a time, or fewer names")
 
 
 def lengths_of(row: TieredRow) -> list[int]:
@@ -116,7 +116,7 @@ def check_resampled(resamples: int, relations: int, rows: int) -> None:
     drawn, most = resamples * relations, min(RESAMPLED_AT_ALL, max(MOST_RESAMPLED, RESAMPLED_A_ROW * rows))
     if drawn > most:
         what = f"samples to draw ({resamples:,} of each of {relations:,} relations)"
-        raise _too_much(drawn, most, what, "set resamples lower, or send relations in several requests")
+        raise _limit_problem(drawn, most, what, "set resamples lower, or send relations in several requests")
 
 
 def check_row(data: Mapping[str, Any]) -> None:
@@ -134,7 +134,7 @@ def check_row(data: Mapping[str, Any]) -> None:
 def check_text(texts: Iterable[str], what: str) -> None:
     """Raise HTTPProblem where the texts that are to be read have too many characters together."""
     if (total := sum(map(len, texts))) > MOST_TEXT:
-        raise _too_much(total, MOST_TEXT, f"characters of {what}", "send shorter ones, or fewer")
+        raise _limit_problem(total, MOST_TEXT, f"characters of {what}", "send shorter ones, or fewer")
 
 
 def check_batch(answers: int, relations: int, size: int) -> None:
@@ -144,9 +144,9 @@ def check_batch(answers: int, relations: int, size: int) -> None:
     answers are read.
     """
     if answers > (most := max(ANSWERS_OF_ALL, size // BYTES_AN_ANSWER)):
-        raise _too_much(answers, most, "answers in all rows", "send several requests")
+        raise _limit_problem(answers, most, "answers in all rows", "send several requests")
     if relations > (most := max(RELATIONS_OF_ALL, size // BYTES_A_RELATION)):
-        raise _too_much(relations, most, "relations in all rows", "send several requests, each with some of them")
+        raise _limit_problem(relations, most, "relations in all rows", "send several requests, each with some of them")
 
 
 def check_rows(rows: int, most: int) -> None:

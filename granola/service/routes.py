@@ -160,7 +160,7 @@ async def _lines(batch: snapshot_work.Batch, service: Service, generation: Gener
         service.batches -= 1
 
 
-def _bound_score(asked: schemas.ScoreRequest, settings: ServiceSettings) -> None:
+def _check_score_limits(asked: schemas.ScoreRequest, settings: ServiceSettings) -> None:
     limits.check_rows(max(len(asked.rows), len(asked.predictions)), settings.rows)
     sent = {str(one.get("id")): len(str(one.get("prediction"))) for one in asked.predictions if isinstance(one, dict)}
     rows, _ = asked.tiered
@@ -193,7 +193,7 @@ def add_judging(app: FastAPI, service: Service) -> None:
         return service.answer(body, service.snapshots.current)
 
     @app.post("/v1/score", tags=["judging"])
-    @bounded(Bound(body="large", products=_bound_score, seconds="batch_seconds"))
+    @bounded(Bound(body="large", products=_check_score_limits, seconds="batch_seconds"))
     async def scored(asked: schemas.ScoreRequest) -> Response:
         """The scores of predictions against tiered rows, with intervals and a signature."""
         body = await service.scoring.run(lambda _: _scores(asked), seconds=service.settings.batch_seconds)
@@ -286,19 +286,19 @@ def add_reading(app: FastAPI, service: Service) -> None:
     async def snapshot() -> Response:
         """The sources and settings of the snapshot."""
         generation = service.snapshots.current
-        return service.answer(orjson.dumps(public(generation.manifest)), generation)
+        return service.answer(orjson.dumps(public_manifest(generation.manifest)), generation)
 
 
-def public(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """A manifest without the command and the folders of whoever built the snapshot, and without addresses' secrets."""
 
-    def plain(value: Any) -> Any:
+    def redacted(value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {key: plain(part) for key, part in value.items()}
+            return {key: redacted(part) for key, part in value.items()}
         if isinstance(value, list):
-            return [plain(part) for part in value]
+            return [redacted(part) for part in value]
         if not isinstance(value, str) or "/" not in value:
             return value
         return without_secrets(value) if "://" in value else PurePath(value).name
 
-    return {key: plain(value) for key, value in manifest.items() if key != "command"}
+    return {key: redacted(value) for key, value in manifest.items() if key != "command"}

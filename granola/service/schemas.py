@@ -94,7 +94,7 @@ def read_batch(body: bytes, *, relation: str | None, most: int) -> list[QARow | 
     many bytes may have.
     """
     rows: list[QARow | RejectedRow] = []
-    for row in question_rows(map(_bounded, _records(body)), relation=relation):
+    for row in question_rows(map(_reject_too_large, _records(body)), relation=relation):
         rows.append(row)
         limits.check_rows(len(rows), most)
     if not rows:
@@ -124,7 +124,7 @@ def _records(body: bytes) -> Iterator[Record | RejectedRow]:
             yield record_of_line(line, source)
 
 
-def _bounded(record: Record | RejectedRow) -> Record | RejectedRow:
+def _reject_too_large(record: Record | RejectedRow) -> Record | RejectedRow:
     """The record, rejected where it is more than a request for a single ladder may be, or cannot be written again."""
     if isinstance(record, RejectedRow):
         return record
@@ -143,7 +143,7 @@ Names = Annotated[list[Text], Field(min_length=1, max_length=limits.MOST_NAMES)]
 PromptsHash = Annotated[str, StringConstraints(pattern=r"^([a-z+]{1,40}-)?[0-9a-f]{8,64}$")]
 
 
-def _as_in(setting: Any, default: Any, **more: Any) -> Any:
+def _field_like_setting(setting: Any, default: Any, **more: Any) -> Any:
     """A field with the help of a shared setting."""
     return Field(default, **{"description": get_args(setting)[1].help, **more})
 
@@ -180,8 +180,8 @@ class LadderRequest(_Asked):
 
     answer: Any = Field(None, description="A text, or a list of equal ones; also as `answers`.", examples=["Honolulu"])
     answer_qid: Any = Field(None, description="The answer's item, as Q18094; linked by name if left out.")
-    language: Language = _as_in(shared_settings.Language, "en")
-    linker: Linker = _as_in(shared_settings.Linker, "question")
+    language: Language = _field_like_setting(shared_settings.Language, "en")
+    linker: Linker = _field_like_setting(shared_settings.Linker, "question")
 
     @cached_property
     def row(self) -> QARow:
@@ -206,10 +206,10 @@ class AggregateRequest(_Asked):
         le=1,
         description="drag-graph: the share that entails the answer, of responses that do not decline.",
     )
-    counting: Literal["text", "alias", "ladder"] = _as_in(methods.CountedAs, "text")
-    abstaining: Literal["ignore", "vote", "against"] | None = _as_in(methods.AbstainingRule, None)
-    language: Language = _as_in(methods.ResponseLanguage, "en")
-    linker: Linker = _as_in(shared_settings.Linker, "question")
+    counting: Literal["text", "alias", "ladder"] = _field_like_setting(methods.CountedAs, "text")
+    abstaining: Literal["ignore", "vote", "against"] | None = _field_like_setting(methods.AbstainingRule, None)
+    language: Language = _field_like_setting(methods.ResponseLanguage, "en")
+    linker: Linker = _field_like_setting(shared_settings.Linker, "question")
 
     @cached_property
     def row(self) -> SampleRow:
@@ -240,9 +240,9 @@ class MatchSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     matcher: MatcherName = "rules"
-    tau: float | None = _as_in(shared_settings.Tau, None, ge=0, lt=1)
-    lambda_: float = _as_in(shared_settings.Lambda, 0.5, ge=0, le=1_000, alias="lambda")
-    raw: bool = _as_in(shared_settings.Raw, False)
+    tau: float | None = _field_like_setting(shared_settings.Tau, None, ge=0, lt=1)
+    lambda_: float = _field_like_setting(shared_settings.Lambda, 0.5, ge=0, le=1_000, alias="lambda")
+    raw: bool = _field_like_setting(shared_settings.Raw, False)
 
     def chosen(self, language: str) -> Matcher:
         """The matcher. Raises HTTPProblem for a language that answers cannot be read in, as `granola match` does."""
@@ -289,15 +289,15 @@ class ScoreRequest(MatchSettings):
         min_length=1, description='{"id", "prediction"} each.', examples=[[{"id": "1", "prediction": "in Hawaii"}]]
     )
     system: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "predictions"
-    resamples: int = _as_in(shared_settings.Resamples, 1000, ge=LEAST_RESAMPLES, le=MOST_RESAMPLES)
-    seed: int = _as_in(shared_settings.Seed, 0, ge=0, le=(1 << 31) - 1)
-    allow_missing: bool = _as_in(shared_settings.AllowMissing, False)
+    resamples: int = _field_like_setting(shared_settings.Resamples, 1000, ge=LEAST_RESAMPLES, le=MOST_RESAMPLES)
+    seed: int = _field_like_setting(shared_settings.Seed, 0, ge=0, le=(1 << 31) - 1)
+    allow_missing: bool = _field_like_setting(shared_settings.AllowMissing, False)
     snapshot: str | None = Field(
         None, max_length=100, description="Id of the snapshot that the rows were made from, for the signature."
     )
     prompts: PromptsHash | None = Field(None, description="The prompts that a model phrased the rows with, likewise.")
     asked: PromptsHash | None = Field(None, description="Those that it was asked the questions with, likewise.")
-    standard: Standard | None = _as_in(shared_settings.FirstLevel, None)
+    standard: Standard | None = _field_like_setting(shared_settings.FirstLevel, None)
 
     @cached_property
     def tiered(self) -> tuple[list[Row], list[RejectedRow]]:

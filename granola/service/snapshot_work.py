@@ -46,11 +46,11 @@ def check_language(session: SnapshotSession, language: str) -> None:
 
 def ladder(session: SnapshotSession, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
     """The tiered row of a question; tiers without a name in the language are in another one."""
-    session.count_characters(_said_in(row))
+    session.count_characters(_searched_texts(row))
     return session.maker(language, linker).make(row)
 
 
-def _said_in(row: QARow) -> Iterator[str]:
+def _searched_texts(row: QARow) -> Iterator[str]:
     """The texts of a question that are looked into."""
     return chain((row.question, row.subject_text or "", row.answer_description or ""), row.answers)
 
@@ -85,7 +85,7 @@ class Batch:
         made = session.maker(self._language, self._linker).make_each(questions)
         for row in self._rows:
             if isinstance(row, QARow):
-                session.count_characters(_said_in(row))
+                session.count_characters(_searched_texts(row))
             yield next(made) if isinstance(row, QARow) else row
 
 
@@ -144,7 +144,7 @@ def entity_json(session: SnapshotSession, entity_id: str, *, language: str) -> d
         by_property.setdefault(statement.property, []).append(statement)
     # The current statements, as ladders use them.
     holds = {one.id for group in by_property.values() for one in current(group, historical=historical)}
-    names = named(session, _mentioned(entity, shown), language)
+    names = named(session, _mentioned_ids(entity, shown), language)
     return {
         "id": entity.id,
         "sitelinks": entity.sitelinks,
@@ -192,7 +192,7 @@ def _time(snak: Snak) -> str | None:
     return literal(Statement(id="", subject="", property=snak.property, value=snak.value))
 
 
-def _mentioned(entity: Entity, statements: Iterable[Statement]) -> list[str]:
+def _mentioned_ids(entity: Entity, statements: Iterable[Statement]) -> list[str]:
     mentioned = [entity.id]
     for one in statements:
         snaks = (Snak(property=one.property, kind=one.kind, value=one.value), *one.qualifiers)

@@ -91,14 +91,14 @@ class Workroom(Generic[C]):
         self.waiting += 1
         try:
             async with asyncio.timeout(seconds):
-                return await asyncio.wrap_future(self._thread.submit(self._do, asked, until))
+                return await asyncio.wrap_future(self._thread.submit(self._run_next_work, asked, until))
         except (TimeoutError, OverTimeError):
             raise too_slow(seconds) from None
         finally:
             asked.clear()
             self.waiting -= 1
 
-    def _do(self, asked: list[Callable[[C], T]], until: float) -> T:
+    def _run_next_work(self, asked: list[Callable[[C], T]], until: float) -> T:
         work = next(iter(asked), None)
         if work is None or time.monotonic() > until:
             raise OverTimeError

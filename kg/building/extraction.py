@@ -333,17 +333,17 @@ class Extractor:
             if batch.entities == limit:
                 break
             try:
-                digests += self._line(text, batch)
+                digests += self._add_entity_of_line(text, batch)
                 batch.entities += 1
             except _REFUSED:
                 for at, parsed in parse(Block(line=line, data=text, single=True)):
                     if batch.entities == limit:
                         break
-                    digests += self._in_pieces(at, parsed, batch)
+                    digests += self._add_readable_parts(at, parsed, batch)
         batch.digest = digest_bytes(digests)
         return batch
 
-    def _line(self, text: bytes, batch: BlockRows) -> int:
+    def _add_entity_of_line(self, text: bytes, batch: BlockRows) -> int:
         """Add one entity, and return its digest. Raises one of _REFUSED, with nothing added."""
         recipe = self._recipe
         if not recipe.everything or recipe.excluded:
@@ -353,9 +353,9 @@ class Extractor:
                 sketch = self._sketch(text)
                 number = _number(sketch)
                 picked = self._picks(number)
-                named = self._named and not picked and any(normalise(name) in recipe.keys for name in _texts(sketch))
+                named = self._named and not picked and any(normalise(name) in recipe.keys for name in _names_of(sketch))
                 if recipe.along or not (picked or named):
-                    return self._passed_over(batch, number, list(self._rows.edges(sketch.claims)), named)
+                    return self._count_unselected(batch, number, list(self._rows.edges(sketch.claims)), named)
         entity = self._whole(text)
         number = _number(entity)
         record = self._rows.record(entity, number)
@@ -367,14 +367,14 @@ class Extractor:
         batch.records.append(msgspec.Raw(encoded))
         return digest_of(encoded)
 
-    def _in_pieces(self, line: int, parsed: Any, batch: BlockRows) -> int:
+    def _add_readable_parts(self, line: int, parsed: Any, batch: BlockRows) -> int:
         """Add the readable parts of an entity, and its unreadable parts as rejects."""
         if isinstance(parsed, Reject):
             batch.rejects.append(replace(parsed, line=line))
             return 0
         batch.entities += 1
         text, rejects = self._pieces.readable(parsed)
-        digest = self._line(text, batch) if text is not None else 0
+        digest = self._add_entity_of_line(text, batch) if text is not None else 0
         if text is None or (batch.kept and batch.kept[-1]):  # rejects only of selected entities
             batch.rejects += [replace(reject, line=line) for reject in rejects]
         return digest
@@ -385,7 +385,7 @@ class Extractor:
             return False
         return recipe.everything or number in recipe.chosen or (recipe.properties and number < 0)
 
-    def _passed_over(self, batch: BlockRows, number: int, pairs: list[tuple[int, int | None]], named: bool) -> int:
+    def _count_unselected(self, batch: BlockRows, number: int, pairs: list[tuple[int, int | None]], named: bool) -> int:
         if along := self._recipe.along:
             batch.edges += [(prop, number, value) for prop, value in pairs if value is not None and prop in along]
             batch.named += [number] * named
@@ -407,7 +407,7 @@ def _number(entity: Any) -> int:
     return number_of_entity(entity.id, entity.type, missing=entity.missing is not UNSET)
 
 
-def _texts(sketch: Any) -> Iterator[str]:
+def _names_of(sketch: Any) -> Iterator[str]:
     for _, term in by_language(sketch.labels):
         yield term.value
     for _, terms in by_language(sketch.aliases):

@@ -47,7 +47,7 @@ def build_from_rdf(paths: Sequence[Path | str], out: Path | str, **settings: Unp
         keep_partial=settings.get("keep_partial", False),
     )
 
-    def origin() -> Origin:
+    def origin_after_reading() -> Origin:
         return Origin(
             sources=reading.sources,
             scope=settings.get("scope") or Scope(),
@@ -56,7 +56,7 @@ def build_from_rdf(paths: Sequence[Path | str], out: Path | str, **settings: Unp
             redirects=reading.redirects,
         )
 
-    return _build_gathered(out, reading.entities, origin, "gathering", settings)
+    return _build_gathered(out, reading.entities, origin_after_reading, "gathering", settings)
 
 
 def build_from_parquet(

@@ -122,7 +122,7 @@ def build(
     with writing(out), ExitStack() as stack:
         out.parent.mkdir(parents=True, exist_ok=True)
         work = BuildFolder(out, request, restart=settings.get("restart", False) or not goes_on)
-        stack.push(lambda kind, error, _: _leave(work, error, keep=goes_on))
+        stack.push(lambda kind, error, _: _keep_or_remove_work(work, error, keep=goes_on))
         # Who reads of a reject never sees the copy.
         rejects = Rejects(work.connection, ", ".join(str(one["name"]) for one in origin.sources) if origin else None)
         if not work.state.get("sealed"):  # else only its place is missing
@@ -260,7 +260,7 @@ class _BuildJob:
         plan = ExtractionPlan(languages=self.languages, keys=scope.keys(), along=survey_properties(scope))
         named = work.ids("named")
         edges = EdgeTable(work.connection, "notes.edge")
-        reading = self._pass(plan)
+        reading = self._source_pass(plan)
 
         def take(_source: str, found: BlockRows) -> None:
             edges.add(found.edges)
@@ -293,7 +293,7 @@ class _BuildJob:
         if "collected" not in work.state:
             for source, reject in rejected:
                 self.rejects.add(source, reject, copied=False)
-        reading = self._pass(plan)
+        reading = self._source_pass(plan)
         reading.run("reading", ingester.add, lambda: ingester.keep(reading.state()))
         for name, damage in reading.damage:
             self.rejects.add(name, Reject(reason=TRUNCATED, detail=damage))
@@ -301,7 +301,7 @@ class _BuildJob:
             ingester.drop_unused_properties(plan.chosen, plan.keys)
         return ingester, reading
 
-    def _pass(self, plan: ExtractionPlan) -> SourcePass:
+    def _source_pass(self, plan: ExtractionPlan) -> SourcePass:
         settings = self.settings
         return SourcePass(
             self.sources,
@@ -314,7 +314,7 @@ class _BuildJob:
         )
 
 
-def _leave(work: BuildFolder, error: BaseException | None, *, keep: bool) -> None:
+def _keep_or_remove_work(work: BuildFolder, error: BaseException | None, *, keep: bool) -> None:
     """Keep the work where it is worth something to a later call, else remove it."""
     if keep and error is not None and not isinstance(error, SelectionError) and work.can_continue:
         work.close()

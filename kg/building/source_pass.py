@@ -58,7 +58,7 @@ class _Workers(SpawnContext):
     Process = _Worker
 
 
-def _begin(plan: ExtractionPlan) -> None:
+def _start_worker(plan: ExtractionPlan) -> None:
     """The beginning of a worker's life."""
     global _extractor
     _extractor = Extractor(plan)
@@ -75,7 +75,7 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _read(block: Block) -> bytes:
+def _extract_in_worker(block: Block) -> bytes:
     assert _extractor is not None
     return _encode(_extractor.read(block))
 
@@ -177,9 +177,9 @@ class SourcePass:
                 self._submitted += 1
                 if self._executor is None and self._workers > 1 and self._submitted > _ALONE:
                     self._executor = ProcessPoolExecutor(
-                        self._workers, mp_context=_Workers(), initializer=_begin, initargs=(self._plan,)
+                        self._workers, mp_context=_Workers(), initializer=_start_worker, initargs=(self._plan,)
                     )
-                waiting.append((block, self._executor.submit(_read, block) if self._executor else None))
+                waiting.append((block, self._executor.submit(_extract_in_worker, block) if self._executor else None))
                 if len(waiting) >= ahead:
                     yield waiting.popleft()
             yield from waiting

@@ -160,18 +160,18 @@ def _changes(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         for _, prop, _, stored, *columns in connection.execute(stated, (number,)):
             old, new = columns[:4], columns[4:]
             statement = {"property": f"P{prop}", "statement": whole_id(entity, stored)}
-            yield _change(
+            yield _change_record(
                 "statement", entity, _statement_as_json(*old), _statement_as_json(*new), statement | _aspects(old, new)
             )
         worded = "SELECT * FROM terms WHERE entity = ? ORDER BY language, kind, old IS NULL, ordinal"
         for _, language, what, _, before, after in connection.execute(worded, (number,)):
-            yield _change(_TERMS[what], entity, before, after, {"language": language})
+            yield _change_record(_TERMS[what], entity, before, after, {"language": language})
     for source, before, after in connection.execute(_REDIRECTS):
         old, new = (None if target is None else id_of(target) for target in (before, after))
-        yield _change("redirect", id_of(source), old, new, {})
+        yield _change_record("redirect", id_of(source), old, new, {})
 
 
-def _change(what: str, entity: str, old: Any, new: Any, about: Mapping[str, Any]) -> dict[str, Any]:
+def _change_record(what: str, entity: str, old: Any, new: Any, about: Mapping[str, Any]) -> dict[str, Any]:
     kind = "added" if old is None else "removed" if new is None else "changed"
     sides = {name: value for name, value in (("old", old), ("new", new)) if value is not None}
     return {"what": what, "kind": kind, "entity": entity, **about, **sides}
@@ -195,13 +195,15 @@ def _sorted_qualifiers(qualifiers: str | None) -> str:
 def _statement_as_json(rank: int | None, kind: int, value: Any, qualifiers: str | None) -> dict[str, Any] | None:
     if rank is None:
         return None
-    statement: dict[str, Any] = {"rank": _RANKS[rank], "value": _plain(kind, value)}
+    statement: dict[str, Any] = {"rank": _RANKS[rank], "value": _stored_value_as_json(kind, value)}
     if qualifiers is not None:
-        statement["qualifiers"] = [[f"P{prop}", _plain(kind, value)] for prop, kind, value in orjson.loads(qualifiers)]
+        statement["qualifiers"] = [
+            [f"P{prop}", _stored_value_as_json(kind, value)] for prop, kind, value in orjson.loads(qualifiers)
+        ]
     return statement
 
 
-def _plain(kind: int, value: Any) -> Any:
+def _stored_value_as_json(kind: int, value: Any) -> Any:
     """A stored value as JSON: ids and texts unchanged, other values as described in `kg.store.schema`."""
     if kind in (schema.SOMEVALUE, schema.NOVALUE):
         return {"kind": "somevalue" if kind == schema.SOMEVALUE else "novalue"}

@@ -47,15 +47,19 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
                     for (message,) in connection.execute("PRAGMA integrity_check(20)")
                     if message != "ok"
                 ),
-                "counts": lambda: _differing(store.manifest()["counts"], filling.counts(connection)),
-                "content": lambda: _differing(store.manifest(), {"snapshot_id": filling.content_hash(connection)}),
+                "counts": lambda: _difference_lines(store.manifest()["counts"], filling.counts(connection)),
+                "content": lambda: _difference_lines(
+                    store.manifest(), {"snapshot_id": filling.content_hash(connection)}
+                ),
             }
-            return _run(checks, progress)
+            return _run_checks(checks, progress)
     except DamagedSnapshotError as error:
         return Verification(checked=(), problems=(str(error),))
 
 
-def _run(checks: Mapping[str, Callable[[], Iterator[str]]], progress: Callable[[str], None] | None) -> Verification:
+def _run_checks(
+    checks: Mapping[str, Callable[[], Iterator[str]]], progress: Callable[[str], None] | None
+) -> Verification:
     checked: list[str] = []
     problems: list[str] = []
     for name, check in checks.items():
@@ -71,7 +75,7 @@ def _run(checks: Mapping[str, Callable[[], Iterator[str]]], progress: Callable[[
     return Verification(checked=tuple(checked), problems=tuple(problems))
 
 
-def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+def _difference_lines(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
     for key, value in found.items():
         if stated.get(key) != value:
             yield f"{key}: the manifest says {stated.get(key)!r}, found is {value!r}"
@@ -96,14 +100,18 @@ def verify_mirror(
         closing(Neo4jClient(Address.parse(address), query_seconds=WRITE_SECONDS)) as client,
     ):
         checks: dict[str, Callable[[], Iterator[str]]] = {
-            "manifest": lambda: _differing(file.manifest(), {key: mirror.manifest().get(key) for key in _OF_CONTENT}),
+            "manifest": lambda: _difference_lines(
+                file.manifest(), {key: mirror.manifest().get(key) for key in _OF_CONTENT}
+            ),
             "counts": lambda: iter(wrong_counts(client, connection)),
-            "entities": lambda: _entities(file, mirror, connection, sample),
+            "entities": lambda: _entity_difference_lines(file, mirror, connection, sample),
         }
-        return _run(checks, progress)
+        return _run_checks(checks, progress)
 
 
-def _entities(file: Store, mirror: Store, connection: sqlite3.Connection, sample: int | None) -> Iterator[str]:
+def _entity_difference_lines(
+    file: Store, mirror: Store, connection: sqlite3.Connection, sample: int | None
+) -> Iterator[str]:
     drawn = "entity" if sample is None else f"(SELECT id FROM entity ORDER BY random() LIMIT {sample:d})"
     numbers = connection.execute(f"SELECT id FROM {drawn} ORDER BY id")
     wrong: list[str] = []

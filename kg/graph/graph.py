@@ -31,10 +31,10 @@ AHEAD = frozenset({
 
 
 class Graph:
-    """Cached, language-aware reading of a store. Not thread-safe; results depend on the store alone.
+    """The reader of a store in one language, with a cache, which is emptied when it would exceed `capacity` entities.
 
-    Malformed ids are in no store and are not cached; absence from the store is not evidence of anything. So requests
-    from outside fill no cache beyond `capacity` ids.
+    Results depend on the store alone. An id that the store lacks gives an empty result, which does not mean that
+    WikiData has no such entity. Malformed ids are not cached. Not thread-safe.
     """
 
     def __init__(
@@ -247,7 +247,7 @@ class Graph:
             known = self._superclasses[class_id] = frozenset(seen)
         return known
 
-    def size_below(self, class_id: str, *, depth: int = 6) -> int:
+    def capped_size_below(self, class_id: str, *, depth: int = 6) -> int:
         """How many entities of the snapshot lie below a class by P279 or P31, at most `depth` steps down.
 
         Hubs are cut at 2 000 referrers a step: the figure orders classes by size, it does not count them.

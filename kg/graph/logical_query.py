@@ -266,7 +266,7 @@ def _join_branches(query: LogicalQuery, layers: Sequence[Layers]) -> Grounding:
     answers = tuple(sorted(reached - query.named_entities, key=lambda one: (one[0], entity_number(one))))
     ways = {
         answer: tuple(
-            _way(branch, found, answer) if answer in found[-1] else ()
+            _facts_on_path(branch, found, answer) if answer in found[-1] else ()
             for branch, found in zip(query.branches, layers, strict=True)
         )
         for answer in answers
@@ -274,7 +274,7 @@ def _join_branches(query: LogicalQuery, layers: Sequence[Layers]) -> Grounding:
     return Grounding(query=query, answers=answers, ways=ways)
 
 
-def _way(branch: Branch, layers: Layers, answer: str) -> tuple[Fact, ...]:
+def _facts_on_path(branch: Branch, layers: Layers, answer: str) -> tuple[Fact, ...]:
     facts: list[Fact] = []
     node = answer
     for hop, layer in zip(reversed(branch.hops), reversed(layers), strict=True):

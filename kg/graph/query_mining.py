@@ -52,15 +52,15 @@ class MinedQueries:
         self._weights: Sequence[float] = ()
 
     def __iter__(self) -> Iterator[LogicalQuery]:
-        self._scan()
+        self._sample_subjects()
         if not self._relations:
             return
         seen: set[LogicalQuery] = set()
         drawing = {
-            Shape.SINGLE: lambda n: [LogicalQuery(branches=(_branch(*start[:2]),)) for start in self._starts(n)],
-            Shape.PATH: self._paths,
-            Shape.TREE: self._trees,
-            Shape.UNION: self._unions,
+            Shape.SINGLE: lambda n: [LogicalQuery(branches=(_branch(*start[:2]),)) for start in self._draw_starts(n)],
+            Shape.PATH: self._two_hop_queries,
+            Shape.TREE: self._queries_of_meeting_branches,
+            Shape.UNION: self._namesake_unions,
         }
         for shape, draw in drawing.items():
             lacking = self._settings.counts.get(shape, 0)
@@ -72,7 +72,7 @@ class MinedQueries:
                 yield from new[:lacking]
                 lacking -= len(new)
 
-    def _scan(self) -> None:
+    def _sample_subjects(self) -> None:
         """Count the subjects of every relation, and keep a sample of them (Vitter 1985, algorithm R)."""
         settings = self._settings
         counts: dict[str, int] = {}
@@ -102,14 +102,14 @@ class MinedQueries:
                 values.setdefault(statement.property, set()).add(statement.target)
         return [prop for prop, found in values.items() if len(found) <= _MOST_VALUES]
 
-    def _relation(self) -> str:
+    def _draw_relation(self) -> str:
         at = bisect.bisect(self._weights, self._random.random() * self._weights[-1])
         return self._relations[min(at, len(self._relations) - 1)]
 
-    def _starts(self, number: int) -> list[tuple[str, str, tuple[str, ...]]]:
+    def _draw_starts(self, number: int) -> list[tuple[str, str, tuple[str, ...]]]:
         """Subject, relation, values; without values that are hubs."""
         drawn = [
-            (prop, self._random.choice(self._subjects[prop])) for prop in (self._relation() for _ in range(number))
+            (prop, self._random.choice(self._subjects[prop])) for prop in (self._draw_relation() for _ in range(number))
         ]
         self._facts.fetch(subject for _, subject in drawn)
         found = [(subject, prop, self._facts.targets(subject, Hop(property=prop))) for prop, subject in drawn]
@@ -122,8 +122,8 @@ class MinedQueries:
         hub = self._settings.hub
         return [start for start in starts if all(counts.get((start[1], value), 0) <= hub for value in start[2])]
 
-    def _paths(self, number: int) -> list[LogicalQuery]:
-        starts = [start for start in self._starts(number) if len(start[2]) == 1]
+    def _two_hop_queries(self, number: int) -> list[LogicalQuery]:
+        starts = [start for start in self._draw_starts(number) if len(start[2]) == 1]
         self._facts.fetch(values[0] for _, _, values in starts)
         ways = []
         for subject, prop, (middle,) in starts:
@@ -142,13 +142,13 @@ class MinedQueries:
             if (middle, second) in sound
         ]
 
-    def _trees(self, number: int) -> list[LogicalQuery]:
-        starts = self._starts(number)
+    def _queries_of_meeting_branches(self, number: int) -> list[LogicalQuery]:
+        starts = self._draw_starts(number)
         tried: list[tuple[str, str, str, list[str]]] = []
         for subject, prop, values in starts:
             answer = self._random.choice(values)
             if self._settings.meets is None:
-                others = [self._relation() for _ in range(_OTHERS)]
+                others = [self._draw_relation() for _ in range(_OTHERS)]
             else:
                 known = self._settings.meets.get(prop, ())
                 others = self._random.sample(known, min(_OTHERS, len(known)))
@@ -172,9 +172,9 @@ class MinedQueries:
                     break
         return queries
 
-    def _unions(self, number: int) -> list[LogicalQuery]:
+    def _namesake_unions(self, number: int) -> list[LogicalQuery]:
         """Entities of one name that have the same relation."""
-        starts = self._starts(number * 4)
+        starts = self._draw_starts(number * 4)
         groups = namesakes(self._facts, [subject for subject, _, _ in starts])
         self._facts.fetch(entity_id for group in groups.values() for entity_id in group)
         queries = []

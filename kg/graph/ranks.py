@@ -45,7 +45,7 @@ def time_key(value: TimeValue, *, late: bool = False) -> tuple[int, int, int]:
     return (year, value.month or 1, value.day or 1)
 
 
-def _times(statement: Statement, prop: str) -> list[TimeValue]:
+def _qualifier_times(statement: Statement, prop: str) -> list[TimeValue]:
     return [snak.value for snak in statement.qualifier(prop) if isinstance(snak.value, TimeValue)]
 
 
@@ -69,15 +69,15 @@ def has_ended(statement: Statement) -> bool:
 
 def has_begun(statement: Statement) -> bool:
     """Whether the statement has begun: it has no start, or its start is not in the future."""
-    starts = _times(statement, START)
+    starts = _qualifier_times(statement, START)
     return not starts or not all(map(is_to_come, starts))
 
 
 def valid_at(statement: Statement, at: TimeValue) -> bool | None:
     """Whether the statement was valid at `at`; None where it has no times."""
-    starts, ends = _times(statement, START), _times(statement, END)
+    starts, ends = _qualifier_times(statement, START), _qualifier_times(statement, END)
     if not starts and not ends:
-        points = _times(statement, POINT)
+        points = _qualifier_times(statement, POINT)
         if not points:
             return None
         return any(time_key(p) <= time_key(at, late=True) and time_key(at) <= time_key(p, late=True) for p in points)

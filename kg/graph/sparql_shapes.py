@@ -104,7 +104,7 @@ def _groups(algebra: Any) -> tuple[str, list[list[Any]]]:
     asked = [name for name in names if name not in labels and name.removesuffix("Label") not in {*names} - {name}]
     if len(asked) != 1:
         raise QueryShapeError(f"{len(asked)} variables are asked for, expected one", reason="several variables")
-    return f"?{asked[0]}", list(_parts(node))
+    return f"?{asked[0]}", list(_triples_of_each_union_part(node))
 
 
 def _without_labels(node: Any) -> tuple[Any, set[str]]:
@@ -129,14 +129,14 @@ def _without_labels(node: Any) -> tuple[Any, set[str]]:
     return node, labels
 
 
-def _parts(node: Any) -> Iterable[list[Any]]:
+def _triples_of_each_union_part(node: Any) -> Iterable[list[Any]]:
     if node.name == "Union":
-        yield from _parts(node.p1)
-        yield from _parts(node.p2)
+        yield from _triples_of_each_union_part(node.p1)
+        yield from _triples_of_each_union_part(node.p2)
     elif node.name == "BGP":
         yield list(node.triples)
     elif node.name == "Join":
-        left, right = list(_parts(node.p1)), list(_parts(node.p2))
+        left, right = list(_triples_of_each_union_part(node.p1)), list(_triples_of_each_union_part(node.p2))
         if len(left) > 1 or len(right) > 1:
             raise QueryShapeError("a union within a conjunction", reason="union within a conjunction")
         yield left[0] + right[0]
@@ -157,7 +157,7 @@ def _edges(triples: list[Any], numbers: Iterable[int]) -> list[_Edge]:
         steps = [predicate]
         if isinstance(predicate, SequencePath):
             steps = list(predicate.args)
-        nodes = [_node(subject), *(f"? {next(fresh)}" for _ in steps[1:]), _node(target)]
+        nodes = [_node_of_term(subject), *(f"? {next(fresh)}" for _ in steps[1:]), _node_of_term(target)]
         for at, step in enumerate(steps):
             if isinstance(step, Path) or not isinstance(step, URIRef):
                 raise QueryShapeError("a property path with *, +, | or ^", reason="property path")
@@ -165,10 +165,10 @@ def _edges(triples: list[Any], numbers: Iterable[int]) -> list[_Edge]:
             if match is None:
                 raise QueryShapeError(f"{step} is no property of WikiData", reason="another vocabulary")
             plain.append((nodes[at], match[1], match[2], nodes[at + 1]))
-    return _hops(plain)
+    return _edges_of_statements(plain)
 
 
-def _hops(plain: list[tuple[str, str, str, str]]) -> list[_Edge]:
+def _edges_of_statements(plain: list[tuple[str, str, str, str]]) -> list[_Edge]:
     edges: list[_Edge] = []
     statements = {target: (node, prop) for node, kind, prop, target in plain if kind == ""}
     used: dict[str, int] = dict.fromkeys(statements, 0)
@@ -189,7 +189,7 @@ def _hops(plain: list[tuple[str, str, str, str]]) -> list[_Edge]:
     return edges
 
 
-def _node(term: Any) -> str:
+def _node_of_term(term: Any) -> str:
     from rdflib import BNode, URIRef, Variable
 
     if isinstance(term, Variable | BNode):

@@ -122,10 +122,10 @@ class WikiDataAPI:
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbgetentities") as pool:
             for at in range(0, len(batches), _UNDER_WAY):
                 some = batches[at : at + _UNDER_WAY]
-                for batch, bodies in zip(some, pool.map(self._batch, some), strict=True):
+                for batch, bodies in zip(some, pool.map(self._cached_or_fetched, some), strict=True):
                     yield from ((entity_id, orjson.loads(bodies[entity_id])) for entity_id in batch)
 
-    def _batch(self, ids: Sequence[str]) -> dict[str, bytes]:
+    def _cached_or_fetched(self, ids: Sequence[str]) -> dict[str, bytes]:
         asked = "&".join(f"{name}={value}" for name, value in sorted(self._params.items()) if name != "maxlag")
         keys = {entity_id: cache_key(self.url, asked, entity_id) for entity_id in ids}
         cached = self._cache.get(keys.values())
@@ -153,7 +153,7 @@ class WikiDataAPI:
                 return {ids[0]: _missing_object(ids[0])}
             raise
         entities = answer["entities"] if isinstance(answer["entities"], dict) else {}
-        bodies = {entity_id: _entity(entities[entity_id], entity_id) for entity_id in ids if entity_id in entities}
+        bodies = {entity_id: _cached_form(entities[entity_id], entity_id) for entity_id in ids if entity_id in entities}
         lacking = [entity_id for entity_id in ids if entity_id not in bodies]
         if lacking and len(ids) == 1:
             raise BadAnswerError(f"{self.url}: the answer on {ids[0]} says nothing of it")
@@ -195,7 +195,7 @@ class WikiDataAPI:
         return answer
 
 
-def _entity(data: Any, asked: str) -> bytes:
+def _cached_form(data: Any, asked: str) -> bytes:
     """The cached form of an entity; a malformed one counts as missing."""
     if isinstance(data, dict) and "missing" not in data and ENTITY_ID.match(str(data.get("id"))):
         try:

@@ -149,7 +149,7 @@ class DumpReader:
             self._stream = HashedReader(raw, name=self.name)
             chunks = self._note_brackets(plain_chunks(self._stream, self.name))
             try:
-                for block in self._split(chunks):
+                for block in self._blocks_of_whole_lines(chunks):
                     if block.end > after:
                         yield block
                 if self._first is None:
@@ -176,7 +176,7 @@ class DumpReader:
                 self._last = stripped[-1]
             yield chunk
 
-    def _split(self, chunks: Iterator[bytes]) -> Iterator[Block]:
+    def _blocks_of_whole_lines(self, chunks: Iterator[bytes]) -> Iterator[Block]:
         """Blocks of whole lines; where the source is damaged, the whole lines before the damage, then the error."""
         line, offset = 1, 0
         pending = b""

@@ -201,15 +201,15 @@ def _time(text: str, precision_text: str | None, model: str) -> dict[str, Any]:
         elif precision is None:
             day = time_of(text, precision=11)
             value["precision"] = day_precision = 11 if day.day != 1 else 10 if day.month != 1 else 9
-            value["time"] = _stamp(day, day_precision)
+            value["time"] = _wikidata_timestamp(day, day_precision)
         else:
-            value["time"] = _stamp(time_of(text, precision=precision, calendar=calendar), precision)
+            value["time"] = _wikidata_timestamp(time_of(text, precision=precision, calendar=calendar), precision)
     except ValueError:
         pass
     return {"type": "time", "value": value}
 
 
-def _stamp(value: TimeValue, precision: int) -> str:
+def _wikidata_timestamp(value: TimeValue, precision: int) -> str:
     month = (value.month or 0) if precision >= 10 else 0
     day = (value.day or 0) if precision >= 11 else 0
     return f"{value.year:+05}-{month:02}-{day:02}T00:00:00Z"
@@ -221,11 +221,11 @@ def _stamp(value: TimeValue, precision: int) -> str:
 @lru_cache(maxsize=100_000)
 def is_read(predicate: str) -> bool:
     """Whether a predicate is read here, of whatever subject."""
-    return predicate in _PLAIN_PREDICATES or predicate == ABOUT or _claim(predicate) is not None
+    return predicate in _PLAIN_PREDICATES or predicate == ABOUT or _role_and_property(predicate) is not None
 
 
 @lru_cache(maxsize=100_000)
-def _claim(predicate: str) -> tuple[str, str] | None:
+def _role_and_property(predicate: str) -> tuple[str, str] | None:
     """(role, property) of a predicate in WikiData's namespaces of properties."""
     match = _CLAIM.match(predicate)
     return None if match is None else (match[1], match[2])
@@ -259,7 +259,7 @@ def assemble(
     claims: dict[str, list[str]] = {}  # statement nodes by property
     direct: dict[str, list[Term | None]] = {}  # property -> truthy values, None for the value "no value"
     for predicate, term in facts:
-        role, prop = _claim(predicate) or (None, "")
+        role, prop = _role_and_property(predicate) or (None, "")
         if role == "direct/":
             direct.setdefault(prop, []).append(term)
         elif role == "":
@@ -278,12 +278,12 @@ def assemble(
     aliases: dict[str, set[str]] = {}
     for term in said.get(ALIAS, ()):
         aliases.setdefault(language_code(term.language or "mul"), set()).add(term.value)
-    alias_order = _texts(said, ALIAS_ORDER)
+    alias_order = _text_by_language(said, ALIAS_ORDER)
     out: dict[str, Any] = {
         "type": "item" if entity_id[0] == "Q" else "property",
         "id": entity_id,
-        "labels": _by_language(_texts(said, *_LABELS[1:]) | _texts(said, LABEL)),
-        "descriptions": _by_language(_texts(said, DESCRIPTION)),
+        "labels": _by_language(_text_by_language(said, *_LABELS[1:]) | _text_by_language(said, LABEL)),
+        "descriptions": _by_language(_text_by_language(said, DESCRIPTION)),
         "aliases": {
             code: [
                 {"language": code, "value": text}
@@ -317,7 +317,7 @@ def assemble(
     return Assembled(data=out, merged_into=merged_into, truthy=has_truthy)
 
 
-def _texts(said: Mapping[str, list[Term]], *predicates: str) -> dict[str, str]:
+def _text_by_language(said: Mapping[str, list[Term]], *predicates: str) -> dict[str, str]:
     """Texts by language code."""
     texts: dict[str, str] = {}
     for term in chain.from_iterable(said.get(predicate, ()) for predicate in predicates):
@@ -329,7 +329,7 @@ def _texts(said: Mapping[str, list[Term]], *predicates: str) -> dict[str, str]:
 
 def _novalue_property(kind: Term) -> str | None:
     """The property that an rdf:type of "no value" names, None for other types."""
-    role, prop = _claim(kind.value) or (None, None)
+    role, prop = _role_and_property(kind.value) or (None, None)
     return prop if role == "novalue/" else None
 
 
@@ -361,7 +361,7 @@ def _statement(
         elif predicate == RDF_TYPE:
             if (about := _novalue_property(term)) is not None:
                 absent.append(about)
-        elif (claim := _claim(predicate)) is not None and claim[0] in by_role:
+        elif (claim := _role_and_property(predicate)) is not None and claim[0] in by_role:
             by_role[claim[0]].setdefault(claim[1], []).append(term)
     name = unquote(node.removeprefix(NAMESPACES["wds"]))  # Q42-F078E5B3-..., of the statement Q42$F078E5B3-...
     size = len(subject)

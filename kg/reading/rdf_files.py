@@ -254,7 +254,7 @@ class _Gathering:
         if number is not None or subject.startswith(_NODE):
             self._rows.append((subject if number is None else number, orjson.dumps(facts)))
             if number is not None and number < 0 and any(fact[0] == PROPERTY_TYPE for fact in facts):
-                self.datatypes[name] = property_datatype(_terms(facts))
+                self.datatypes[name] = property_datatype(_predicates_and_terms(facts))
         if len(self._rows) >= _BATCH:
             self._flush()
 
@@ -270,13 +270,13 @@ class _Gathering:
         # Numbers are less than any text.
         rows = self._connection.execute("SELECT about, facts FROM gathered WHERE about < '' ORDER BY about, rowid")
         for number, group in groupby(rows, key=itemgetter(0)):
-            yield id_of(number), [fact for _, stored in group for fact in _terms(orjson.loads(stored))]
+            yield id_of(number), [fact for _, stored in group for fact in _predicates_and_terms(orjson.loads(stored))]
 
     def node(self, name: str) -> Facts:
         """The facts of a statement or value node, none where it is unknown."""
         rows = self._connection.execute("SELECT facts FROM gathered WHERE about = ? ORDER BY rowid", (name,))
-        return list(dict.fromkeys(fact for (stored,) in rows for fact in _terms(orjson.loads(stored))))
+        return list(dict.fromkeys(fact for (stored,) in rows for fact in _predicates_and_terms(orjson.loads(stored))))
 
 
-def _terms(stored: list[list[Any]]) -> list[tuple[str, Term]]:
+def _predicates_and_terms(stored: list[list[Any]]) -> list[tuple[str, Term]]:
     return [(predicate, Term(*term)) for predicate, *term in stored]

@@ -174,7 +174,7 @@ class SPARQLEntities:
         object with `missing`. Raises ServiceError and its subclasses.
         """
         unique_ids = list(dict.fromkeys(ids))
-        for some in _some(unique_ids, _BATCH):
+        for some in _in_batches(unique_ids, _BATCH):
             found = self._fetch_entities(some)
             merged = {name: one.merged_into for name, one in found.items() if one.data is None and one.merged_into}
             targets = self._fetch_entities(sorted(set(merged.values()) - found.keys())) | found  # one step, as the API
@@ -190,7 +190,7 @@ class SPARQLEntities:
     def _fetch_entities(self, ids: Sequence[str]) -> dict[str, Assembled]:
         """The entities assembled from the endpoint's triples; a batch that is too large for it is halved."""
         found: dict[str, Assembled] = {}
-        for some, (facts, nodes) in _in_pieces(self._read_facts, ids):
+        for some, (facts, nodes) in _ask_in_halves(self._read_facts, ids):
             for entity_id in some:
                 of_it = facts.get(entity_id, ())
                 one = assemble(entity_id, of_it, lambda name, of=nodes: of.get(name, ()), self._datatypes)  # type: ignore[misc]
@@ -218,7 +218,7 @@ class SPARQLEntities:
             values = sorted(
                 {term.value for predicate, term in pairs if predicate.startswith(full) and term.kind == "iri"}
             )
-            for some in _some(list(filter(_IRI.match, values))):
+            for some in _in_batches(list(filter(_IRI.match, values))):
                 named = f"VALUES ?s {{ {' '.join(f'<{name}>' for name in some)} }}"
                 of_values = f"{named} ?s ?p ?o . FILTER(?p IN (rdf:type, {_ABOUT_VALUES}))"
                 nodes |= _group_by_subject(ask("?s ?p ?o", of_values))
@@ -258,8 +258,8 @@ class SPARQLEntities:
         def ask(some: Sequence[str]) -> list[Row]:
             return self._endpoint.rows("?s", f"VALUES ?o {{ {_iris(some)} }} {stated.format(prop)}")
 
-        for part in _some(targets):
-            for _, rows in _in_pieces(ask, part):
+        for part in _in_batches(targets):
+            for _, rows in _ask_in_halves(ask, part):
                 yield from filter(ENTITY_ID.match, (row["s"].value.removeprefix(ENTITY) for row in rows))
 
     def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
@@ -273,7 +273,7 @@ class SPARQLEntities:
         asked = sorted({name for name in names if normalise(name)})
         spellings = sorted({spelling for name in asked for spelling in _spellings(name)})
         tags = sorted({tag for code in languages for tag in language_tags(code)})
-        for some in _some(spellings, max(1, _NODES // len(tags))):
+        for some in _in_batches(spellings, max(1, _NODES // len(tags))):
             # A string of JSON is one of SPARQL.
             literals = " ".join(f"{orjson.dumps(name).decode()}@{tag}" for name in some for tag in tags)
             rows = self._endpoint.rows(
@@ -299,12 +299,12 @@ def _iris(ids: Iterable[str]) -> str:
     return " ".join(f"wd:{entity_id}" for entity_id in ids)
 
 
-def _some(names: Sequence[str], size: int = _NODES) -> Iterator[Sequence[str]]:
+def _in_batches(names: Sequence[str], size: int = _NODES) -> Iterator[Sequence[str]]:
     for at in range(0, len(names), size):
         yield names[at : at + size]
 
 
-def _in_pieces(ask: Callable[[Sequence[str]], T], names: Sequence[str]) -> Iterator[tuple[Sequence[str], T]]:
+def _ask_in_halves(ask: Callable[[Sequence[str]], T], names: Sequence[str]) -> Iterator[tuple[Sequence[str], T]]:
     """(some of the names, the answer on these): all at once, or in halves where that takes too long."""
     if not names:
         return
@@ -315,7 +315,7 @@ def _in_pieces(ask: Callable[[Sequence[str]], T], names: Sequence[str]) -> Itera
             raise
         half = len(names) // 2
         for part in (names[:half], names[half:]):
-            yield from _in_pieces(ask, part)
+            yield from _ask_in_halves(ask, part)
     else:
         yield names, found
 

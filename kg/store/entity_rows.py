@@ -58,8 +58,8 @@ def record_of(entity: Entity, number: int) -> Record:
         prop, datatype = statement.property, statement.datatype
         ordinal = ordinals.get(prop, 0)
         ordinals[prop] = ordinal + 1
-        kind, value = _encode(statement)
-        qualifiers = [[int(snak.property[1:]), *_encode(snak)] for snak in statement.qualifiers]
+        kind, value = _encode_snak(statement)
+        qualifiers = [[int(snak.property[1:]), *_encode_snak(snak)] for snak in statement.qualifiers]
         statements.append(
             (
                 number,
@@ -98,7 +98,7 @@ def whole_id(subject: str, stored: bytes | str) -> str:
     return stored[1:] if stored[:1] == "=" else stored
 
 
-def _encode(snak: Snak | Statement) -> tuple[int, Any]:
+def _encode_snak(snak: Snak | Statement) -> tuple[int, Any]:
     if snak.value is None:
         return (schema.SOMEVALUE if snak.kind is SnakKind.SOMEVALUE else schema.NOVALUE), None
     return encode_value(snak.value)
@@ -153,7 +153,7 @@ def decode_statement(
         property=_property_id(prop),
         rank=_RANKS[rank],
         kind=_KINDS[kind],
-        value=_decode(kind, value),
+        value=_decode_value(kind, value),
         qualifiers=() if qualifiers is None else _decode_qualifiers(qualifiers),
         datatype=schema.DATATYPES[datatype] if type(datatype) is int else datatype,  # type: ignore[arg-type]
     )
@@ -161,12 +161,12 @@ def decode_statement(
 
 def _decode_qualifiers(text: str) -> tuple[Snak, ...]:
     return tuple(
-        Snak(property=_property_id(prop), kind=_KINDS[kind], value=_decode(kind, value))
+        Snak(property=_property_id(prop), kind=_KINDS[kind], value=_decode_value(kind, value))
         for prop, kind, value in orjson.loads(text)
     )
 
 
-def _decode(kind: int, value: Any) -> Value | None:
+def _decode_value(kind: int, value: Any) -> Value | None:
     if kind == schema.ENTITY:
         return _target(value)
     if kind == schema.STRING:

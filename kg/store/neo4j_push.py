@@ -95,7 +95,7 @@ def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterat
         node: dict[str, Any] = {"id": id_of(number), "number": number, "sitelinks": sitelinks}
         if datatype is not None:
             node["datatype"] = datatype
-        node |= _terms(terms.of(number))
+        node |= _term_properties(terms.of(number))
         stated: dict[str, list[Any]] = {}
         for _, prop, ordinal, rank, kind, value, qualifiers, name, about in literals.of(number):
             text = whole_id("", name) if isinstance(name, bytes) else name
@@ -154,7 +154,7 @@ def relationships(connection: sqlite3.Connection, after: int | None = None) -> I
             properties = {"id": whole_id(name, statement_id), "rank": RANKS[rank], "ordinal": ordinal}
             if qualifiers is not None:
                 properties["qualifiers"] = qualifiers
-                properties |= _span(qualifiers)
+                properties |= _start_and_end(qualifiers)
             kind = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
             if kind != default_datatype(value):
                 properties["datatype"] = kind or ""
@@ -179,7 +179,7 @@ def batches(pieces: Iterable[RowPiece], *, rows: int) -> Iterator[RowPiece]:
         yield RowPiece(key=key, rows=held, count=count)
 
 
-def _terms(rows: list[Any]) -> dict[str, str]:
+def _term_properties(rows: list[Any]) -> dict[str, str]:
     node: dict[str, str] = {}
     aliases: dict[str, list[str]] = {}
     for _, language, kind, text in rows:
@@ -192,7 +192,7 @@ def _terms(rows: list[Any]) -> dict[str, str]:
     return node | {key: _json(texts) for key, texts in aliases.items()}
 
 
-def _span(qualifiers: str) -> dict[str, int]:
+def _start_and_end(qualifiers: str) -> dict[str, int]:
     """`start` and `end` of a statement, where they are known."""
     span: dict[str, int] = {}
     for prop, kind, value in orjson.loads(qualifiers):
@@ -303,7 +303,7 @@ def push(
     with SQLiteStore.open(snapshot) as store:
         manifest = dict(store.manifest())
     client = Neo4jClient(Address.parse(address), query_seconds=WRITE_SECONDS, patience=patience)
-    with closing(client), closing(read_only(snapshot, shared=True)) as connection:  # totals here, rows by `_ahead`
+    with closing(client), closing(read_only(snapshot, shared=True)) as connection:  # totals here, rows by `_one_ahead`
         client.check()
         return _Push(client, connection, manifest, batch, progress).run(replace=replace)
 
@@ -391,7 +391,7 @@ class _Push:
             written_rows = 0
             after = stands[1] if number == stands[0] else None
             rows = batches(phase.rows(self.connection, after), rows=self.batch)
-            with closing(_ahead(rows)) as pieces:
+            with closing(_one_ahead(rows)) as pieces:
                 for piece in pieces:
                     self._tell(phase.name, written_rows, total)
                     self._write(load, stands, (number, piece.key), phase.write, piece.rows)
@@ -418,7 +418,7 @@ class _Push:
             self.progress(phase, done, total)
 
 
-def _ahead(pieces: Iterator[RowPiece]) -> Generator[RowPiece]:
+def _one_ahead(pieces: Iterator[RowPiece]) -> Generator[RowPiece]:
     """The same, each made in a thread while the server still writes the one before."""
     with ThreadPoolExecutor(1) as worker:
         coming = worker.submit(next, pieces, None)

@@ -76,9 +76,11 @@ class Store(Protocol):
     def referrers(
         self, pairs: Collection[tuple[str, str]], *, limit: int | None = None
     ) -> dict[tuple[str, str], list[str]]:
-        """Ids of entities with a non-deprecated statement (property, target id), in the order of `ids`.
+        """For each pair (property, target id), the ids of entities that have this statement with a rank other than
+        deprecated.
 
-        `limit` caps each list: hubs such as (P31, Q5) have millions.
+        Each list is ordered by number, items before properties, as `Store.ids` is. `limit` is the most ids in a list:
+        (P31, Q5) has millions.
         """
         ...
 

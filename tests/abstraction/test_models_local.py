@@ -131,14 +131,14 @@ class Memory:
 
 def with_memory(monkeypatch: pytest.MonkeyPatch, room: int, named: str = "three") -> Memory:
     """A card on which so many rows fit, and none with a word."""
-    memory, made = Memory(room), LocalChat._made
+    memory, made = Memory(room), LocalChat._generate_batch
 
     def generate(self: LocalChat, rows: Any, batch: int) -> Any:
         held = memory.take(len(rows) if not any(named in row.ask.request.id for row in rows) else room + 1)
         assert held
         return made(self, rows, batch)
 
-    monkeypatch.setattr(LocalChat, "_made", generate)
+    monkeypatch.setattr(LocalChat, "_generate_batch", generate)
     return memory
 
 

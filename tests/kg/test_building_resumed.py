@@ -82,7 +82,7 @@ def test_killed_when_all_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         whole = build([tmp_path / "dump"], tmp_path / f"whole {name}", scope=scope, workers=1)
         with monkeypatch.context() as patched:
             patched.setattr(place, lambda *_, **__: sys.exit("killed"))
-            patched.setattr("kg.building.snapshot._leave", lambda work, *_, **__: work.close())
+            patched.setattr("kg.building.snapshot._keep_or_remove_work", lambda work, *_, **__: work.close())
             with pytest.raises(SystemExit):
                 build([tmp_path / "dump"], tmp_path / f"killed {name}", scope=scope, workers=workers)
         again = build([tmp_path / "dump"], tmp_path / f"killed {name}", scope=scope, workers=workers)

@@ -164,7 +164,8 @@ def combine_golds(
     is_person: Callable[[str], bool],
     holds: Callable[[str, str], bool],
 ) -> Ladder:
-    """One ladder for a question with several gold answers, each with its own ladder.
+    """One ladder for a question with several gold answers, each with its own ladder: the tiers that at least half of
+    the ladders share.
 
     `is_person` is a predicate of QIDs; `holds(first, second)` is whether the first entity contains the second. The row
     abstains, with the first code, only where every answer does.
@@ -177,7 +178,7 @@ def combine_golds(
         golds = _merge_entailed(_merge_synonyms(golds, code, is_person), code)
     if len(golds) == 1:
         return union([golds[0].ladder])
-    joined = union([gold.ladder for gold in _reduce_to_shared_tiers(golds)], holds)
+    joined = union([gold.ladder for gold in _keep_tiers_shared_by_half(golds)], holds)
     holders = _answers_by_tier(golds)
     levels = [joined.levels[0]]
     for level in joined.levels[1:]:  # `Tier.of` is set on each tier that does not follow from all answers
@@ -238,7 +239,7 @@ def _merge_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
     out = list(golds)
     for gold in golds:
         for place, holder in enumerate(out):
-            depth = _level_of(holder, gold, code) if holder.text != gold.text else None
+            depth = _level_containing(holder, gold, code) if holder.text != gold.text else None
             if depth is not None:
                 out[place] = _Gold(holder.text, _add_alias(holder.ladder, depth, gold.text))
                 out = [other for other in out if other.text != gold.text]
@@ -246,7 +247,7 @@ def _merge_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
     return out
 
 
-def _level_of(gold: _Gold, other: _Gold, code: str) -> int | None:
+def _level_containing(gold: _Gold, other: _Gold, code: str) -> int | None:
     """The level of an answer's ladder that contains another answer, or None."""
     key = bare(other.text)
     for depth, level in enumerate(gold.ladder.levels[1:], 1):
@@ -274,7 +275,7 @@ def with_names(level: Level, names: Iterable[str]) -> Level:
     return replace(level, tiers=(replace(first, aliases=(*first.aliases, *new)), *others))
 
 
-def _reduce_to_shared_tiers(golds: Sequence[_Gold]) -> list[_Gold]:
+def _keep_tiers_shared_by_half(golds: Sequence[_Gold]) -> list[_Gold]:
     """The answers, their ladders reduced to tiers that at least half of the ladders share."""
     holders = _answers_by_tier(golds)
     needed = _LEAST_SHARE * sum(gold.has_ladder for gold in golds)

@@ -36,10 +36,10 @@ def as_graph(proposals: Iterable[Proposal]) -> Graph:
     for key, node in nodes.items():
         parents = tuple(p for p in node.parents if p == ANSWER or (p in nodes and p != key))
         nodes[key] = replace(node, parents=parents or (ANSWER,))
-    return _acyclic(nodes)
+    return _without_cycles(nodes)
 
 
-def _acyclic(nodes: Graph) -> Graph:
+def _without_cycles(nodes: Graph) -> Graph:
     """The graph without the edges that close a cycle: those to the parents of the last key of each."""
     for key in sorted(nodes, reverse=True):
         if key in ancestors(nodes, key):
@@ -94,7 +94,7 @@ def merge(nodes: Graph, key: str, into: str) -> Graph:
         evidence = join_evidence((evidence, removed.evidence))
     aliases = tuple(dict.fromkeys((*finer.aliases, *names)))
     merged[into] = replace(merged[into], aliases=aliases, evidence=evidence)
-    return _acyclic(merged)
+    return _without_cycles(merged)
 
 
 # Properties whose value is a class: a member of a class is a member of every class above it.

@@ -309,7 +309,7 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
     if relation.asks == STATE_NOUN:
         return STATE_NOUN, ()
     if relation.id == "P36":
-        return (_settlement(case) if certain else None) or ("place", ())
+        return (_settlement_noun(case) if certain else None) or ("place", ())
     match = _WHICH.search(case.question)
     asked = stem(normalise(match["noun"])) if match else None
     # A state as an actor, not as a location: a participant of a battle is a country, not a part of the world.
@@ -323,7 +323,7 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
     # A town as the answer to "which state": its containers may be the answer. To "which city" they are not.
     if asked not in _SETTLEMENTS or not case.graph.is_instance(case.answer, SETTLEMENTS):
         return None
-    own = (_settlement(case) or common_noun_of(case)) if certain else None
+    own = (_settlement_noun(case) or common_noun_of(case)) if certain else None
     return own if own is not None and own[0] not in _UNTOLD else (asked, ())
 
 
@@ -342,7 +342,7 @@ def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evide
     return (common_noun_of(case) if certain else None) or (asked if asked in _TOLD_PLACES else "place", ())
 
 
-def _settlement(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
+def _settlement_noun(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
     """The noun of a settlement ("city", "town", "village") by the label of a class or the description, with evidence.
     """
     if stated := _stated_noun(case, _SETTLEMENTS):

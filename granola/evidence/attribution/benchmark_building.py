@@ -159,7 +159,7 @@ class SampleMaker:
         grounding, shape = ready.grounding, ready.grounding.query.shape
         try:
             called = self._words.distinct_names(grounding.query)
-            worded = self._worded(ready, called)
+            worded = self._sample_in_words(ready, called)
         except NoSampleError as error:
             self.counts[f"{LEFT_OUT}{error}"] += 1
             return
@@ -169,7 +169,7 @@ class SampleMaker:
                 groups = self._editor.edit(category, grounding, drawing)
                 if reason := why_unproven(category, grounding, groups, self._facts):
                     raise NoSampleError(reason)
-                stated = tuple(self._words.cite(fact, called) for fact in facts_of(groups))
+                stated = tuple(self._words.with_sentence(fact, called) for fact in facts_of(groups))
                 order = list(range(len(stated)))
                 # Else the first citation would always be about the first subject.
                 self._random_for(ready.sourced, "order").shuffle(order)
@@ -204,7 +204,7 @@ class SampleMaker:
             weights[Category.PARTIAL] *= _PARTIAL_FACTOR
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
-    def _worded(self, ready: _Ready, called: Mapping[str, str]) -> AttributionSample:
+    def _sample_in_words(self, ready: _Ready, called: Mapping[str, str]) -> AttributionSample:
         """The sample without category and citations. Raises NoSampleError."""
         sourced, grounding, query, words = ready.sourced, ready.grounding, ready.grounding.query, self._words
         # Templates of questions expect proper names.
@@ -234,7 +234,7 @@ class SampleMaker:
             answer=answers,
             answer_qids=grounding.answers,
             query=query.to_json(),
-            subgraph=tuple(words.cite(fact, called) for fact in facts),
+            subgraph=tuple(words.with_sentence(fact, called) for fact in facts),
             # Enough to find the source row again.
             provenance={
                 "source": sourced.source, "row": sourced.id, "extension": str(ready.extension),

@@ -78,7 +78,7 @@ class FactWording:
             raise NoSampleError("namesakes without distinct descriptions")
         return called
 
-    def cite(self, fact: Fact, called: Mapping[str, str]) -> CitedFact:
+    def with_sentence(self, fact: Fact, called: Mapping[str, str]) -> CitedFact:
         """The fact with names and a sentence."""
         ends = (fact.subject, fact.object)
         subject, target = (called.get(one) or self.name(one) for one in ends)
@@ -97,7 +97,7 @@ class FactWording:
         """The question that a query expresses."""
         if query.union or len(query.branches) == 1:
             # Namesakes share their name: the asker does not know that there are several.
-            return " ".join(dict.fromkeys(map(self._question, query.branches)))
+            return " ".join(dict.fromkeys(map(self._question_of_branch, query.branches)))
         branches = query.branches
         lasts = {branch.hops[-1] for branch in branches}
         if len(lasts) == 1:
@@ -165,7 +165,7 @@ class FactWording:
             phrase = self._noun_phrase(hop, phrase)
         return phrase
 
-    def _question(self, branch: Branch) -> str:
+    def _question_of_branch(self, branch: Branch) -> str:
         both = ">".join(hop.property for hop in branch.hops[-2:])
         # Some pairs of relations have a question of their own, which avoids an awkward noun phrase.
         if len(branch.hops) > 1 and (template := wording(both).get("question")):
@@ -194,7 +194,7 @@ class FactWording:
         label = self.name(hop.property)
         if hop.qualifier is not None:
             return f"the {self.name(hop.qualifier)} of {before} for {label}"
-        template, predicate = words.get("noun" if hop.forward else "against"), _predicate_of(label)
+        template, predicate = words.get("noun" if hop.forward else "against"), _predicate_or_empty(label)
         if template:
             return str(template.format(subject=before, object=before))
         if hop.forward:
@@ -218,11 +218,11 @@ def sentence_of(relation: str, subject: str, label: str, target: str) -> str:
         if target[:1].lower() in "aeiou":
             template = template.replace(" a {object}", " an {object}")
         return _capitalised(template.format(subject=subject, object=target))
-    predicate = _predicate_of(label)
+    predicate = _predicate_or_empty(label)
     return _capitalised(f"{subject} {predicate} {target}." if predicate else f"The {label} of {subject} is {target}.")
 
 
-def _predicate_of(label: str) -> str:
+def _predicate_or_empty(label: str) -> str:
     """A property label as a predicate: "has part", "is named after"; empty for a noun such as "capital"."""
     if label.split(" ", 1)[0] in _VERBS:
         return label

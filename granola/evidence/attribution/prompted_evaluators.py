@@ -150,7 +150,7 @@ class CategoryEvaluator(PromptedEvaluator):
 
         for sample, outcome in self.ask_each(samples, ask, read):
             if outcome.value is None:
-                yield AttributionJudgement(id=sample.id, failed=_failure_of(outcome))
+                yield AttributionJudgement(id=sample.id, failed=_failure_in_words(outcome))
             else:
                 yield category_judgement(sample, outcome.value[0], reply=outcome.value[1][:REPLY_KEPT])
 
@@ -182,8 +182,8 @@ class DecomposedEvaluator(PromptedEvaluator):
                 known = {fact: one.value for fact, one in found.items() if one.value is not None}
                 # Without all labels the rules could give a wrong category.
                 if not found or len(known) < len(found):
-                    failed = next((_failure_of(one) for one in found.values() if one.value is None), "")
-                    yield AttributionJudgement(id=sample.id, failed=failed or _failure_of(outcome))
+                    failed = next((_failure_in_words(one) for one in found.values() if one.value is None), "")
+                    yield AttributionJudgement(id=sample.id, failed=failed or _failure_in_words(outcome))
                 else:
                     told = tuple((fact, str(label)) for fact, label in known.items())
                     yield category_judgement(sample, combine_labels(list(known.values())), facts=told)
@@ -273,7 +273,7 @@ class GeneratedEntailment(PromptedEvaluator):
             return verdict
 
         for sample, outcome in self.ask_each(samples, ask, read):
-            failed = _failure_of(outcome) if outcome.value is None else ""
+            failed = _failure_in_words(outcome) if outcome.value is None else ""
             yield AttributionJudgement(id=sample.id, supported=outcome.value, failed=failed)
 
 
@@ -284,7 +284,7 @@ def cited_lines(sample: AttributionSample) -> list[str]:
     return list(islice(lines, _MOST_LINES)) or ["(nothing)"]
 
 
-def _failure_of(outcome: RequestOutcome[V]) -> str:
+def _failure_in_words(outcome: RequestOutcome[V]) -> str:
     return f"{outcome.failed} {outcome.why}".strip()[:REPLY_KEPT]
 
 

@@ -36,7 +36,7 @@ def follow_up_relations() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def relations_asked_together() -> dict[str, tuple[str, ...]]:
+def relations_sharing_answers() -> dict[str, tuple[str, ...]]:
     """For each relation, those that can share an answer with it: "Who wrote A and directed B?"."""
     return {relation: tuple(group) for group in _table()["meets"] for relation in group}
 

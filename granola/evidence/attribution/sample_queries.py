@@ -28,7 +28,7 @@ from granola.evidence.attribution.relation_table import (
     RelationValues,
     follow_up_relations,
     known_properties,
-    relations_asked_together,
+    relations_sharing_answers,
 )
 from kg.base.model import ENTITY_ID
 from kg.errors import QueryShapeError
@@ -62,7 +62,7 @@ def read_queries(
     """The queries of files, in order; skipped rows are counted by reason in `reasons`."""
     seen: set[str] = set()
     for path in paths:
-        for place, row in _rows(path):
+        for place, row in _rows_of_file(path):
             try:
                 query = _sourced_query(path.name.split(".")[0], place, row)
                 # Ids of samples derive from it, so it must be unique.
@@ -79,7 +79,7 @@ def read_queries(
             yield query
 
 
-def _rows(path: Path) -> Iterator[tuple[str, object]]:
+def _rows_of_file(path: Path) -> Iterator[tuple[str, object]]:
     """The rows of a file with their positions; a damaged row is no mapping."""
     with open_for_reading(path) as stream:
         # Peeking leaves the stream at its beginning for the reader of the format.
@@ -162,7 +162,7 @@ def mined_queries(facts: StoreFacts, number: int, *, seed: int = 0) -> Iterator[
         seed=seed,
         only=frozenset(known_properties()),
         follows=follow_up_relations(),
-        meets=relations_asked_together(),
+        meets=relations_sharing_answers(),
     )
     for place, query in enumerate(MinedQueries(facts, settings), 1):
         yield SourcedQuery(id=f"mined-{place}", query=query, source="mined")
@@ -243,7 +243,7 @@ class QueryExtender:
         """Add a triple that enters an answer, or a relation of it that the query does not use."""
         answer, branches = drawing.choice(grounding.answers), grounding.query.branches
         if self._answer_edge is AnswerEdge.ENTERS:
-            together = [set(relations_asked_together().get(branch.hops[-1].property, ())) for branch in branches]
+            together = [set(relations_sharing_answers().get(branch.hops[-1].property, ())) for branch in branches]
             edge = self._edge_to(answer, grounding, drawing, set.intersection(*together))
         else:
             edges = [

@@ -216,7 +216,7 @@ class ModelWording:
         source = iter(samples)
         while batch := list(islice(source, _BATCH)):
             wanted = [_wanted_texts(sample) for sample in batch]
-            asked = self._reworded(dict.fromkeys(text for texts in wanted for text in texts))
+            asked = self._texts_from_model(dict.fromkeys(text for texts in wanted for text in texts))
             for sample, texts in zip(batch, wanted, strict=True):
                 new = [asked[text] or text.before for text in texts]
                 number = len(sample.citations)
@@ -228,7 +228,7 @@ class ModelWording:
                     }
                 )
 
-    def _reworded(self, texts: Iterable[_WordedText]) -> dict[_WordedText, str | None]:
+    def _texts_from_model(self, texts: Iterable[_WordedText]) -> dict[_WordedText, str | None]:
         """The accepted text of the model for each; None where it failed its check."""
         form: RequestForm[_WordedText, str] = RequestForm(
             model=self.model, ask=self._request, read=_WordedText.check, again=self.prompts[AGAIN.name]
