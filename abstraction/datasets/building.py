@@ -165,7 +165,7 @@ def build_dataset(
             rows: Iterator[TieredRow | RejectedRow] = (row for number in range(batches) for row in parts.rows(number))
             if review is not None:
                 rows = _copy_to_review_sheet(rows, Reviewer(store, language=settings.language), review)
-            statistics, columns, phrasing = _assemble(
+            statistics, columns, phrasing = _write_final_files(
                 parts, rows, final, settings, cleaner, sides, phrased=phraser is not None
             )
         built = Built(
@@ -383,7 +383,7 @@ def _copy_to_review_sheet(
             yield row
 
 
-def _assemble(
+def _write_final_files(
     parts: Parts,
     rows: Iterable[TieredRow | RejectedRow],
     final: Path,

@@ -330,7 +330,7 @@ def positions(case: LadderCase) -> list[Proposal]:
     if match and match["side"]:
         evidence = from_description(graph, case.answer, match.group().strip())
         side = worded(match["side"], (), (evidence,), states("text", match["side"]))
-    phrases = [p for sport in _sports(case, match)[:2] for p in _positions_in_sport(sport, side)]
+    phrases = [p for sport in _sports_in_words(case, match)[:2] for p in _positions_in_sport(sport, side)]
     used = used_as_value(graph, "P413", minimum=1)
     how = Climbing(properties=("P279",), depth=2, keep=lambda q: used(q) and q not in stop_classes())
     broader = climb(graph, case.answer, how, condition="P413")
@@ -340,7 +340,7 @@ def positions(case: LadderCase) -> list[Proposal]:
     return [*broader.values(), *phrases]
 
 
-def _sports(case: LadderCase, match: re.Match[str] | None) -> list[Wording]:
+def _sports_in_words(case: LadderCase, match: re.Match[str] | None) -> list[Wording]:
     """The sports of statements, and before them one that only the description names."""
     graph = case.graph
     sports = [worded(v.label, (), (v.evidence,), v.conditions) for v in current_values(graph, case.answer, "P641")]

@@ -63,7 +63,7 @@ def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation
         # The uncertainty of the answer: its bound, else half a unit of its last digit, a whole one if approximate.
         unit = Decimal(1).scaleb(parsed.amount.adjusted() - max(parsed.digits, 1) + 1)
         bound = parsed.bound or (unit if parsed.approximate else unit / 2)
-        answer_width = _width(parsed.amount - bound, parsed.amount + bound, decades)
+        answer_width = _powers_of_ten_between(parsed.amount - bound, parsed.amount + bound, decades)
     return _with_bits(levels, decades, answer_width, lambda state: _width_of_condition(state, decades))
 
 
@@ -142,7 +142,7 @@ def _days_of_condition(state: str) -> float | None:
     return sum(known) * YEAR if len(known) == len(sizes) else None
 
 
-def _width(low: Decimal, high: Decimal, decades: float) -> float:
+def _powers_of_ten_between(low: Decimal, high: Decimal, decades: float) -> float:
     """Powers of ten between two amounts of one sign; an interval that reaches zero begins at half its middle."""
     if high < 0:
         low, high = -high, -low
@@ -155,9 +155,9 @@ def _width_of_condition(state: str, decades: float) -> float | None:
     if match := _ROUNDED.fullmatch(state):
         amount = Decimal(match["amount"])
         unit = Decimal(1).scaleb(amount.adjusted() - int(match["digits"]) + 1)
-        return _width(amount - unit, amount + unit, decades)
+        return _powers_of_ten_between(amount - unit, amount + unit, decades)
     if match := _BETWEEN.fullmatch(state):
-        return _width(Decimal(match["low"]), Decimal(match["high"]), decades)
+        return _powers_of_ten_between(Decimal(match["low"]), Decimal(match["high"]), decades)
     return None
 
 

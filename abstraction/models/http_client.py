@@ -224,11 +224,11 @@ class ServerClient:
                         raise Trouble(FailureReason.BAD_ANSWER, f"an answer of more than {LARGEST >> 20} MiB")
                 return response.status_code, response.headers, bytes(body)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise Trouble(FailureReason.UNREACHABLE, _reason(error)) from error
+            raise Trouble(FailureReason.UNREACHABLE, _root_cause(error)) from error
         except TimeoutError as error:
             raise Trouble(FailureReason.TIME_LIMIT, f"no whole answer within {limit:g} s") from error
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
-            raise Trouble(FailureReason.BAD_ANSWER, _reason(error)) from error
+            raise Trouble(FailureReason.BAD_ANSWER, _root_cause(error)) from error
 
     def _read(self, body: bytes) -> object:
         """The body as JSON, else the beginning of its text; without the key, should the server repeat it.
@@ -266,7 +266,7 @@ class ServerClient:
         return NoAnswer(FailureReason.REFUSED, f"{self.shown}: {message}")
 
 
-def _reason(error: BaseException) -> str:
+def _root_cause(error: BaseException) -> str:
     """The cause of a library's error, by the error below it."""
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause

@@ -210,7 +210,7 @@ def parse_model_spec(given: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
         if not name:
             missing = "has nothing" if hash_sign else "has no #"
             raise ModelSpecError(f"openai:{where} {missing} to name the model; allowed: {GRAMMAR}")
-    values = _settings(kind, settings, SETTINGS[kind][use])
+    values = _parse_settings(kind, settings, SETTINGS[kind][use])
     return ModelSpec(kind=kind, where=where, name=unquote(name), settings=values)
 
 
@@ -229,7 +229,7 @@ def _check_address(url: str) -> None:
         raise ModelSpecError(f"openai: {told}; allowed: {GRAMMAR}")
 
 
-def _settings(kind: str, text: str, known: type[ModelSettings]) -> dict[str, Any]:
+def _parse_settings(kind: str, text: str, known: type[ModelSettings]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for part in text.split("&") if text else []:
         name, equals, value = part.partition("=")
@@ -288,7 +288,7 @@ def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | s
     return KeptAnswers(ServerChat(ServerClient(spec.where, spec.name, settings), settings), **kept)
 
 
-def _scorer(use: ModelUse, given: str) -> Any:
+def _open_scorer(use: ModelUse, given: str) -> Any:
     """The scorer of texts for a use, by its word. Raises ModelSpecError and ModelError as `open_model` does."""
     spec = parse_model_spec(given, use)
     settings: Any = SETTINGS[spec.kind][use](**spec.settings)
@@ -303,10 +303,10 @@ def _scorer(use: ModelUse, given: str) -> Any:
     return getattr(server_scores, f"Server{use.capitalize()}")(client, settings)
 
 
-open_relevance: Callable[[str], RelevanceModel] = partial(_scorer, ModelUse.RELEVANCE)
-open_continuations: Callable[[str], ContinuationModel] = partial(_scorer, ModelUse.CONTINUATIONS)
-open_embeddings: Callable[[str], EmbeddingModel] = partial(_scorer, ModelUse.EMBEDDINGS)
+open_relevance: Callable[[str], RelevanceModel] = partial(_open_scorer, ModelUse.RELEVANCE)
+open_continuations: Callable[[str], ContinuationModel] = partial(_open_scorer, ModelUse.CONTINUATIONS)
+open_embeddings: Callable[[str], EmbeddingModel] = partial(_open_scorer, ModelUse.EMBEDDINGS)
 # These by weights on this machine alone.
-open_entailment: Callable[[str], EntailmentModel] = partial(_scorer, ModelUse.ENTAILMENT)
-open_coherence: Callable[[str], CoherenceModel] = partial(_scorer, ModelUse.COHERENCE)
-open_classifier: Callable[[str], LocalClassifier] = partial(_scorer, ModelUse.CLASSIFIER)
+open_entailment: Callable[[str], EntailmentModel] = partial(_open_scorer, ModelUse.ENTAILMENT)
+open_coherence: Callable[[str], CoherenceModel] = partial(_open_scorer, ModelUse.COHERENCE)
+open_classifier: Callable[[str], LocalClassifier] = partial(_open_scorer, ModelUse.CLASSIFIER)

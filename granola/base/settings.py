@@ -118,12 +118,12 @@ def command_line(verb: str, settings: Any, *, folders: bool = False) -> str:
         for single in value if declared.many else (value,):
             words += [
                 *([] if declared.setting.positional else [name]),
-                *([] if declared.type is bool else [_argument(single, folders=folders)]),
+                *([] if declared.type is bool else [_as_command_line_text(single, folders=folders)]),
             ]
     return shlex.join(words)
 
 
-def _argument(value: Any, *, folders: bool) -> str:
+def _as_command_line_text(value: Any, *, folders: bool) -> str:
     """A value in the form of a command line."""
     text = str(value)
     if "://" in text:
@@ -168,10 +168,10 @@ def settings_of(declaring: type) -> tuple[DeclaredSetting, ...]:
     defaults = {field.name: field.default for field in fields(declaring) if field.default_factory is MISSING}
     # In the order of inheritance: the own settings of a command first.
     names = dict.fromkeys(name for owner in declaring.__mro__ for name in inspect.get_annotations(owner))
-    return tuple(_declare(name, hints[name], defaults[name]) for name in names if name in defaults)
+    return tuple(_declared_setting(name, hints[name], defaults[name]) for name in names if name in defaults)
 
 
-def _declare(name: str, hint: Any, default: Any) -> DeclaredSetting:
+def _declared_setting(name: str, hint: Any, default: Any) -> DeclaredSetting:
     if get_origin(hint) is not Annotated:
         raise TypeError(f"{name} has no Setting")
     type_, setting, *marks = get_args(hint)
@@ -192,7 +192,7 @@ def _declare(name: str, hint: Any, default: Any) -> DeclaredSetting:
     )
 
 
-def _convert(declared: DeclaredSetting, value: Any, name: str) -> Any:
+def _convert_to_type(declared: DeclaredSetting, value: Any, name: str) -> Any:
     """The value converted to the type of its setting, where that is unambiguous: text to path or choice, int to float.
     """
     type_ = declared.type
@@ -216,7 +216,7 @@ def _convert(declared: DeclaredSetting, value: Any, name: str) -> Any:
 def _check_value(declared: DeclaredSetting, value: Any) -> Any:
     setting, type_ = declared.setting, declared.type
     name = setting.name(declared.field)
-    value = _convert(declared, value, name)
+    value = _convert_to_type(declared, value, name)
     # bool is a subclass of int, but True is no number.
     if isinstance(type_, type) and (not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool)):
         raise UsageError(f"{name} is {value!r}; expected {type_.__name__}")

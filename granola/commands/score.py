@@ -224,7 +224,7 @@ class Score(Command[Systems], ScoringSettings):
 
     def failed(self, result: Systems) -> bool:
         """Whether rows were rejected, or nothing could be scored."""
-        return bool(result.rejected) or _is_empty(result)
+        return bool(result.rejected) or _nothing_was_scored(result)
 
     def show(self, result: Systems) -> None:
         """Print the tables and the signature."""
@@ -242,11 +242,11 @@ class Score(Command[Systems], ScoringSettings):
             note(f"{count(len(result.rejected), 'rejected row')} listed in {self.out}{REJECTS_SUFFIX}")
         if unscored := result.report.overall.unscored:
             note(f"{unscored} of {count(len(result.rows), 'question')} are unscored")
-        if _is_empty(result):
+        if _nothing_was_scored(result):
             note("nothing is scored: no question has a usable prediction")
 
 
-def _is_empty(systems: Systems) -> bool:
+def _nothing_was_scored(systems: Systems) -> bool:
     return systems.report.overall.unscored == len(systems.rows)
 
 

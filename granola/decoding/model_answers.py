@@ -158,12 +158,12 @@ class Answerer:
     def _decide_each(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         if self._rule is not None and self._aggregator is not None:
             for row, decision in self._aggregator.decide_each(rows, self._rule):
-                yield _outcome(row, decision)
+                yield _answered_or_rejected(row, decision)
         elif self._asking.method is Answering.DRAG:
             yield from self._aggregate_by_model(rows)
         else:
             for row in rows:
-                yield _outcome(row, attempt(_STAGE, self._decide_by_text, row, row.samples[0]))
+                yield _answered_or_rejected(row, attempt(_STAGE, self._decide_by_text, row, row.samples[0]))
 
     def _decide_by_text(self, row: SampleRow, raw: str, explanation: str = "") -> Decision:
         """The decision for a response in its own words; `short` in `more` is its cleaned form, or IDK.
@@ -181,12 +181,12 @@ class Answerer:
         replies = self._drag_model.generate([outcome for outcome in settled if isinstance(outcome, Request)])
         for row, outcome in zip(rows, settled, strict=True):
             if not isinstance(outcome, Request):
-                yield _outcome(row, outcome)
+                yield _answered_or_rejected(row, outcome)
                 continue
             result = next(replies)
             if isinstance(result, Reply):
                 why = f"the model's answer to {len(row.samples)} responses"
-                yield _outcome(row, attempt(_STAGE, self._decide_by_text, row, result.text, why))
+                yield _answered_or_rejected(row, attempt(_STAGE, self._decide_by_text, row, result.text, why))
             else:
                 yield _rejected_row(row, result)
 
@@ -214,7 +214,7 @@ class Answerer:
         return Request(id=row.id, messages=self._prompts[DRAG.name].fill(slots), sampling=self._drag_sampling)
 
 
-def _outcome(row: SampleRow, decision: Decision | Fault) -> Answered | RejectedRow:
+def _answered_or_rejected(row: SampleRow, decision: Decision | Fault) -> Answered | RejectedRow:
     return _rejected_row(row, decision) if isinstance(decision, Fault) else Answered(row=row, decision=decision)
 
 

@@ -91,13 +91,13 @@ class Chains:
         None if there is none. In the second case the snapshot need not contain the full chain of containers: "Nanjing,
         China".
         """
-        inside = self._link(", ".join(parts), context)
+        inside = self._unambiguous_id(", ".join(parts), context)
         if inside is None and len(parts) > 2:  # places in between may be missing from the snapshot
-            inside = self._link(f"{parts[0]}, {parts[-1]}", context)
+            inside = self._unambiguous_id(f"{parts[0]}, {parts[-1]}", context)
         # The full name matches: no namesake can be meant.
         if len(parts) == 1 or (inside is not None and self._graph.label(inside) == parts[0]):
             return inside
-        first = None if parts[0].islower() else self._link(parts[0], context)  # "a country" is no name
+        first = None if parts[0].islower() else self._unambiguous_id(parts[0], context)  # "a country" is no name
         rest = None if first is None else self.rest_of_chain(parts, context)
         if first is None or rest is None:
             return inside
@@ -116,10 +116,10 @@ class Chains:
         """Whether the parts are several countries: "Austria, Germany" where the question is for a country."""
         if context.asked.asks == "country":
             return True
-        linked = [self._link(part, context) for part in parts]
+        linked = [self._unambiguous_id(part, context) for part in parts]
         return all(qid is not None and self._gazetteer.is_state(qid) for qid in linked)
 
-    def _link(self, name: str, context: AnswerContext) -> str | None:
+    def _unambiguous_id(self, name: str, context: AnswerContext) -> str | None:
         link = self._linker.link(name, context.asked, subjects=context.subjects, question=context.question)
         return unambiguous_entity(link, self._gazetteer)
 

@@ -60,8 +60,8 @@ def shared_names(
     responses wins; on a tie the first, then the longest. A national adjective is a name only if `asks_nation`, or if a
     response consists of it: "a French explorer" does not answer French.
     """
-    read = {text: _words(text[:LONGEST]) for text in texts}
-    asked = _words(question)
+    read = {text: _words_with_positions(text[:LONGEST]) for text in texts}
+    asked = _words_with_positions(question)
     small = {word.key for words in (*read.values(), asked) for word in words if not word.is_name}
     told, offered = {word.key for word in asked}, _offered_names(asked, language)
     alone = {" ".join(word.key for word in words) for words in read.values()}
@@ -94,7 +94,7 @@ def shared_names(
 
 def offers_choice(question: str, language: str) -> bool:
     """Whether a question offers a choice: "Castlevania or Resident Evil?"."""
-    return bool(_offered_names(_words(question), language))
+    return bool(_offered_names(_words_with_positions(question), language))
 
 
 def is_in_question(name: str, question: str) -> bool:
@@ -105,7 +105,7 @@ def is_in_question(name: str, question: str) -> bool:
 
 @bounded_cache(entries=1 << 12, longest=2_000)  # 10 MB at most
 def _word_keys(text: str) -> frozenset[str]:
-    return frozenset(word.key for word in _words(text))
+    return frozenset(word.key for word in _words_with_positions(text))
 
 
 def _offered_names(asked: Sequence[_Word], language: str) -> frozenset[str]:
@@ -122,7 +122,7 @@ def _offered_names(asked: Sequence[_Word], language: str) -> frozenset[str]:
 
 
 @bounded_cache(entries=1 << 12, longest=2_000)  # 30 MB at most
-def _words(text: str) -> Sequence[_Word]:
+def _words_with_positions(text: str) -> Sequence[_Word]:
     words: list[_Word] = []
     end = 0
     for match in _WORD.finditer(text):

@@ -231,7 +231,7 @@ def _rows_with_items(
     def unscored() -> Iterator[tuple[TieredRow, ItemScore]]:
         while waiting and waiting[0][1] is None:
             row, _ = waiting.popleft()
-            yield row, _item(row, None, None, lambda_)
+            yield row, _item_score(row, None, None, lambda_)
 
     # Without `on_reject` an error of the program ends the scoring.
     matched: Callable[..., Iterator[Verdict | Fault]] = match_each if on_reject else match_many
@@ -246,9 +246,9 @@ def _rows_with_items(
             fault = verdict if isinstance(verdict, Fault) else second
             if on_reject is not None and isinstance(fault, Fault):
                 on_reject(fault.rejected(source=prediction.source, id=row.id, text=prediction.text))
-            yield row, _item(row, prediction, None, lambda_)
+            yield row, _item_score(row, prediction, None, lambda_)
         else:
-            yield row, _item(row, prediction, verdict, lambda_, second)
+            yield row, _item_score(row, prediction, verdict, lambda_, second)
     yield from unscored()
 
 
@@ -257,7 +257,7 @@ def _match_case(row: TieredRow, prediction: Prediction, names: Levels) -> MatchC
     return MatchCase(prediction=prediction.text, levels=names, question=row.question, language=language_of(row))
 
 
-def _item(
+def _item_score(
     row: TieredRow,
     prediction: Prediction | None,
     verdict: Verdict | None,
@@ -380,7 +380,7 @@ def score(
     file = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
     if not isinstance(file, TieredFile):
         file = TieredFile(rows=file if isinstance(file, Sequence) else list(file))
-    missing, unknown = _unmatched(file, predictions, settings)
+    missing, unknown = _count_unmatched(file, predictions, settings)
     items, seen = ItemScores(), _SignatureCounts()
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
@@ -469,7 +469,7 @@ def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
         return json.dumps(content).encode() + b"\n"
 
 
-def _unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSettings) -> tuple[int, int]:
+def _count_unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSettings) -> tuple[int, int]:
     """Return (rows without a prediction, predictions without a row); raises PredictionError where they are not
     allowed.
     """

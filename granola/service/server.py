@@ -106,7 +106,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
             "preload_app": True, "loglevel": "error", "control_socket_disable": True, "asgi_lifespan": "off",
             "limit_request_line": 8190, "limit_request_fields": 100, "limit_request_field_size": 8190,
             "worker_tmp_dir": "/dev/shm" if os.access("/dev/shm", os.W_OK) else None,  # heartbeats fill no disk
-            "pre_fork": self._assign_place, "post_worker_init": self._begin, "child_exit": self._after_exit,
+            "pre_fork": self._assign_place, "post_worker_init": self._start_worker, "child_exit": self._after_exit,
         }  # fmt: skip
         for name, value in own.items():
             self.cfg.set(name, value)
@@ -120,13 +120,13 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         taken = {other.place for other in arbiter.WORKERS.values()}
         worker.place = min(set(range(2 * self._workers)) - taken)
 
-    def _begin(self, worker: Any) -> None:
+    def _start_worker(self, worker: Any) -> None:
         """A worker's beginning, before it takes requests: the snapshot is opened. Exits where it cannot be."""
         worker.notify()  # without a first sign, gunicorn would never replace a worker that hangs
         worker.cfg.set("timeout", round(self._settings.body_seconds) + 1)  # between two pieces of a body
         self._metrics.take_place(worker.place)
         try:
-            worker.loop.run_until_complete(self._open(worker))
+            worker.loop.run_until_complete(self._open_snapshot(worker))
         except Exception as error:
             log.error("the snapshot cannot be opened: %s", error)
             raise SystemExit(Arbiter.WORKER_BOOT_ERROR) from None
@@ -137,10 +137,10 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         self._metrics.count("granola_workers_replaced_total", "reason", "hung" if worker.aborted else "ended")
         self._metrics.share()
 
-    async def _open(self, worker: Any) -> None:
+    async def _open_snapshot(self, worker: Any) -> None:
         """Open the snapshot, and let gunicorn hear of the worker meanwhile. Raises what opening it raises."""
         self._service.open_rooms()
-        self._task = asyncio.create_task(self._work(worker))
+        self._task = asyncio.create_task(self._watch_snapshot_and_worker(worker))
         while not self._service.snapshots.is_open and not self._task.done():
             await asyncio.wait([self._task], timeout=TICK_SECONDS)
             worker.notify()
@@ -151,7 +151,7 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
         if self._task.done():
             self._task.result()
 
-    async def _work(self, worker: Any) -> None:
+    async def _watch_snapshot_and_worker(self, worker: Any) -> None:
         """Open the snapshot, check it and this worker once a second, and end the worker.
 
         An error is logged and the step tried again after growing pauses, unless no worker has ever been ready.
@@ -188,13 +188,13 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
                 pause = min(2 * pause, LONGEST_PAUSE)
         if why:
             log.error("worker %d is replaced, and answers what it has begun: %s", os.getpid(), why)
-            await self._leave(worker)
+            await self._end_when_replaced(worker)
         self._shared.tell(worker.place, ENDS)
         while True:  # until the loop ends
             worker.notify()  # as gunicorn does not where a worker answers what it has begun
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _leave(self, worker: Any) -> None:
+    async def _end_when_replaced(self, worker: Any) -> None:
         """Have the worker end when another serves, or none does for long, and when it has answered its requests."""
         service, until = self._service, time.monotonic() + LONGEST_WAIT
         self._shared.tell(worker.place, LEAVES)  # gunicorn then starts another

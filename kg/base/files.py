@@ -173,7 +173,7 @@ def part_beside(final: Path, *, folder: bool = False) -> tuple[Path, int]:
             continue  # just put in place by whoever had it, or another user's
         if _is_ours(part, handle, is_new=is_new):
             if not is_new:
-                _empty(part, handle)
+                _delete_content(part, handle)
             return part, handle
         os.close(handle)
     raise AssertionError("numbers do not end")
@@ -193,7 +193,7 @@ def _is_ours(part: Path, handle: int, *, is_new: bool) -> bool:
         return False
 
 
-def _empty(part: Path, handle: int) -> None:
+def _delete_content(part: Path, handle: int) -> None:
     if part.is_dir():
         for path in part.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()

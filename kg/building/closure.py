@@ -44,9 +44,9 @@ def crawl(
             if "missing" in data:
                 continue
             if scope.properties:
-                used.update(filter(ENTITY_ID.match, _properties(data)))
+                used.update(filter(ENTITY_ID.match, _property_ids(data)))
             if hop < scope.hops:
-                targets = set().union(*(_targets(data, prop) for prop in scope.along))
+                targets = set().union(*(_target_ids(data, prop) for prop in scope.along))
                 if scope.hub_limit is None or len(targets) <= scope.hub_limit:
                     following |= targets
         layer = sorted(following - asked - yielded, key=by_number)
@@ -58,7 +58,7 @@ def crawl(
         yield from _each_once(fetch(lacking), asked, yielded, redirects, missing=False)
 
 
-def _targets(data: Mapping[str, Any], prop: str) -> set[str]:
+def _target_ids(data: Mapping[str, Any], prop: str) -> set[str]:
     """The entities that the statements of a property lead to; unreadable statements are reported by the build."""
     claims = data.get("claims")
     try:
@@ -92,7 +92,7 @@ def _each_once(
             yield data
 
 
-def _properties(data: Mapping[str, Any]) -> Iterator[str]:
+def _property_ids(data: Mapping[str, Any]) -> Iterator[str]:
     """The properties of an object's statements and qualifiers."""
     claims = data.get("claims")
     for prop, statements in claims.items() if isinstance(claims, dict) else ():

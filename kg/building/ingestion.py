@@ -145,10 +145,10 @@ class Ingester:
             f" WHERE qualifiers IS NOT NULL AND {counted})",
             (orjson.dumps(wanted).decode(),),
         ).fetchall()
-        self._count([number for (number,) in unused])
+        self._count_statements_of([number for (number,) in unused])
         self.drop(number for (number,) in unused)
 
-    def _count(self, numbers: Sequence[int]) -> None:
+    def _count_statements_of(self, numbers: Sequence[int]) -> None:
         """Add what these entities in the snapshot state to the tally."""
         self.tally.spill()
         for value, where in (("value", f"type = {schema.ENTITY}"), ("0", f"type <> {schema.NOVALUE}")):

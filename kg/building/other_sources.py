@@ -138,7 +138,7 @@ def build_from_api(
             return {
                 "source_kind": "api",
                 "time_aware": True,
-                "fetched": [None if at is None else _moment(at) for at in (answer_cache.first, answer_cache.last)],
+                "fetched": [None if at is None else _iso_time(at) for at in (answer_cache.first, answer_cache.last)],
                 **({"more_namesakes": sorted(set(api.unfinished))} if api.unfinished else {}),
             }
 
@@ -172,7 +172,7 @@ def build_from_sparql(
         return {
             "source_kind": "sparql",
             "time_aware": not source.truthy,
-            "fetched": [_moment(began), _moment(datetime.now(UTC).timestamp())],
+            "fetched": [_iso_time(began), _iso_time(datetime.now(UTC).timestamp())],
             **({"names_not_found": source.not_found} if source.not_found else {}),
         }
 
@@ -259,7 +259,7 @@ def _scope_for(settings: BuildSettings, service: str) -> Scope:
     return scope
 
 
-def _moment(at: float) -> str:
+def _iso_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 

@@ -155,7 +155,7 @@ class SourcePass:
             self._end = block.end
             if self._work.due:
                 keep()
-            self._report(phase)
+            self._report_progress(phase)
             if self._limit == self.entities:
                 return
         if reader.damage is not None:
@@ -187,7 +187,7 @@ class SourcePass:
     def _read_here(self, block: Block, limit: int | None = None) -> BlockRows:
         return _decode(_encode(self._extractor.read(block, limit)))
 
-    def _report(self, phase: str) -> None:
+    def _report_progress(self, phase: str) -> None:
         if self._progress is None:
             return
         sizes = [reader.size for reader in self._readers]

@@ -160,10 +160,10 @@ class _Writer:
             (_iri("cc:license"), rdf.NamedNode("http://creativecommons.org/publicdomain/zero/1.0/")),
             (_iri("schema:identifier"), rdf.Literal(self._store.manifest()["snapshot_id"])),
         ]
-        yield from self._block(_iri("wikibase:Dump"), about)
+        yield from self._triples_of_subject(_iri("wikibase:Dump"), about)
         undeclared = "SELECT DISTINCT property FROM statement WHERE -property NOT IN (SELECT id FROM entity)"
         for (number,) in self._store.stream(f"{undeclared} ORDER BY property"):
-            yield from self._block(_iri(f"wd:P{number}"), self._property_declaration(f"P{number}"))
+            yield from self._triples_of_subject(_iri(f"wd:P{number}"), self._property_declaration(f"P{number}"))
         for entity in self._store.all_entities(properties_first=True):
             yield from self._entity(entity)
             self.entities += 1
@@ -171,9 +171,9 @@ class _Writer:
             if self._progress is not None and self.entities % 1000 == 0:
                 self._progress(self.entities)
         for source, target in self._store.redirects():
-            yield from self._block(_iri(f"wd:{source}"), [(_iri("owl:sameAs"), _iri(f"wd:{target}"))])
+            yield from self._triples_of_subject(_iri(f"wd:{source}"), [(_iri("owl:sameAs"), _iri(f"wd:{target}"))])
 
-    def _block(self, subject: rdf.NamedNode, pairs: Pairs) -> list[rdf.Triple]:
+    def _triples_of_subject(self, subject: rdf.NamedNode, pairs: Pairs) -> list[rdf.Triple]:
         triples = [rdf.Triple(subject, predicate, thing) for predicate, thing in dict.fromkeys(pairs)]
         self.triples += len(triples)
         return triples
@@ -194,14 +194,14 @@ class _Writer:
             head.append((_iri("rdf:type"), _iri("wikibase:Item")))
             head.append((_iri("wikibase:sitelinks"), _typed(str(entity.sitelinks), "xsd:integer")))
         for language, text in entity.labels.items():
-            head += self._term("rdfs:label", language, text)
+            head += self._term_pairs("rdfs:label", language, text)
         for language, texts in entity.aliases.items():
             for text in texts:
-                head += self._term("skos:altLabel", language, text)
+                head += self._term_pairs("skos:altLabel", language, text)
             if (order := places(texts)) and (tag := _language_tag(language)):
                 head.append((_iri("granola:aliasOrder"), rdf.Literal(order, language=tag)))
         for language, text in entity.descriptions.items():
-            head += self._term("schema:description", language, text)
+            head += self._term_pairs("schema:description", language, text)
         preferred = {statement.property for statement in entity.statements if statement.rank is Rank.PREFERRED}
         ids: dict[str, list[str]] = {}
         blocks: list[rdf.Triple] = []
@@ -213,9 +213,9 @@ class _Writer:
         for prop, stated in ids.items():
             if order := places(stated):
                 head.append((_iri("granola:statementOrder"), rdf.Literal(f"{prop} {order}")))
-        return self._block(_iri(f"wd:{entity.id}"), head) + blocks
+        return self._triples_of_subject(_iri(f"wd:{entity.id}"), head) + blocks
 
-    def _term(self, predicate: str, language: str, text: str) -> Pairs:
+    def _term_pairs(self, predicate: str, language: str, text: str) -> Pairs:
         if (tag := _language_tag(language)) is None:
             self.left_out[f"terms in {language!r}, which is no language tag"] += 1
             return []
@@ -240,7 +240,7 @@ class _Writer:
             if best:
                 head.append(absent)
         else:
-            value, full = self._forms(statement.value, datatype, f"{statement.id} main", values)
+            value, full = self._simple_value_and_node(statement.value, datatype, f"{statement.id} main", values)
             pairs.append((_iri(f"ps:{prop}"), value))
             if full is not None:
                 pairs.append((_iri(f"psv:{prop}"), full))
@@ -252,7 +252,7 @@ class _Writer:
         ]
         if order := places(keys):
             pairs.append((_iri("granola:qualifierOrder"), rdf.Literal(order)))
-        blocks += self._block(node, pairs)
+        blocks += self._triples_of_subject(node, pairs)
         blocks += values
 
     def _qualifier(self, snak: Snak, place: str, pairs: Pairs, values: list[rdf.Triple]) -> str:
@@ -260,7 +260,7 @@ class _Writer:
         if snak.kind is SnakKind.NOVALUE:
             pairs.append((_iri("rdf:type"), _iri(f"wdno:{snak.property}")))
             return ABSENT
-        value, full = self._forms(snak.value, self._datatypes.get(snak.property), place, values)
+        value, full = self._simple_value_and_node(snak.value, self._datatypes.get(snak.property), place, values)
         pairs.append((_iri(f"pq:{snak.property}"), value))
         if full is not None:
             pairs.append((_iri(f"pqv:{snak.property}"), full))
@@ -269,7 +269,7 @@ class _Writer:
             return f"{value.value}@{value.language or ''}"
         return value.value if isinstance(value, rdf.NamedNode) else UNKNOWN
 
-    def _forms(
+    def _simple_value_and_node(
         self, value: Value | None, datatype: str | None, place: str, blocks: list[rdf.Triple]
     ) -> tuple[Term, rdf.NamedNode | None]:
         """A value in its simple form, and the node that has its parts, which go to `blocks` once, or None.
@@ -282,7 +282,7 @@ class _Writer:
         if isinstance(value, EntityValue):
             return _iri(f"wd:{value.id}"), None
         if isinstance(value, TextValue):
-            return _text(value, datatype), None
+            return _text_literal(value, datatype), None
         if isinstance(value, TimeValue):
             simple, parts = _time(value)
         elif isinstance(value, QuantityValue):
@@ -297,7 +297,7 @@ class _Writer:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             self._known.add(key)
-            blocks += self._block(node, parts)
+            blocks += self._triples_of_subject(node, parts)
         return simple, node
 
 
@@ -356,7 +356,7 @@ def _coordinate(value: OtherValue) -> tuple[Term, Pairs] | None:
     return _typed(f"{where}Point({longitude} {latitude})", "geo:wktLiteral"), parts
 
 
-def _text(value: TextValue, datatype: str | None) -> Term:
+def _text_literal(value: TextValue, datatype: str | None) -> Term:
     text = value.text
     if value.language is not None:
         if (tag := _language_tag(value.language)) is not None:

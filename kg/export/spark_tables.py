@@ -135,10 +135,10 @@ def _decode_lines(spark: Any, paths: Sequence[Path], languages: frozenset[str] |
         )
         lines = part if lines is None else lines.unionAll(part)
     names = [path.name for path in paths]
-    return lines.mapInArrow(partial(_decode, names, languages), _DECODED).persist(StorageLevel.DISK_ONLY)  # type: ignore[union-attr]
+    return lines.mapInArrow(partial(_decode_batches, names, languages), _DECODED).persist(StorageLevel.DISK_ONLY)  # type: ignore[union-attr]
 
 
-def _decode(names: Sequence[str], languages: frozenset[str] | None, batches: Iterable[Any]) -> Iterator[Any]:
+def _decode_batches(names: Sequence[str], languages: frozenset[str] | None, batches: Iterable[Any]) -> Iterator[Any]:
     """Lines -> decoded entities: (side, number, place in the source, rows and merged ids)."""
     import pyarrow  # type: ignore[import-untyped]  # ships no stubs
 
@@ -151,7 +151,7 @@ def _decode(names: Sequence[str], languages: frozenset[str] | None, batches: Ite
     place, extractor = 0, Extractor(ExtractionPlan(everything=True, languages=languages))
     for batch in batches:
         rows: list[tuple[int, int, int, int, int, bytes]] = []
-        for source, block, line in _columns([batch], "source", "block", "line"):
+        for source, block, line in _rows_of_columns([batch], "source", "block", "line"):
             for side, number, payload in _decode_line(extractor, line, names[source], block):
                 rows.append((side, number, source, block, place, payload))
                 place += 1
@@ -189,11 +189,11 @@ def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:
     rows: dict[str, int] = {}
     for table in tables:
         columns = ", ".join(f"`{name}` {_SPARK_TYPES[of]}" for name, of in TABLES[table].items())
-        rows[table] = _write(ordered.mapInArrow(partial(_table_rows, table), columns), folder, table)
+        rows[table] = _write_table(ordered.mapInArrow(partial(_table_rows, table), columns), folder, table)
     return rows
 
 
-def _write(frame: Any, folder: Path, table: Table) -> int:
+def _write_table(frame: Any, folder: Path, table: Table) -> int:
     """Write the parts of a table, in the order of the partitions, and return how many rows it has."""
     from pyarrow import parquet
 
@@ -206,7 +206,7 @@ def _table_rows(table: Table, batches: Iterable[Any]) -> Iterator[Any]:
     """Decoded entities in order, of which the last occurrence of each counts -> their rows of a table."""
     schema = arrow_schema(table)
     held: list[tuple[Any, ...]] = []
-    for _, group in groupby(_columns(batches, "side", "number", "payload"), key=lambda row: row[:2]):
+    for _, group in groupby(_rows_of_columns(batches, "side", "number", "payload"), key=lambda row: row[:2]):
         *_, (_, _, last) = group
         held += pickle.loads(last)[table]
         if len(held) >= _ROWS:
@@ -216,7 +216,7 @@ def _table_rows(table: Table, batches: Iterable[Any]) -> Iterator[Any]:
         yield record_batch(held, schema)
 
 
-def _columns(batches: Iterable[Any], *names: str) -> Iterator[tuple[Any, ...]]:
+def _rows_of_columns(batches: Iterable[Any], *names: str) -> Iterator[tuple[Any, ...]]:
     for batch in batches:
         yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)
 
@@ -258,6 +258,6 @@ def _write_counts(spark: Any, folder: Path) -> dict[str, int]:
     properties = stated.filter(col("kind") != "novalue").groupBy("property").agg(carried)
     here = col("entities").alias("here")
     return {
-        "value_counts": _write(values.orderBy(number, target).select("*", here), folder, "value_counts"),
-        "property_counts": _write(properties.orderBy(number).select("*", here), folder, "property_counts"),
+        "value_counts": _write_table(values.orderBy(number, target).select("*", here), folder, "value_counts"),
+        "property_counts": _write_table(properties.orderBy(number).select("*", here), folder, "property_counts"),
     }

@@ -66,7 +66,7 @@ class Unreadable(ValueError):  # noqa: N818 - not an error of the caller's: it b
 def property_number(raw_id: str) -> int:
     """31 of P31."""
     if not _PROPERTY.match(raw_id):
-        raise Unreadable("bad-property", f"{_short(raw_id)} is no property id")
+        raise Unreadable("bad-property", f"{_short_repr(raw_id)} is no property id")
     return int(raw_id[1:])
 
 
@@ -78,7 +78,7 @@ def read_coordinate(value: object) -> OtherValue:
             if number is None and (part == "precision" or part not in value):
                 continue
             if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= _FARTHEST:
-                raise Unreadable("bad-coordinate", f"{part} {_short(number)} is no number from -360 to 360")
+                raise Unreadable("bad-coordinate", f"{part} {_short_repr(number)} is no number from -360 to 360")
     return OtherValue(type="globecoordinate", json=canonical(value))
 
 
@@ -93,7 +93,7 @@ def canonical(value: object) -> str:
 def read_target(raw_id: str) -> EntityValue:
     """An entity of any kind by its id."""
     if not _TARGET.match(raw_id):
-        raise Unreadable("bad-entity-id", f"{_short(raw_id)} is no entity id")
+        raise Unreadable("bad-entity-id", f"{_short_repr(raw_id)} is no entity id")
     return EntityValue(id=raw_id)
 
 
@@ -101,7 +101,7 @@ def read_time(time: str, precision: int, model: str) -> TimeValue:
     """A time. Parts beyond the precision are dropped; a precision finer than the parts given is lowered."""
     match = _TIME.match(time)
     if match is None:
-        raise Unreadable("bad-time", f"time {_short(time)} is not of the form +YYYY-MM-DDT00:00:00Z")
+        raise Unreadable("bad-time", f"time {_short_repr(time)} is not of the form +YYYY-MM-DDT00:00:00Z")
     sign, year_text, month_text, day_text = match.groups()
     year, month, day = int(year_text), int(month_text), int(day_text)
     if year == 0:
@@ -113,7 +113,7 @@ def read_time(time: str, precision: int, model: str) -> TimeValue:
     precision = min(precision, 9 if not month else 10 if not day else 11)
     calendar = _CALENDARS.get(model.rpartition("/")[2])
     if calendar is None:
-        raise Unreadable("bad-time", f"calendar {_short(model)} is neither Gregorian nor Julian")
+        raise Unreadable("bad-time", f"calendar {_short_repr(model)} is neither Gregorian nor Julian")
     return TimeValue(
         year=-year if sign == "-" else year,
         month=month if precision >= 10 else None,
@@ -132,14 +132,14 @@ def read_quantity(amount: str, unit: str, lower: str | None, upper: str | None) 
         bounds = (low, high) if low <= high else (high, low)
     match = _UNIT.match(unit)
     if match is None and unit not in ("1", ""):
-        raise Unreadable("bad-quantity", f'unit {_short(unit)} is neither "1" nor an entity')
+        raise Unreadable("bad-quantity", f'unit {_short_repr(unit)} is neither "1" nor an entity')
     return QuantityValue(amount=number, unit=match[1] if match else None, lower=bounds[0], upper=bounds[1])
 
 
 def _decimal(text: str) -> Decimal:
     """A decimal without an exponent, exactly as it is written."""
     if len(text) > MOST_DIGITS or not _DECIMAL.match(text):
-        raise Unreadable("bad-quantity", f"{_short(text)} is no decimal number")
+        raise Unreadable("bad-quantity", f"{_short_repr(text)} is no decimal number")
     return Decimal(text)
 
 
@@ -148,5 +148,5 @@ def shortened(text: str, size: int = 300) -> str:
     return text if len(text) <= size else text[: size - 3] + "..."
 
 
-def _short(given: object) -> str:
+def _short_repr(given: object) -> str:
     return shortened(repr(given[:100] if isinstance(given, str) else given), 80)

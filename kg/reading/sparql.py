@@ -271,7 +271,7 @@ class SPARQLEntities:
         ids: set[str] = set()
         found: set[str] = set()
         asked = sorted({name for name in names if normalise(name)})
-        spellings = sorted({spelling for name in asked for spelling in _spellings(name)})
+        spellings = sorted({spelling for name in asked for spelling in _case_variants(name)})
         tags = sorted({tag for code in languages for tag in language_tags(code)})
         for some in _in_batches(spellings, max(1, _NODES // len(tags))):
             # A string of JSON is one of SPARQL.
@@ -320,7 +320,7 @@ def _ask_in_halves(ask: Callable[[Sequence[str]], T], names: Sequence[str]) -> I
         yield names, found
 
 
-def _spellings(name: str) -> set[str]:
+def _case_variants(name: str) -> set[str]:
     """How labels may write a name: as it is, small, with capitals at the beginning or of all words; both quotes."""
     text = " ".join(name.split())
     cased = {text, text.lower(), text[:1].lower() + text[1:], text[:1].upper() + text[1:]}

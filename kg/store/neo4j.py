@@ -176,7 +176,7 @@ class Neo4jStore:
                 entity_id, number, sitelinks, datatype, literals, related, terms = row
                 if languages is not None:
                     terms = {key: text for key, text in zip(keys, terms, strict=True) if text is not None}
-                with self._decoding(entity_id):
+                with self._converting_decode_errors(entity_id):
                     entities[entity_id] = read_entity(number, sitelinks, datatype, literals, related, terms, types)
         return {entity_id: entities[entity_id] for entity_id in ids if entity_id in entities}
 
@@ -191,7 +191,7 @@ class Neo4jStore:
         matches: dict[str, list[NameMatch]] = {}
         for key, at in stored.items():
             if at in carriers:
-                with self._decoding(f"the name {key!r}"):
+                with self._converting_decode_errors(f"the name {key!r}"):
                     carried = [one for one in orjson.loads(carriers[at]) if languages is None or one[2] in languages]
                     matches[key] = matches_in_order(carried)
         return {name: list(matches[key]) for name, key in keys.items() if matches.get(key)}
@@ -201,7 +201,7 @@ class Neo4jStore:
     ) -> dict[tuple[str, str], list[str]]:
         """See `Store.referrers`."""
         referrers_of: dict[tuple[str, str], list[str]] = {}
-        valid_pairs = _pairs(pairs)
+        valid_pairs = _distinct_valid_pairs(pairs)
         for chunk in _chunks(valid_pairs):
             types = "|".join(sorted({prop for prop, _ in chunk}))
             query = (
@@ -222,7 +222,7 @@ class Neo4jStore:
 
     def value_counts(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """See `Store.value_counts`."""
-        valid_pairs = _pairs(pairs)
+        valid_pairs = _distinct_valid_pairs(pairs)
         query = (
             "UNWIND $ids AS given "
             + self._resolve
@@ -231,7 +231,7 @@ class Neo4jStore:
         counts: dict[str, dict[str, int]] = {}
         for chunk in _chunks(list(dict.fromkeys(target for _, target in valid_pairs))):
             for entity_id, text in self._read(query, ids=chunk):
-                with self._decoding(entity_id):
+                with self._converting_decode_errors(entity_id):
                     counts[entity_id] = orjson.loads(text)
         return {(p, t): counts[t][p] for p, t in valid_pairs if p in counts.get(t, ())}
 
@@ -250,7 +250,7 @@ class Neo4jStore:
             property=prop,
             blocks=blocks,
         )
-        with self._decoding(f"the values of {prop}"):
+        with self._converting_decode_errors(f"the values of {prop}"):
             values = [(id_of(t), n) for targets, counts in rows for t, n in zip(targets, counts, strict=True)]
         return values if limit is None else values[:limit]
 
@@ -298,7 +298,7 @@ class Neo4jStore:
         return rows
 
     @contextmanager
-    def _decoding(self, what: str) -> Iterator[None]:
+    def _converting_decode_errors(self, what: str) -> Iterator[None]:
         try:
             yield
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
@@ -322,7 +322,7 @@ def read_marker(client: Neo4jClient) -> dict[str, Any] | None:
     return marker
 
 
-def _pairs(pairs: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
+def _distinct_valid_pairs(pairs: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
     """Those that can be known, each once."""
     return [pair for pair in dict.fromkeys(pairs) if (number_of(pair[0]) or 0) < 0 and number_of(pair[1]) is not None]
 

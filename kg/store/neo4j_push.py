@@ -319,9 +319,9 @@ class _Push:
     def run(self, *, replace: bool) -> Pushed:
         marker = None if replace else self._read_own_marker()
         resumed = marker is not None and not marker["complete"]
-        marker = marker or self._begin()
+        marker = marker or self._write_marker()
         if not marker["complete"]:
-            self._empty(marker["load"])
+            self._delete_earlier_content(marker["load"])
         for statement in SCHEMA:
             self.client.run(statement)
         self.client.run("CALL db.awaitIndexes(3600)", seconds=3700)
@@ -352,7 +352,7 @@ class _Push:
                 )
         return marker
 
-    def _begin(self) -> dict[str, Any]:
+    def _write_marker(self) -> dict[str, Any]:
         """Put the marker of this snapshot in the place of any other: from here on it is this one that is pushed."""
         counts = self.connection.execute("SELECT property, entities FROM property_count ORDER BY property")
         marker = {
@@ -370,7 +370,7 @@ class _Push:
         self.client.run("MERGE (m:Snapshot {slot: 1}) SET m = $marker", {"marker": marker})
         return marker
 
-    def _empty(self, load: str) -> None:
+    def _delete_earlier_content(self, load: str) -> None:
         """Delete earlier content, as long as the marker shows that nothing new was written."""
         relationships = "MATCH (:Entity)-[r]->() WITH r LIMIT $n DELETE r"
         nodes = [f"MATCH (n:{label}) WITH n LIMIT $n DETACH DELETE n" for label in LABELS]
@@ -379,7 +379,7 @@ class _Push:
             query = f"MATCH (:Snapshot {{slot: 1, load: $load, phase: -1}}) WITH 1 AS mine {delete} RETURN count(*)"
             while gone := self.client.run(query, {"n": _CLEAR, "load": load})[0][0]:
                 deleted += gone
-                self._tell("deleting what was there", deleted, deleted)
+                self._report_progress("deleting what was there", deleted, deleted)
 
     def _write_phases(self, marker: dict[str, Any]) -> dict[str, int]:
         load, stands = marker["load"], (marker["phase"], marker.get("after"))
@@ -393,11 +393,11 @@ class _Push:
             rows = batches(phase.rows(self.connection, after), rows=self.batch)
             with closing(_one_ahead(rows)) as pieces:
                 for piece in pieces:
-                    self._tell(phase.name, written_rows, total)
+                    self._report_progress(phase.name, written_rows, total)
                     self._write(load, stands, (number, piece.key), phase.write, piece.rows)
                     stands = (number, piece.key)
                     written_rows += piece.count
-            self._tell(phase.name, written_rows, total)
+            self._report_progress(phase.name, written_rows, total)
             if written_rows:
                 written[phase.name] = written_rows
         return written
@@ -413,7 +413,7 @@ class _Push:
             if marker is None or (marker.get("load"), marker["phase"], marker.get("after")) != (load, *new):
                 raise MirrorError(f"{self.client.address}: another push writes to it; let one of them finish")
 
-    def _tell(self, phase: str, done: int, total: int) -> None:
+    def _report_progress(self, phase: str, done: int, total: int) -> None:
         if self.progress is not None:
             self.progress(phase, done, total)
 

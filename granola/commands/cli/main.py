@@ -47,7 +47,7 @@ KEYS = ("snapshot", "language", "contact")
 
 
 @cache
-def _command(name: str) -> Any:
+def _click_command(name: str) -> Any:
     """The click command of a verb, or the group of its members; imports their modules."""
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False, help=entry.line, no_args_is_help=bool(entry.members))
@@ -65,7 +65,7 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command with this name, None where there is none."""
-        return _command(cmd_name) if cmd_name in COMMANDS else None
+        return _click_command(cmd_name) if cmd_name in COMMANDS else None
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names of the commands, in the order of the help."""
@@ -93,7 +93,7 @@ class Commands(TyperGroup):
     @property
     def commands(self) -> dict[str, Any]:
         """All of them."""
-        return {name: _command(name) for name in COMMANDS}
+        return {name: _click_command(name) for name in COMMANDS}
 
     @commands.setter
     def commands(self, given: object) -> None:
@@ -111,7 +111,7 @@ app = typer.Typer(
 )
 
 
-def _version(value: bool) -> None:
+def _print_version(value: bool) -> None:
     if value:
         typer.echo(f"granola {__version__}")
         raise typer.Exit
@@ -120,7 +120,7 @@ def _version(value: bool) -> None:
 @app.callback()
 def _root(
     version: bool = typer.Option(
-        False, "--version", help="Print the version and stop.", callback=_version, is_eager=True
+        False, "--version", help="Print the version and stop.", callback=_print_version, is_eager=True
     ),
 ) -> None:
     pass
@@ -145,7 +145,7 @@ def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
 
     from granola.base.settings import settings_of
 
-    parameters = [_parameter(declared) for declared in settings_of(command)]
+    parameters = [_option_of_setting(declared) for declared in settings_of(command)]
     # --json is no setting of a command: it chooses how the result is printed.
     if command.prints:
         parameters.append(_JSON)
@@ -156,7 +156,7 @@ def typer_command(command: type[Command[Any]]) -> Callable[..., None]:
     return run
 
 
-def _parameter(declared: DeclaredSetting) -> inspect.Parameter:
+def _option_of_setting(declared: DeclaredSetting) -> inspect.Parameter:
     setting, default = declared.setting, declared.default
     # granola.toml gives the defaults of a required snapshot, and of the language.
     if default == {"snapshot": ..., "language": "en"}.get(declared.field, "") and not setting.positional:
