@@ -208,8 +208,8 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
         # The name tells readers the format, so that a wrong one is an error.
         ending = Path(self.out.lower().removesuffix(".gz")).suffix
         if ending in {".nt", ".ttl", ".parquet", *PACKED} - {f".{self.format}"}:
-            written = f"--format {self.format} is written, packed by .gz alone"
-            raise ExportError(f"{self.out} is named {ending}, but {written}; give another name")
+            allowed = self.format if self.format == "parquet" else f"{self.format} or .{self.format}.gz"
+            raise ExportError(f"{self.out}: --format {self.format} and {ending} differ; name the file .{allowed}")
         if self.format == "parquet":
             if self.out == STANDARD:
                 raise ExportError(

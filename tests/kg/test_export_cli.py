@@ -39,13 +39,13 @@ def test_rdf_to_a_file_and_to_standard_output(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("format", "name", "message"),
     [
-        ("ttl", "x.nt", "give --format nt"),
-        ("nt", "x.TTL", "give --format ttl"),
-        ("ttl", "x.nt.gz", "give --format nt"),
-        ("nt", "x.parquet", "give --format parquet"),
-        ("parquet", "x.nt", "give --format nt"),
-        ("nt", "x.nt.bz2", "allowed are .gz and none"),
-        ("ttl", "x.ttl.zst", "allowed are .gz and none"),
+        ("ttl", "x.nt", "name the file .ttl or .ttl.gz"),
+        ("nt", "x.TTL", "name the file .nt or .nt.gz"),
+        ("ttl", "x.nt.gz", "name the file .ttl or .ttl.gz"),
+        ("nt", "x.parquet", "name the file .nt or .nt.gz"),
+        ("parquet", "x.nt", "name the file .parquet"),
+        ("nt", "x.nt.bz2", "name the file .nt or .nt.gz"),
+        ("ttl", "x.ttl.zst", "name the file .ttl or .ttl.gz"),
     ],
 )
 def test_a_name_that_says_another_format_is_refused(
