@@ -1,7 +1,4 @@
-"""`granola tiers` and `granola ladder`: ladders of many questions, and one ladder in the terminal.
-
-The modules that make ladders are imported when needed: importing them takes longer than printing the help.
-"""
+"""`granola tiers` and `granola ladder`: ladders of many questions, and one ladder in the terminal."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import logging
 import os
 import re
@@ -113,6 +114,8 @@ class _Application(BaseApplication):  # type: ignore[misc]  # the library has no
 
     def load(self) -> Gate:
         """See `BaseApplication.load`."""
+        # Loaded before the workers start: a worker answers nothing while numpy comes from a slow disk.
+        importlib.import_module("numpy")
         return create_app(self._service)
 
     def _assign_place(self, arbiter: Any, worker: Any) -> None:
