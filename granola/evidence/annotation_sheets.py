@@ -65,32 +65,34 @@ def write_sheet(
     for number, item in enumerate(items, 1):
         if only is not None and number not in only:
             continue
-        for line in form.lines(item):
-            asked = ["" if one.of_sentences == bool(line.part) else CLOSED for one in form.questions]
-            shown = [line.cells.get(name, "") for name in form.shown]
-            lines.append([number, line.part or "", *shown, *asked, ""])
+        for part, cells in enumerate(form.lines(item)):
+            asked = ["" if one.of_sentences == bool(part) else CLOSED for one in form.questions]
+            shown = [cells.get(name, "") for name in form.shown]
+            lines.append([number, part or "", *shown, *asked, ""])
     write_cells(lines, path, raw=raw)
+
+
+Place = tuple[int, int]  # the number of an item and of its line: 0 for the item itself
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilledSheet:
-    """The labels of an annotator by item number, part (0: the item itself) and field; empty cells are absent.
+    """The labels of an annotator, called as the file: by place and field; empty cells are absent.
 
     `texts` has the displayed cells of each line, which identify the draw of the sheet.
     """
 
-    name: str
-    path: str
-    labels: Mapping[int, Mapping[int, Mapping[str, str]]]
-    texts: Mapping[tuple[int, int], tuple[str, ...]]
+    path: Path
+    labels: Mapping[Place, Mapping[str, str]]
+    texts: Mapping[Place, tuple[str, ...]]
 
 
-def read_sheet(path: Path | str, form: SheetForm) -> FilledSheet:
+def read_sheet(path: Path, form: SheetForm) -> FilledSheet:
     """Read a filled sheet. Raises SheetError, with file and line, for a missing column, a repeated line or an unknown
     label.
     """
-    labels: dict[int, dict[int, dict[str, str]]] = {}
-    texts: dict[tuple[int, int], tuple[str, ...]] = {}
+    labels: dict[Place, dict[str, str]] = {}
+    texts: dict[Place, tuple[str, ...]] = {}
     needed = (NUMBER, *form.shown, *(question.field for question in form.questions))
     for line in read_sheet_lines(path, needed, expected=EXPECTED, error=SheetError):
         number, part = (_parse_number(line.data.get(name) or "", name, line.source) for name in (NUMBER, PART))
@@ -100,10 +102,10 @@ def read_sheet(path: Path | str, form: SheetForm) -> FilledSheet:
             raise SheetError(f"{line.source}: item {number}{f', part {part}' if part else ''} is on the sheet twice")
         texts[number, part] = tuple(str(line.data.get(name) or "") for name in form.shown)
         read = {one.field: read_label(line.data.get(one.field) or "", one, line.source) for one in form.questions}
-        labels.setdefault(number, {})[part] = {name: label for name, label in read.items() if label}
+        labels[number, part] = {name: label for name, label in read.items() if label}
     if not labels:
         raise SheetError(f"{path}: no items")
-    return FilledSheet(name=Path(path).stem, path=str(path), labels=labels, texts=texts)
+    return FilledSheet(path=path, labels=labels, texts=texts)
 
 
 def _parse_number(cell: str, name: str, where: str) -> int:
@@ -133,9 +135,9 @@ def read_label(cell: str, question: JudgedQuestion, where: str) -> str:
 def check_sheets(sheets: Sequence[FilledSheet], items: Sequence[Row], form: SheetForm, source: Path | str) -> None:
     """Raise SheetError where a line does not match the item of its number: the sheet is from another draw."""
     shown = {
-        (number, line.part): tuple(line.cells.get(name, "") for name in form.shown)
+        (number, part): tuple(cells.get(name, "") for name in form.shown)
         for number, item in enumerate(items, 1)
-        for line in form.lines(item)
+        for part, cells in enumerate(form.lines(item))
     }
     for sheet in sheets:
         for place, texts in sheet.texts.items():
@@ -153,14 +155,12 @@ def verdicts_of(sheets: Sequence[FilledSheet], items: Sequence[Row], form: Sheet
     listed.
     """
     for sheet in sheets:
-        for number, labels in sorted(sheet.labels.items()):
-            if any(labels.values()):
-                clear = {
-                    part: {name: label for name, label in own.items() if label != UNCLEAR}
-                    for part, own in labels.items()
-                }
-                unclear = sorted({name for own in labels.values() for name, label in own.items() if label == UNCLEAR})
-                row = form.verdict(items[number - 1], clear, f"person:{sheet.name}")
+        for number, item in enumerate(items, 1):
+            labels = [sheet.labels.get((number, part), {}) for part in range(len(form.lines(item)))]
+            if any(labels):
+                clear = [{name: label for name, label in own.items() if label != UNCLEAR} for own in labels]
+                unclear = sorted({name for own in labels for name, label in own.items() if label == UNCLEAR})
+                row = form.verdict(item, clear, f"person:{sheet.path.stem}")
                 yield row | ({"unclear": unclear} if unclear else {})
 
 
@@ -174,16 +174,13 @@ def sheet_agreement(
     label with its interval. `automatic`: labels of the items themselves; `kappa_with_automatic` compares them with the
     unanimous labels. Raises UsageError for two sheets with one name.
     """
-    if len({sheet.name for sheet in sheets}) < len(sheets):
+    if len({sheet.path.stem for sheet in sheets}) < len(sheets):
         raise UsageError("two sheets have one name; an annotator is called as the file of the sheet")
     agreement = {}
     for question in form.questions:
         given = {
-            sheet.name: {
-                (number, part): labels[question.field]
-                for number, parts in sheet.labels.items()
-                for part, labels in parts.items()
-                if question.field in labels
+            sheet.path.stem: {
+                place: labels[question.field] for place, labels in sheet.labels.items() if question.field in labels
             }
             for sheet in sheets
         }

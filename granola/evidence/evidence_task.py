@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 
-from abstraction.files.records import Record
+from abstraction.files.row_models import RowModel
 from abstraction.models.chat_model import ChatModel
 from granola import __version__
 from granola.scoring.statistics import RESAMPLES, Estimate, mean_estimate, share_estimate
@@ -51,28 +51,20 @@ class JudgedQuestion:
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SheetLine:
-    """A line of a sheet: an item, or a part of it (its n-th sentence, from 1). `cells`: by displayed column."""
-
-    cells: Mapping[str, str]
-    part: int = 0
-
-
-Labels = Mapping[int, Mapping[str, str]]  # labels of one annotator for an item: by part, then by field of the question
+Labels = Sequence[Mapping[str, str]]  # labels of one annotator by field of the question, for each line of an item
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SheetForm:
     """The sheet of a task: displayed columns, questions, and conversion to verdicts.
 
-    `lines` yields the lines of an item; `verdict` makes a row of verdicts from item, labels and the name of the
-    annotator.
+    `lines` makes the lines of an item, by displayed column: the item itself, then its sentences in order. `verdict`
+    makes a row of verdicts from item, labels and the name of the annotator.
     """
 
     shown: tuple[str, ...]
     questions: tuple[JudgedQuestion, ...]
-    lines: Callable[[Row], Iterator[SheetLine]]
+    lines: Callable[[Row], Sequence[Mapping[str, str]]]
     verdict: Callable[[Row, Labels, str], dict[str, Any]]
     draw_by: str = ""  # stratify the draw by this field
 
@@ -89,14 +81,22 @@ class Forming:
         return f"boot:{self.resamples}|seed:{self.seed}|version:{__version__}"
 
 
-Cells = Iterable[tuple[Place, Any]]
+def plain_estimate(values: Sequence[float], forming: Forming) -> Estimate:
+    """A share with Wilson's interval if all values are 0 or 1, else a mean with a bootstrap interval."""
+    # Wilson is valid near 0 and 1 and for few items, where the bootstrap is too narrow.
+    if set(values) <= {0.0, 1.0}:
+        return share_estimate(values)
+    return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
+
+
+Cells = Iterable[tuple[Place, float]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EvidenceTask:
     """A task. Its rows of verdicts are recognised by `distinctive_field`.
 
-    `judge` and `line`: the fields with the names of the judge and of the system. `read`: validates a row. `texts`:
+    `judge` and `line`: the fields with the names of the judge and of the system. `row`: the model of a row. `texts`:
     fields that must be equal for judges to be pooled. `scores`: the estimates of one system; `main`: the default
     score. `value`: the contribution of a row to a score, None where it does not count. `cells`: slice and contribution
     of a row along a field, None for the default by `value`; `estimate`: the estimate of a slice. `along`: the field
@@ -109,7 +109,7 @@ class EvidenceTask:
     judge: str
     line: str = "system"
     made_by: str
-    read: Callable[[Record], dict[str, Any]]
+    row: type[RowModel]
     texts: tuple[str, ...]
     questions: tuple[JudgedQuestion, ...]
     main: str
@@ -117,32 +117,20 @@ class EvidenceTask:
     value: Callable[[Row, str, Forming], float | None]
     sheet: SheetForm
     cells: Callable[[Row, str, str, Forming], Cells | None] = lambda row, along, score, forming: None
-    estimate: Callable[[Sequence[Any], Place, Forming], Estimate] | None = None
+    estimate: Callable[[Sequence[float], Forming], Estimate] = plain_estimate
     along: Callable[[str, str], str] = lambda field, score: field
     signature: Callable[[Forming, Iterable[str]], str] = lambda forming, fields: str(forming)
     lacking: str = ""
 
 
-T = TypeVar("T")
-AnyPlace = TypeVar("AnyPlace", str, int, float | str)
-
-
 def by_slice(
-    values: Iterable[tuple[AnyPlace, T]], estimate: Callable[[Sequence[T]], Estimate]
-) -> dict[AnyPlace, Estimate]:
+    values: Iterable[tuple[Place, float]], estimate: Callable[[Sequence[float]], Estimate]
+) -> dict[Place, Estimate]:
     """An estimate for each slice, in the order of slices: numbers before names."""
-    groups: dict[AnyPlace, list[T]] = {}
+    groups: dict[Place, list[float]] = {}
     for place, value in values:
         groups.setdefault(place, []).append(value)
     return {place: estimate(groups[place]) for place in sorted(groups, key=lambda one: (isinstance(one, str), one))}
-
-
-def plain_estimate(values: Sequence[float], place: Place, forming: Forming) -> Estimate:
-    """A share with Wilson's interval if all values are 0 or 1, else a mean with a bootstrap interval."""
-    # Wilson is valid near 0 and 1 and for few items, where the bootstrap is too narrow.
-    if set(values) <= {0.0, 1.0}:
-        return share_estimate(values)
-    return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
 
 
 def field_of(row: Row, path: str) -> Any:

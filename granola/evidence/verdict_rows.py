@@ -36,7 +36,6 @@ from granola.evidence.evidence_task import (
     field_of,
     number_of,
     places,
-    plain_estimate,
 )
 from granola.evidence.grounding.grounding_task import GROUNDING
 from granola.evidence.knowledge.knowledge_task import KNOWLEDGE
@@ -65,12 +64,13 @@ def sheet_form(item: Row) -> SheetForm:
     return (task_of(item) or ATTRIBUTION).sheet
 
 
-def read_verdict(record: Record) -> dict[str, object]:
-    """Validate a row of verdicts of any task. Raises SampleError, RowError."""
+def read_verdict(record: Record) -> dict[str, Any]:
+    """The row of verdicts of any task, unchanged, after validation. Raises SampleError, RowError."""
     task = task_of(record.data)
     if task is None or not isinstance(record.data.get("id"), str):
         raise SampleError(f"no verdict of {MADE_BY}")
-    return task.read(record)
+    task.row.of(record)
+    return dict(record.data)
 
 
 SYSTEM = "system"  # default grouping of rows; in attribution the systems are evaluators
@@ -239,7 +239,7 @@ class VerdictRows:
     def _slices_along(self, along: str, plan: ItemFigure) -> dict[str, list[tuple[Place, Estimate]]]:
         labels = self.lines(plan.by)
         several = along != "size" and len(set(labels)) > 1  # along the size of models a line joins the systems
-        values: dict[str, list[tuple[Place, Any]]] = {}
+        values: dict[str, list[tuple[Place, float]]] = {}
         for score in plan.y:
             for label, row in zip(labels, self.rows, strict=True):
                 if along == "sentences" and len(str(row.get("knowledge") or "").split()) <= plan.longer_than:
@@ -249,14 +249,12 @@ class VerdictRows:
                 if cells is None:
                     value = self.value(row, score)
                     cells = [] if value is None else [(place, value) for place in places(field_of(row, along))]
-                for place, value in cells:
-                    values.setdefault(line, []).append((place, (place, value)))
-        make = self.task.estimate or plain_estimate
+                values.setdefault(line, []).extend(cells)
 
-        def estimate(own: Sequence[tuple[Place, Any]]) -> Estimate:
-            return make([value for _, value in own], own[0][0], self.forming)
+        def estimate(own: Sequence[float]) -> Estimate:
+            return self.task.estimate(own, self.forming)
 
-        return {line: list(by_slice(own, estimate).items()) for line, own in values.items()}
+        return {line: list(by_slice(own, estimate).items()) for line, own in values.items() if own}
 
 
 POOLED = "pooled by majority"  # prefix of the judge in pooled rows

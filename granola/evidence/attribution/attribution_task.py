@@ -5,13 +5,12 @@ Hu et al. 2025 (CAQA), section 5.2. A reply without a label counts as wrong; the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from abstraction.files.records import Record
 from abstraction.files.row_models import RowModel
 from granola.evidence.attribution.attribution_samples import TWO_WAY, AttributionSample, Category, Complexity
 from granola.evidence.evidence_task import (
@@ -21,7 +20,6 @@ from granola.evidence.evidence_task import (
     Labels,
     Row,
     SheetForm,
-    SheetLine,
 )
 from granola.scoring.statistics import Estimate, bootstrap_estimate, divide_or_nan, mean_estimate, share_estimate
 
@@ -169,20 +167,14 @@ CATEGORY = JudgedQuestion(
 )
 
 
-def _read_row(record: Record) -> dict[str, Any]:
-    """Return the row unchanged after validation. Raises RowError."""
-    AttributionVerdict.of(record)
-    return dict(record.data)
-
-
-def _sheet_lines(item: Row) -> Iterator[SheetLine]:
+def _sheet_lines(item: Row) -> list[dict[str, str]]:
     citations = "\n".join(f"[{number}] {text}" for number, text in enumerate(item.get("citations") or (), 1))
     shown = {"question": str(item.get("question") or ""), "statement": str(item.get("statement") or "")}
-    yield SheetLine(cells={**shown, "citations": citations})
+    return [{**shown, "citations": citations}]
 
 
 def _people_verdict(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
-    label = labels.get(0, {}).get(CATEGORY.field)
+    label = labels[0].get(CATEGORY.field)
     category = item.get("category")
     return {
         "evaluator": annotator, "id": item["id"], "category": label,
@@ -198,7 +190,7 @@ ATTRIBUTION = EvidenceTask(
     judge="evaluator",
     line="evaluator",
     made_by="granola attribution evaluate",
-    read=_read_row,
+    row=AttributionVerdict,
     texts=(),
     questions=(CATEGORY,),
     main="micro-F1",

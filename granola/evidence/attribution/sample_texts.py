@@ -26,7 +26,7 @@ from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
 from abstraction.text.language.comparable_words import FUNCTION
 from granola.evidence.attribution.attribution_samples import AttributionSample, CitedFact
-from granola.evidence.evidence_task import JudgedQuestion, SheetForm, SheetLine
+from granola.evidence.evidence_task import JudgedQuestion, SheetForm
 
 CITATION = PromptKind(name="citation", required=frozenset({"facts"}))
 QUESTION = PromptKind(name="question", required=frozenset({"facts"}))
@@ -161,9 +161,9 @@ _SHOWN = ("kind", "text", "facts")
 TEXTS = SheetForm(
     shown=_SHOWN,
     questions=(COVERAGE,),
-    lines=lambda item: iter([SheetLine(cells={name: str(item.get(name) or "") for name in _SHOWN})]),
+    lines=lambda item: [{name: str(item.get(name) or "") for name in _SHOWN}],
     verdict=lambda item, labels, annotator: {
-        "id": item["id"], "judge": annotator, COVERAGE.field: labels.get(0, {}).get(COVERAGE.field)
+        "id": item["id"], "judge": annotator, COVERAGE.field: labels[0].get(COVERAGE.field)
     },
     draw_by="kind",
 )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 from abstraction.files.rows import TieredRow
 from granola.base.terminal_lines import TextTable
 from granola.evidence.annotation_sheets import FilledSheet
-from granola.evidence.evidence_task import JudgedQuestion, Row, SheetForm, SheetLine
+from granola.evidence.evidence_task import JudgedQuestion, Row, SheetForm
 from granola.report.ladder_view import evidence_line
 from granola.scoring.statistics import wilson
 
@@ -66,8 +66,8 @@ TIERS = SheetForm(
         JudgedQuestion(field=field, labels={YES: meaning, NO: "not so"}, against=(NO,))
         for field, meaning in MEANINGS.items()
     ),
-    lines=lambda item: iter([SheetLine(cells={name: str(item.get(name) or "") for name in SHOWN})]),
-    verdict=lambda item, labels, annotator: {"id": item["id"], "judge": annotator, **labels.get(0, {})},
+    lines=lambda item: [{name: str(item.get(name) or "") for name in SHOWN}],
+    verdict=lambda item, labels, annotator: {"id": item["id"], "judge": annotator, **labels[0]},
 )
 
 
@@ -79,12 +79,12 @@ def error_rates(sheets: Sequence[FilledSheet], items: Sequence[Row], *, first: b
     of its 95 % Wilson interval; `paper` is the paper's share in words, None where it has none. An item is an error
     where more annotators say no than yes; `open` items are undecided, or divide them evenly.
     """
-    numbers = sorted({number for sheet in sheets for number in sheet.labels if first or items[number - 1]["before"]})
+    numbers = {number for sheet in sheets for number, _ in sheet.labels if first or items[number - 1]["before"]}
     rates = []
     for axis in MEANINGS:
         errors = decided = 0
         for number in numbers:
-            marks = [sheet.labels.get(number, {}).get(0, {}).get(axis) for sheet in sheets]
+            marks = [sheet.labels.get((number, 0), {}).get(axis) for sheet in sheets]
             no, yes = marks.count(NO), marks.count(YES)
             # A tie is undecided rather than an error.
             decided += no != yes

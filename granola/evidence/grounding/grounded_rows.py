@@ -414,7 +414,7 @@ def _labels_by_provider(samples: Iterable[GroundedSample]) -> dict[str, list[str
 
 def _relevant_share_by_place(
     samples: Iterable[GroundedSample], reading: Relevance, place_of: Callable[[GroundedSample], str]
-) -> dict[str, Estimate]:
+) -> dict[Place, Estimate]:
     """For each place, the mean over its questions of the share of relevant passages; questions at the place "" are
     left out.
     """

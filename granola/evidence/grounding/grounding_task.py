@@ -8,7 +8,7 @@ nor the score of a deflecting answer: both are settings, printed with every scor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -27,7 +27,6 @@ from granola.evidence.evidence_task import (
     Labels,
     Row,
     SheetForm,
-    SheetLine,
 )
 from granola.evidence.grounding.grounded_rows import RELEVANT_SHARE, Relevance
 from granola.scoring.statistics import RESAMPLES, Estimate, bootstrap_estimate, divide_or_nan, mean_of, share_estimate
@@ -350,20 +349,19 @@ def _signature(forming: Forming, fields: Iterable[str]) -> str:
     return "|".join([str(settings), *(f"bands of {tag}:{limits}" for tag in fields if tag in _SHARE_TAGS)])
 
 
-def _sheet_lines(item: Row) -> Iterator[SheetLine]:
+def _sheet_lines(item: Row) -> list[dict[str, str]]:
     asked = item.get("asked") or {}
     passages = "\n".join(f"[{one['id']}] {one['text']}" for one in asked.get("passages") or ())
     shown = {name: str(asked.get(name) or "") for name in ("question", "reference")}
-    yield SheetLine(cells={**shown, "text": str(item["answer"]), "passages": passages})
-    for number, sentence in enumerate(item["sentences"], 1):
-        yield SheetLine(cells={"text": str(sentence["text"])}, part=number)
+    sentences = [{"text": str(sentence["text"])} for sentence in item.get("sentences") or ()]
+    return [{**shown, "text": str(item["answer"]), "passages": passages}, *sentences]
 
 
 def _verdict_by_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
-    whole = labels.get(0, {})
+    whole, *parts = labels
     sentences = [
-        {"text": sentence["text"], "all": labels.get(number, {}).get("all")}
-        for number, sentence in enumerate(item["sentences"], 1)
+        {"text": sentence["text"], "all": own.get("all")}
+        for sentence, own in zip(item.get("sentences") or (), parts, strict=True)
     ]
     row = {name: value for name, value in item.items() if name not in ("asked", "unjudged")}
     return row | {
@@ -377,7 +375,7 @@ GROUNDING = EvidenceTask(
     distinctive_field="expected_deflection",
     judge="judge",
     made_by="granola grounding judge",
-    read=lambda record: GroundingItem.of(record).model_dump(mode="json"),
+    row=GroundingItem,
     texts=("answer",),
     questions=(ELIGIBILITY, DEFLECTS, *SENTENCES),
     main="RAF strict",

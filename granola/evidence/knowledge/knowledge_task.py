@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import fmean
@@ -12,7 +12,6 @@ from typing import Any
 
 from pydantic import Field, FiniteFloat
 
-from abstraction.files.records import Record
 from abstraction.files.row_models import RowModel
 from granola.errors import UsageError
 from granola.evidence.evidence_task import (
@@ -23,7 +22,6 @@ from granola.evidence.evidence_task import (
     Labels,
     Row,
     SheetForm,
-    SheetLine,
 )
 from granola.evidence.knowledge.knowledge_metrics import LABELS
 from granola.scoring.statistics import Estimate, mean_estimate
@@ -229,12 +227,6 @@ class KnowledgeVerdict(RowModel):
     scores: dict[str, FiniteFloat | None] = Field(description="an object of numbers")
 
 
-def read_verdict_row(record: Record) -> dict[str, Any]:
-    """The unchanged row, after a check. Raises RowError."""
-    KnowledgeVerdict.of(record)
-    return dict(record.data)
-
-
 def _score_estimates(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
     """The mean of each score over the texts that have it, and the share of each label as `label:consistent` and so on.
     """
@@ -271,15 +263,15 @@ def _cells(row: Row, along: str, score: str, _: Forming) -> Cells | None:
     return [(int(math.log10(views)), value)]
 
 
-def _sheet_lines(item: Row) -> Iterator[SheetLine]:
+def _sheet_lines(item: Row) -> list[dict[str, str]]:
     cells = {name: str(item.get(name) or "") for name in SHOWN if name != "gold"}
-    yield SheetLine(cells={**cells, "gold": " / ".join(item.get("gold") or ())})
+    return [{**cells, "gold": " / ".join(item.get("gold") or ())}]
 
 
 def _verdict_by_people(item: Row, labels: Labels, annotator: str) -> dict[str, Any]:
     kept = {name: item[name] for name in ("id", "system", "candidate", "knowledge") if name in item}
     return kept | {
-        "judge": annotator, "scores": {f"rated {axis}": float(mark) for axis, mark in labels.get(0, {}).items()}
+        "judge": annotator, "scores": {f"rated {axis}": float(mark) for axis, mark in labels[0].items()}
     }  # fmt: skip
 
 
@@ -288,13 +280,13 @@ KNOWLEDGE = EvidenceTask(
     distinctive_field="scores",
     judge="judge",
     made_by="granola knowledge judge",
-    read=read_verdict_row,
+    row=KnowledgeVerdict,
     texts=("knowledge",),
     questions=(LABEL,),
     main="factuality",
     scores=_score_estimates,
     value=lambda row, score, forming: row["scores"].get(score),
     cells=_cells,
-    estimate=lambda values, _, forming: mean_estimate(values, resamples=forming.resamples, seed=forming.seed),
+    estimate=lambda values, forming: mean_estimate(values, resamples=forming.resamples, seed=forming.seed),
     sheet=SheetForm(shown=SHOWN, questions=RATED, lines=_sheet_lines, verdict=_verdict_by_people, draw_by="system"),
 )
