@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.base.tiers import Level
-from abstraction.files.records import Record, json_text
+from abstraction.files.records import Record, data_files, json_text
 from abstraction.files.row_models import without_rejected
-from abstraction.files.row_shapes import RowShape, data_files, shape_of, shaped_records
+from abstraction.files.row_shapes import RowShape, shape_of, shaped_records
 from abstraction.files.rows import QARow, TieredRow, question_rows, read_questions, tiered_rows
 from abstraction.maker.pipeline import make_ladders
 from granola.errors import GranolaError, MatcherError, PredictionError, UsageError

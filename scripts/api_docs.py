@@ -17,7 +17,7 @@ PUBLIC = (
     "kg", "kg.store", "kg.graph.graph", "kg.export.verification", "kg.export.rdf_writer",
     "kg.export.parquet", "abstraction", "abstraction.models", "abstraction.linking.gazetteer",
     "abstraction.linking.linker", "abstraction.text.language.date_reader", "abstraction.text.language.amount_reader",
-    "abstraction.text.questions.question_kinds", "abstraction.verifying.entailment",
+    "abstraction.text.questions.question_wording", "abstraction.verifying.entailment",
     "abstraction.verifying.tier_verdicts",
     "abstraction.datasets.building", "granola", "granola.matching", "granola.scoring.metrics", "granola.scoring.scores",
     "granola.decoding", "granola.evidence.audit.offences", "granola.evidence.audit.tier_sheets", "granola.report.study",

@@ -14,7 +14,7 @@ from measuring import arguments
 
 from abstraction.models.spec import open_coherence, open_continuations, open_relevance
 from abstraction.models.text_scorers import Continuation, QueryPassage
-from abstraction.text.language.comparable_words import sentences
+from abstraction.text.language.phrases import sentences
 from granola.evidence.knowledge.knowledge_items import read_items
 from granola.evidence.knowledge.knowledge_metrics import sentence_coherence
 from granola.evidence.knowledge.knowledge_task import somers_d

@@ -22,8 +22,7 @@ from measuring import arguments, relation_files
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.language.comparable_words import bare
-from abstraction.text.language.phrases import short
+from abstraction.text.language.phrases import bare, short
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
 from kg.base.terms import normalise

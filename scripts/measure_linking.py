@@ -23,9 +23,8 @@ from dataclasses import dataclass, replace
 
 from measuring import arguments, relation_files
 
-from abstraction.base.classes import Classifier
 from abstraction.base.properties import properties
-from abstraction.base.relations import Relation, relation, table
+from abstraction.base.relations import Classifier, Relation, relation, table
 from abstraction.linking.candidates import Priors
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Link, Linker

@@ -15,7 +15,7 @@ from pathlib import Path
 from measuring import ROOT, arguments
 
 from abstraction.files.rows import QARow, read_questions
-from abstraction.text.questions.question_kinds import QuestionKind, asked_kind
+from abstraction.text.questions.question_wording import QuestionKind, asked_kind
 
 LABELS = ROOT / "docs" / "evaluation" / "question-kinds.tsv"
 FILES = ("nq_open_dev.jsonl", "webquestions.jsonl", "mintaka.jsonl", "simpleqa.csv")

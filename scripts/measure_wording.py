@@ -22,7 +22,7 @@ from pathlib import Path
 from measuring import arguments, percent, relation_files
 
 from abstraction.base.relations import table
-from abstraction.text.questions.relation_wording import read_wording
+from abstraction.text.questions.question_wording import read_wording
 
 # Two names of one question: the language of a film, a place and what administers it.
 SAME = ({"P364", "P407"}, {"P22", "P25"}, {"P131", "P276"}, {"P50", "P170"})

@@ -12,7 +12,7 @@ from typing import Any
 
 from abstraction.files.rows import QARow
 from abstraction.maker.pipeline import LadderMakers
-from abstraction.text.questions.relation_wording import read_wording
+from abstraction.text.questions.question_wording import read_wording
 from kg.base.model import ENTITY_ID, Entity
 from kg.store.protocol import NameMatch, Store
 

@@ -17,7 +17,7 @@ from abstraction.base.tiers import Abstention, Level
 from abstraction.errors import DatasetError
 from abstraction.files.row_models import finite
 from abstraction.files.rows import TieredRow
-from abstraction.text.language.comparable_words import bare
+from abstraction.text.language.phrases import bare
 
 SCORE = "score_for_potential_error"  # GRANOLA-EQ's column: the share of samples that call the row inconsistent
 MOST = 0.5  # in [0, 1]; a row with a greater score counts as an error

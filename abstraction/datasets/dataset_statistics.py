@@ -11,7 +11,7 @@ from abstraction.base.faults import RejectedRow
 from abstraction.base.properties import titled
 from abstraction.base.relations import table
 from abstraction.files.rows import TieredRow
-from abstraction.text.questions.question_kinds import QuestionKind, asked_kind
+from abstraction.text.questions.question_wording import QuestionKind, asked_kind
 from kg.base.model import ENTITY_ID, entity_number
 
 Row = tuple[str, ...]

@@ -1,4 +1,5 @@
-"""Records of a file, one mapping each: JSON arrays, JSONL, CSV and Parquet, plain or gzipped JSON and CSV.
+"""Records of a file, one mapping each: JSON arrays, JSONL, CSV and Parquet, plain or gzipped JSON and CSV; and the
+files of a folder.
 
 A damaged line of JSONL or CSV becomes a `RejectedRow` with its place and the reason, and reading continues after it. A
 file that is unusable as a whole (empty, of unknown kind, of a newer schema, an array cut off) raises `RowError`.
@@ -352,3 +353,68 @@ def _read_parquet(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
             )
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise RowError(f"{name} is no readable Parquet file: {error}") from error
+
+
+# The files of a folder.
+
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+_SPLITS = ("train", "validation", "test")  # names of splits at the Hugging Face Hub
+# Other names of splits on the Hugging Face Hub and in datasets.
+_SPLIT_ALIASES = {**dict.fromkeys(("dev", "valid", "val", "development"), "validation"), "eval": "test"}
+# Files that commands write next to their output, and files of a dataset folder that contain no rows.
+_SIDE_SUFFIXES = (".run.json", ".rejects.jsonl", ".phrasing.jsonl", ".calls.jsonl", ".manifest.json")
+_SIDE_FILES = frozenset({
+    "dataset_info.json", "dataset_infos.json", "rejected.jsonl", "dropped.jsonl", "state.json", "statistics.json",
+})  # fmt: skip
+
+
+def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | str]:
+    """The files of rows at `path`: the file itself, or those of `split` in a folder, in the order of their names.
+
+    The folder of a dataset has them in `data` or next to its card, named by split (test.jsonl,
+    train-00000-of-00002.parquet). Raises RowError for a folder without any, for a missing split, and for several
+    splits where none is named.
+    """
+    place = Path(path)
+    if str(path) == "-" or not place.is_dir():
+        return [path]
+    folder = place / "data" if (place / "data").is_dir() else place
+    files = sorted(file for file in folder.rglob("*") if _has_rows(file, folder))
+    if not files:
+        raise RowError(f"{path} is a folder without a file of rows ({', '.join(SUFFIXES)}, plain or as .gz)")
+    by_split: dict[str, list[Path]] = {}
+    for file in files:
+        by_split.setdefault(split_of(file), []).append(file)
+    names = ", ".join(sorted(by_split)[:12])  # enough for a message
+    if split is not None:
+        canonical = canonical_split(split)
+        if canonical not in by_split:
+            raise RowError(f"{path} has no split {split!r}; there are {names}")
+        return by_split[canonical]
+    if len(by_split) > 1 and not by_split.keys() & set(_SPLITS):
+        raise RowError(f"{path} is a folder with {len(files)} files of rows, {names}; name one of them")
+    if len(by_split) > 1:
+        raise RowError(f"{path} is a folder of {names}; name one with --split, or a file in it")
+    return files
+
+
+def split_of(file: Path) -> str:
+    """The split that a file name gives: train, validation or test, else the name without the number of its part."""
+    name = file.name.lower().removesuffix(".gz")
+    stem = next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), name)
+    words = [word for word in re.split(r"[^a-z0-9]+", stem) if word]
+    split = next((known for word in words if (known := canonical_split(word)) in _SPLITS), None)
+    return split or re.sub(r"-\d{5}-of-\d{5}$", "", stem)
+
+
+def canonical_split(name: str) -> str:
+    """ "validation" for dev, valid and val; other names in lower case."""
+    word = name.strip().lower()
+    return _SPLIT_ALIASES.get(word, word)
+
+
+def _has_rows(file: Path, folder: Path) -> bool:
+    name, place = file.name, file.relative_to(folder)
+    hidden = any(part.startswith((".", "_")) for part in place.parts)  # hidden files, and folders of caches
+    is_side_file = name in _SIDE_FILES or name.endswith(_SIDE_SUFFIXES)
+    return name.removesuffix(".gz").endswith(SUFFIXES) and not hidden and not is_side_file and file.is_file()

@@ -1,4 +1,4 @@
-"""Rows of published datasets, with the paths of their fields: presets by name, or fields named one by one; and folders.
+"""Rows of published datasets, with the paths of their fields: presets by name, or fields named one by one.
 
 In a path dots lead inside, `*` is every item of a list, a number one item, `{language}` the requested language,
 `(description)` the descriptions in a list of Freebase, as WebQuestions writes its answers. A field whose name equals
@@ -16,79 +16,15 @@ from typing import Any
 from abstraction.base.faults import RejectedRow, UnansweredRow
 from abstraction.base.properties import package_data
 from abstraction.errors import RowError
-from abstraction.files.records import ANSWERS, QUESTION, Record, heading, parse_literal, read_records, split_cell
-
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
-# Other names of splits on the Hugging Face Hub and in datasets.
-_SPLIT_ALIASES = {
-    "dev": "validation",
-    "valid": "validation",
-    "val": "validation",
-    "development": "validation",
-    "eval": "test",
-}
-_SPLITS = ("train", "validation", "test")  # names of splits at the Hugging Face Hub
-# Files that commands write next to their output, and files of a dataset folder that contain no rows.
-_SIDE_SUFFIXES = (".run.json", ".rejects.jsonl", ".phrasing.jsonl", ".calls.jsonl", ".manifest.json")
-_SIDE_FILES = frozenset({
-    "dataset_info.json", "dataset_infos.json", "rejected.jsonl", "dropped.jsonl", "state.json", "statistics.json",
-})  # fmt: skip
-
-
-def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | str]:
-    """The files of rows at `path`: the file itself, or those of `split` in a folder, in the order of their names.
-
-    The folder of a dataset has them in `data` or next to its card, named by split (test.jsonl,
-    train-00000-of-00002.parquet). Raises RowError for a folder without any, for a missing split, and for several
-    splits where none is named.
-    """
-    place = Path(path)
-    if str(path) == "-" or not place.is_dir():
-        return [path]
-    folder = place / "data" if (place / "data").is_dir() else place
-    files = sorted(file for file in folder.rglob("*") if _has_rows(file, folder))
-    if not files:
-        raise RowError(f"{path} is a folder without a file of rows ({', '.join(SUFFIXES)}, plain or as .gz)")
-    by_split: dict[str, list[Path]] = {}
-    for file in files:
-        by_split.setdefault(split_of(file), []).append(file)
-    if split is not None:
-        canonical = canonical_split(split)
-        if canonical not in by_split:
-            raise RowError(f"{path} has no split {split!r}; there are {_join_names(by_split)}")
-        return by_split[canonical]
-    if len(by_split) > 1 and not by_split.keys() & set(_SPLITS):
-        raise RowError(f"{path} is a folder with {len(files)} files of rows, {_join_names(by_split)}; name one of them")
-    if len(by_split) > 1:
-        raise RowError(f"{path} is a folder of {_join_names(by_split)}; name one with --split, or a file in it")
-    return files
-
-
-def split_of(file: Path) -> str:
-    """The split that a file name gives: train, validation or test, else the name without the number of its part."""
-    name = file.name.lower().removesuffix(".gz")
-    stem = next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), name)
-    words = [word for word in re.split(r"[^a-z0-9]+", stem) if word]
-    split = next((known for word in words if (known := canonical_split(word)) in _SPLITS), None)
-    return split or re.sub(r"-\d{5}-of-\d{5}$", "", stem)
-
-
-def canonical_split(name: str) -> str:
-    """ "validation" for dev, valid and val; other names in lower case."""
-    word = name.strip().lower()
-    return _SPLIT_ALIASES.get(word, word)
-
-
-def _has_rows(file: Path, folder: Path) -> bool:
-    name, place = file.name, file.relative_to(folder)
-    hidden = any(part.startswith((".", "_")) for part in place.parts)  # hidden files, and folders of caches
-    is_side_file = name in _SIDE_FILES or name.endswith(_SIDE_SUFFIXES)
-    return name.removesuffix(".gz").endswith(SUFFIXES) and not hidden and not is_side_file and file.is_file()
-
-
-def _join_names(by_split: Iterable[str]) -> str:
-    return ", ".join(sorted(by_split)[:12])  # enough names for a message
-
+from abstraction.files.records import (
+    ANSWERS,
+    QUESTION,
+    Record,
+    canonical_split,
+    heading,
+    parse_literal,
+    split_cell,
+)
 
 UNANSWERED = "the dataset has no answer to it"
 _LIST = "(list "  # the beginning of a list of Freebase
@@ -293,27 +229,6 @@ def _parse_descriptions(text: str) -> Iterator[str]:
         read.append(re.sub(r"\\(.)", r"\1", description[1]) if description[1] is not None else description[2])
         at = description.end()
     yield from filter(str.strip, read)
-
-
-# Files whose rows have a shape.
-
-
-def shaped_files(
-    paths: Iterable[Path | str], shape: RowShape | None, language: str, *, with_answers: bool = True
-) -> Iterator[tuple[Path | str, Iterator[Record | RejectedRow]]]:
-    """Each file of `paths`, a folder replaced by its files, with its records under the usual names.
-
-    Records without a field that the shape names are rejected, those without answers only `with_answers`; those without
-    an answer in the dataset become an UnansweredRow. Only the split of the shape is returned, where it has one. Raises
-    RowError as `data_files` does, and where the split is unknown.
-    """
-    split = shape.split if shape is not None else ""
-    for path in (file for one in paths for file in data_files(one, split or None)):
-        records = read_records(path)
-        if shape is not None:
-            called_so = bool(split) and split_of(Path(path)) == canonical_split(split)
-            records = shaped_records(records, shape, language, with_answers, path=path, called_so=called_so)
-        yield path, records
 
 
 def shaped_records(

@@ -21,8 +21,11 @@ from abstraction.files.records import (
     KNOWN,
     REFERENCE,
     Record,
+    canonical_split,
+    data_files,
     parse_json,
     read_records,
+    split_of,
 )
 from abstraction.files.row_models import (
     AnsweredModel,
@@ -35,10 +38,10 @@ from abstraction.files.row_models import (
     with_all_answers,
     without_rejected,
 )
-from abstraction.files.row_shapes import RowShape, shaped_files
+from abstraction.files.row_shapes import RowShape, shaped_records
 from abstraction.files.writing import write_records
 from abstraction.text.language.languages import is_known
-from abstraction.text.questions.relation_wording import read_wording, subject_of
+from abstraction.text.questions.question_wording import read_wording, subject_of
 from kg.base.model import ENTITY_ID
 
 T = TypeVar("T")
@@ -187,7 +190,7 @@ def read_questions(
     languages.
 
     A row's relation is its own, else `relation`, else the file name's (P19.test.json), else that of its wording
-    (`abstraction.text.questions.relation_wording`). Its subject is given, or read from the question by the relation's
+    (`abstraction.text.questions.question_wording`). Its subject is given, or read from the question by the relation's
     patterns. A row without an id is called "<relation>-<n>", with n counting the records of that relation's files from
     1, or "row-<n>" where no relation is given, whatever the wording asks for.
 
@@ -211,12 +214,21 @@ def read_files(
 ) -> Iterator[T | RejectedRow]:
     """The result of `read` for each record of the files, each id once; rejected rows stay in their places.
 
+    A folder is replaced by its files; of a shape with a split only that split is read. Records without a field that the
+    shape names are rejected, those without answers only `with_answers`; those without an answer in the dataset become
+    an UnansweredRow. Raises RowError as `data_files` does, and where the split is unknown.
+
     `read` takes a record, `default` (the relation of records without one) and `numbers` (ids of records without one).
     For the other arguments see `read_questions`.
     """
     numbers = RowNumbers()
     seen: dict[str, str] = {}
-    for path, records in shaped_files(paths, shape, language, with_answers=with_answers):
+    split = shape.split if shape is not None else ""
+    for path in (file for one in paths for file in data_files(one, split or None)):
+        records = read_records(path)
+        if shape is not None:
+            called_so = bool(split) and split_of(Path(path)) == canonical_split(split)
+            records = shaped_records(records, shape, language, with_answers, path=path, called_so=called_so)
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
         yield from read_each_once(numbers.count(records), partial(read, default=default, numbers=numbers), seen=seen)

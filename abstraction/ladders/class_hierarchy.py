@@ -10,10 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from abstraction.base.classes import stop_classes
-from abstraction.base.evidence import join_evidence
 from abstraction.base.properties import package_data
-from abstraction.base.tiers import Evidence
+from abstraction.base.relations import stop_classes
+from abstraction.base.tiers import Evidence, join_evidence
 from abstraction.ladders.proposals import (
     ANSWER,
     NamedValue,

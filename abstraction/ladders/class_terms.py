@@ -13,9 +13,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import permutations
 
-from abstraction.base.classes import anchors, stop_classes
-from abstraction.base.evidence import from_description
-from abstraction.base.trimming import first_segment
+from abstraction.base.relations import anchors, stop_classes
+from abstraction.base.tiers import from_description
 from abstraction.ladders.assembly.levels import Graph as ProposalGraph
 from abstraction.ladders.assembly.levels import ancestors, as_graph, merge, remove
 from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb, used_as_value
@@ -28,6 +27,7 @@ from abstraction.ladders.proposals import (
     phrase_proposal,
     states,
 )
+from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.phrases import indefinite, may_stand
 from kg.base.terms import normalise
 from kg.graph.graph import Graph

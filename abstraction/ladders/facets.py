@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from abstraction.base.classes import Classifier, anchors, stop_classes
 from abstraction.base.properties import package_data, with_role
+from abstraction.base.relations import Classifier, anchors, stop_classes
 from abstraction.base.tiers import Condition
 from abstraction.linking.candidates import Pair, ValueCounts
 from abstraction.linking.gazetteer import Gazetteer

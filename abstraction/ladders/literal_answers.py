@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from abstraction.base.evidence import from_statement
 from abstraction.base.relations import table
-from abstraction.base.tiers import Condition, Evidence, Level, Tier
+from abstraction.base.tiers import Condition, Evidence, Level, Tier, from_statement
 from abstraction.ladders.literal_ladders import AMOUNT, date_ladder, quantity_ladder, read_amount
 from abstraction.ladders.weighing import with_date_bits, with_quantity_bits
 from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity

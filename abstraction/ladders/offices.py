@@ -8,10 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.base.classes import stop_classes
-from abstraction.base.evidence import from_description, from_statement
-from abstraction.base.tiers import Evidence
-from abstraction.base.trimming import first_segment
+from abstraction.base.relations import stop_classes
+from abstraction.base.tiers import Evidence, from_description, from_statement
 from abstraction.ladders.class_hierarchy import Climbing, climb, used_as_value
 from abstraction.ladders.phrase_parts import (
     Lattice,
@@ -36,6 +34,7 @@ from abstraction.ladders.proposals import (
 from abstraction.text.descriptions.attested_words import Vocabulary, words
 from abstraction.text.descriptions.office_grammar import Kin, Office, office_data, read_office
 from abstraction.text.descriptions.person_grammar import parse_person
+from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import indefinite, listed
 from kg.base.terms import normalise

@@ -8,8 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from abstraction.base.evidence import from_description, from_span, from_statement, join_evidence
-from abstraction.base.tiers import Condition, Evidence
+from abstraction.base.tiers import Condition, Evidence, from_description, from_span, from_statement, join_evidence
 from abstraction.ladders.phrase_parts import (
     KindChain,
     Lattice,

@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from abstraction.base.evidence import from_span, from_statement
-from abstraction.base.tiers import Condition, Evidence
+from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
 from abstraction.ladders.class_hierarchy import ClassAbove, layers_above
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values, kept_with_source, states
 from abstraction.text.descriptions.attested_words import DescriptionWord, common_types, shortenings, spans

@@ -10,8 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from abstraction.base.evidence import from_description, from_statement, join_evidence
-from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence
+from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence, from_description, from_statement, join_evidence
 from abstraction.ladders.assembly.levels import Graph, as_graph, depths, remove
 from abstraction.ladders.containers import (
     CONTINENT_CLASS,

@@ -13,9 +13,8 @@ from functools import wraps
 from typing import Any, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
-from abstraction.base.evidence import from_statement
 from abstraction.base.relations import Relation
-from abstraction.base.tiers import Condition, Evidence
+from abstraction.base.tiers import Condition, Evidence, from_statement
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.phrases import indefinite

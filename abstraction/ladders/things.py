@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
-from abstraction.base.evidence import from_description, from_statement
-from abstraction.base.tiers import Condition, Evidence
-from abstraction.base.trimming import first_segment
+from abstraction.base.tiers import Condition, Evidence, from_description, from_statement
 from abstraction.ladders.assembly.filters import leaks_name
 from abstraction.ladders.offices import names_subject
 from abstraction.ladders.phrase_parts import (
@@ -38,6 +36,7 @@ from abstraction.ladders.proposals import (
 )
 from abstraction.text.descriptions.attested_words import shortenings, words
 from abstraction.text.descriptions.kind_grammar import WorkDescription, parse_work, read_kind
+from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.phrases import definite, indefinite, listed
 from kg.base.model import Rank, Statement, TimeValue
 from kg.base.terms import normalise

@@ -27,8 +27,8 @@ from abstraction.linking.candidates import ValueCounts
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.amount_reader import ParsedQuantity
 from abstraction.text.language.calendar_units import tolerance
-from abstraction.text.language.comparable_words import bare
 from abstraction.text.language.date_reader import ParsedDate
+from abstraction.text.language.phrases import bare
 from kg.base.bounded_cache import SizedDict
 from kg.base.model import TimeValue
 from kg.base.terms import normalise

@@ -9,11 +9,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from abstraction.base.classes import Classifier, Wanted, class_filter
-from abstraction.base.relations import Relation, table
+from abstraction.base.relations import Classifier, Relation, Wanted, class_filter, table
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
-from abstraction.text.language.comparable_words import all_words
 from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.phrases import all_words
 from kg.base.bounded_cache import SizedDict
 from kg.base.terms import normalise
 from kg.graph.graph import Graph

@@ -11,10 +11,8 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from abstraction.base.classes import Classifier
-from abstraction.base.relations import Relation
-from abstraction.base.trimming import PLURAL
-from abstraction.text.descriptions.place_grammar import TYPED, PlaceUnit, parse_place, variants
+from abstraction.base.relations import Classifier, Relation
+from abstraction.text.descriptions.place_grammar import PLURAL, TYPED, PlaceUnit, parse_place, variants
 from abstraction.text.language.demonyms import bundled_demonyms
 from kg.base.model import QuantityValue, entity_number
 from kg.base.terms import normalise

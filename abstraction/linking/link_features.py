@@ -12,15 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from abstraction.base.classes import Classifier, anchors, class_of_description
 from abstraction.base.properties import package_data
-from abstraction.base.relations import Relation
-from abstraction.base.trimming import LONGEST as LONGEST_DESCRIPTION
+from abstraction.base.relations import LONGEST_DESCRIPTION, Classifier, Relation, anchors, class_of_description
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import FAMILIES, common_occupations, common_types
-from abstraction.text.language.comparable_words import all_words, content, stem
 from abstraction.text.language.demonyms import bundled_demonyms
-from abstraction.text.questions.question_kinds import asked_kind
+from abstraction.text.language.phrases import all_words, content, stem
+from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict, bounded_cache
 from kg.base.model import Statement, TimeValue
 from kg.base.terms import normalise

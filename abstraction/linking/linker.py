@@ -18,9 +18,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, get_args
 
-from abstraction.base.classes import class_filter
 from abstraction.base.properties import package_data
-from abstraction.base.relations import Relation
+from abstraction.base.relations import Relation, class_filter
 from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
 from abstraction.linking.candidates import PROVEN, Candidates, Priors, fits_class, split_type, variants

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby, islice
 
-from abstraction.base.classes import Classifier
 from abstraction.base.faults import Fault, OnReject, RejectedRow, attempt
 from abstraction.base.properties import properties
-from abstraction.base.relations import Relation, relation, table
+from abstraction.base.relations import Classifier, Relation, relation, table
 from abstraction.base.tiers import Level
 from abstraction.errors import RowError
 from abstraction.files.rows import QARow, TieredRow, row_language
@@ -32,8 +31,7 @@ from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.text.language.demonyms import territory_labels
 from abstraction.text.language.languages import reading_language
-from abstraction.text.questions.question_kinds import ANY_KIND, asked_kind
-from abstraction.text.questions.relation_wording import read_wording, subject_of
+from abstraction.text.questions.question_wording import ANY_KIND, asked_kind, read_wording, subject_of
 from kg.base.model import Entity
 from kg.base.terms import normalise
 from kg.graph.graph import Graph

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.base.classes import Classifier
+from abstraction.base.relations import Classifier
 from abstraction.base.tiers import Ladder
 from abstraction.ladders.assembly.filters import is_trivial
 from abstraction.ladders.assembly.levels import Graph as ProposalGraph

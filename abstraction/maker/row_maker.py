@@ -51,8 +51,7 @@ from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.text.language.languages import language as language_of
 from abstraction.text.questions.question_facts import question_facts
-from abstraction.text.questions.question_kinds import ANY_KIND, AskedKind, QuestionKind
-from abstraction.text.questions.relation_wording import read_wording
+from abstraction.text.questions.question_wording import ANY_KIND, AskedKind, QuestionKind, read_wording
 from kg.base.model import ENTITY_ID, TimeValue
 from kg.base.terms import normalise
 

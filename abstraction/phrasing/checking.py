@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from abstraction.base.evidence import complete_evidence
-from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
+from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier, complete_evidence
 from abstraction.files.rows import TieredRow
 from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, check_result
-from abstraction.text.language.comparable_words import bare, content
+from abstraction.text.language.phrases import bare, content
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import TierVerdict
 from kg.base.terms import normalise

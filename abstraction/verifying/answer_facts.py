@@ -14,9 +14,9 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.language.comparable_words import all_words, bare, content, occurs_in
 from abstraction.text.language.demonyms import bundled_demonyms
-from abstraction.text.questions.relation_wording import question_patterns
+from abstraction.text.language.phrases import all_words, bare, content, occurs_in
+from abstraction.text.questions.question_wording import question_patterns
 
 # Located in, country, location, headquarters, continent, parent organisation, owner, part of.
 FIRST_STEP = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")

@@ -13,15 +13,17 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 
-from abstraction.base.classes import Classifier
 from abstraction.base.properties import with_role
-from abstraction.base.relations import ANY, relation
+from abstraction.base.relations import ANY, Classifier, relation
 from abstraction.base.tiers import Tier
 from abstraction.files.rows import TieredRow, linked_ids
 from abstraction.ladders.containers import same_extent
 from abstraction.ladders.weighing import rising_tiers
 from abstraction.linking.gazetteer import Gazetteer
-from abstraction.text.language.comparable_words import (
+from abstraction.text.language.demonyms import bundled_demonyms, territory_labels
+from abstraction.text.language.languages import language as language_of
+from abstraction.text.language.languages import reading_language
+from abstraction.text.language.phrases import (
     PAST,
     all_words,
     bare,
@@ -32,10 +34,7 @@ from abstraction.text.language.comparable_words import (
     taken_back_by,
     written_in_lower_case,
 )
-from abstraction.text.language.demonyms import bundled_demonyms, territory_labels
-from abstraction.text.language.languages import language as language_of
-from abstraction.text.language.languages import reading_language
-from abstraction.text.questions.relation_wording import read_wording
+from abstraction.text.questions.question_wording import read_wording
 from abstraction.verifying.step_replay import AnswerValues, ReplayedStep, replay
 from abstraction.verifying.verdicts import Finding, Flaw, Status, TierCheck
 from kg.base.model import TextValue, TimeValue

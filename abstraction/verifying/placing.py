@@ -10,7 +10,7 @@ from itertools import product
 
 from abstraction.base.tiers import Tier
 from abstraction.linking.gazetteer import PLACES, WORLD
-from abstraction.text.language.comparable_words import bare, content, denies_location_before
+from abstraction.text.language.phrases import bare, content, denies_location_before
 from abstraction.verifying.answer_facts import CONTINENT, AnswerFacts, AnswerFactsReader
 from abstraction.verifying.verdicts import A_PERSON, ANOTHER_ANSWER, MEMBER, TierVerdict, VerdictKind
 

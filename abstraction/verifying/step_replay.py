@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from abstraction.base.evidence import value_of
 from abstraction.base.properties import package_data
-from abstraction.base.tiers import Evidence, Level, Tier
+from abstraction.base.tiers import Evidence, Level, Tier, value_of
 from abstraction.text.language.amount_finder import convert_claim, whole_amount
 from abstraction.text.language.calendar_units import unit_of
-from abstraction.text.language.comparable_words import bare
 from abstraction.text.language.date_finder import IntervalClaim, whole_date
 from abstraction.text.language.languages import folded, language
+from abstraction.text.language.phrases import bare
 from abstraction.verifying.verdicts import Finding, Flaw
 from kg.base.model import Entity, Rank, SnakKind, Statement, TimeValue
 from kg.base.terms import normalise

@@ -16,9 +16,8 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
 from abstraction.linking.gazetteer import CAPITAL, PLACES
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.language.comparable_words import FUNCTION, all_words, bare, content, occurs_in, proper_names
 from abstraction.text.language.demonyms import bundled_demonyms
-from abstraction.text.language.phrases import listed
+from abstraction.text.language.phrases import FUNCTION, all_words, bare, content, listed, occurs_in, proper_names
 from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
 from abstraction.verifying.placing import PlaceRelation
 from abstraction.verifying.step_replay import AnswerValues, is_value, titles

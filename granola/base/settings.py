@@ -197,7 +197,7 @@ def _convert_to_type(declared: DeclaredSetting, value: Any, name: str) -> Any:
     """
     type_ = declared.type
     if declared.setting.folder and isinstance(value, str | Path):
-        from abstraction.files.row_shapes import data_files
+        from abstraction.files.records import data_files
 
         files = data_files(str(value))
         # Which of them is meant cannot be guessed.

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from abstraction.files.rows import TieredRow
-from abstraction.text.questions.relation_wording import subject_of
+from abstraction.text.questions.question_wording import subject_of
 from granola.decoding.decision import Decision, abstention
 from granola.errors import UsageError
 from kg.base.terms import normalise

@@ -18,12 +18,12 @@ from abstraction.ladders.assembly.filters import gives_away
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amount_finder import amounts
 from abstraction.text.language.amount_reader import parse_quantity
-from abstraction.text.language.comparable_words import bare
 from abstraction.text.language.date_finder import dates
 from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.languages import is_grammatical, language
+from abstraction.text.language.phrases import bare
 from abstraction.text.questions.question_facts import follows_from_question
-from abstraction.text.questions.relation_wording import read_wording
+from abstraction.text.questions.question_wording import read_wording
 from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
 from granola.decoding.response_ladders import (
     LONGEST_NAME,

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from abstraction.text.language.comparable_words import sentences
+from abstraction.text.language.phrases import sentences
 from granola.replies.plain_text import plain, without_markup
 from kg.base.bounded_cache import bounded_cache
 from kg.base.terms import fallback_chain

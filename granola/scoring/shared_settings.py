@@ -165,7 +165,7 @@ class QuestionSettings:
 
     def expand_folders(self, given: Iterable[Path | str]) -> tuple[str, ...]:
         """The files to read; a folder is replaced by its files. Raises RowError as `data_files`."""
-        from abstraction.files.row_shapes import data_files
+        from abstraction.files.records import data_files
 
         return tuple(str(file) for one in given for file in data_files(one, self.split))
 

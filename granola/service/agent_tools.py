@@ -10,7 +10,7 @@ from abstraction.base.tiers import REASONS, Tier
 from abstraction.errors import RowError
 from abstraction.files.rows import TieredRow
 from abstraction.linking.review import Reviewer
-from abstraction.text.questions.relation_wording import read_wording, subject_of
+from abstraction.text.questions.question_wording import read_wording, subject_of
 from granola import __version__
 from granola.decoding.methods import rule_of
 from granola.decoding.response_aggregation import Aggregator

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from abstraction.base.evidence import literal
 from abstraction.base.faults import RejectedRow
+from abstraction.base.tiers import literal
 from abstraction.files.records import SCHEMA_VERSION
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.files.writing import json_line

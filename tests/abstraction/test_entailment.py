@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from abstraction.base.evidence import from_statement
-from abstraction.base.tiers import Evidence, Level, Tier
+from abstraction.base.tiers import Evidence, Level, Tier, from_statement
 from abstraction.files.rows import TieredRow
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.verifying.entailment import EntailmentChecker

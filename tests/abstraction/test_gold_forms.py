@@ -11,7 +11,7 @@ import pytest
 from abstraction.base.tiers import Abstention
 from abstraction.files.rows import QARow
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.questions.question_kinds import asked_kind
+from abstraction.text.questions.question_wording import asked_kind
 from kg.store import open_store
 from tests.conftest import needs_data
 

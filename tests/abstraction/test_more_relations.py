@@ -8,7 +8,7 @@ import pytest
 
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
-from abstraction.text.questions.relation_wording import read_wording
+from abstraction.text.questions.question_wording import read_wording
 
 
 @pytest.mark.parametrize(

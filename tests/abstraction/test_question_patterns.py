@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstraction.files.rows import read_questions
-from abstraction.text.questions.relation_wording import question_patterns
+from abstraction.text.questions.question_wording import question_patterns
 from tests.conftest import DATA, needs_data
 
 

@@ -13,7 +13,7 @@ from abstraction.files.records import Record
 from abstraction.files.rows import QARow, question_rows
 from abstraction.ladders.assembly.golds import is_bare_number, text_conflict
 from abstraction.maker.pipeline import make_ladders
-from abstraction.text.questions.question_kinds import AskedKind, asked_kind
+from abstraction.text.questions.question_wording import AskedKind, asked_kind
 from tests.tables import read_table
 from tests.worlds import entity, maker, row, store_of, texts
 

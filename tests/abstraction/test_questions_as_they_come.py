@@ -14,7 +14,8 @@ import pytest
 
 import granola
 from abstraction.errors import RowError
-from abstraction.files.row_shapes import PRESETS, data_files, shape_of
+from abstraction.files.records import data_files
+from abstraction.files.row_shapes import PRESETS, shape_of
 from abstraction.files.rows import QARow, read_questions, row_language, unknown_language
 from abstraction.maker.pipeline import LadderMaker, make_ladders
 from granola.commands import Dataset, Score, Tiers

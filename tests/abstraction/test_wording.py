@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from abstraction.base.relations import table
 from abstraction.text.questions.question_facts import follows_from_question, question_facts
-from abstraction.text.questions.relation_wording import read_wording, subject_of
+from abstraction.text.questions.question_wording import read_wording, subject_of
 from tests.conftest import DATA, needs_data
 from tests.tables import read_table
 from tests.worlds import entity, maker, row, texts

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abstraction.base.classes import Classifier
-from abstraction.base.relations import relation
+from abstraction.base.relations import Classifier, relation
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Linker
 from kg.graph.graph import Graph

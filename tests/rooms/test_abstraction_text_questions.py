@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.text.questions.question_kinds import QuestionKind, asked_kind
+from abstraction.text.questions.question_wording import QuestionKind, asked_kind
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.assembly.levels import ancestors, merge, remove
 from abstraction.ladders.proposals import Builder, LadderCase, Proposal
 from abstraction.text.descriptions.place_grammar import variants
-from abstraction.text.language.comparable_words import ARTICLE, FUNCTION, all_words, bare, content
-from abstraction.text.language.phrases import is_well_formed
+from abstraction.text.language.phrases import ARTICLE, FUNCTION, all_words, bare, content, is_well_formed
 from kg.base.bounded_cache import SizedDict, bounded_cache
 from kg.base.terms import normalise
 from kg.graph.graph import Graph

@@ -13,18 +13,17 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.base.evidence import complete_evidence
 from abstraction.base.relations import trivial_phrases
-from abstraction.base.tiers import Abstention, Ladder, Level, Tier
+from abstraction.base.tiers import Abstention, Ladder, Level, Tier, complete_evidence
 from abstraction.ladders.assembly.levels import evidence_paths, union
 from abstraction.ladders.literal_ladders import read_amount
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.amount_reader import parse_quantity
-from abstraction.text.language.comparable_words import all_words, bare, content
 from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.languages import language
-from abstraction.text.questions.question_kinds import AskedKind, QuestionKind, yes_no_words
+from abstraction.text.language.phrases import all_words, bare, content
+from abstraction.text.questions.question_wording import AskedKind, QuestionKind, yes_no_words
 from kg.base.terms import normalise
 
 # Consistency of a gold answer with the kind of answer asked for.

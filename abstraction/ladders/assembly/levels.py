@@ -12,11 +12,19 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 from itertools import zip_longest
 
-from abstraction.base.evidence import complete_evidence, join_evidence, leads_to
-from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier
+from abstraction.base.tiers import (
+    MAX_LEVELS,
+    MAX_TIERS,
+    Evidence,
+    Ladder,
+    Level,
+    Tier,
+    complete_evidence,
+    join_evidence,
+    leads_to,
+)
 from abstraction.ladders.proposals import ANSWER, Proposal
-from abstraction.text.language.comparable_words import ARTICLE
-from abstraction.text.language.phrases import is_opaque
+from abstraction.text.language.phrases import ARTICLE, is_opaque
 from kg.base.terms import normalise
 
 Graph = dict[str, Proposal]

@@ -11,17 +11,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.base.classes import head_of_description
-from abstraction.base.evidence import from_description, from_statement, join_evidence
-from abstraction.base.tiers import Condition, Evidence
+from abstraction.base.relations import head_of_description
+from abstraction.base.tiers import Condition, Evidence, from_description, from_statement, join_evidence
 from abstraction.ladders.assembly.filters import distinguishing_name, is_named, is_phrase, leaks_name
 from abstraction.ladders.assembly.levels import ancestors, remove
 from abstraction.ladders.place_ladders import Climb
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, STATE, Gazetteer
-from abstraction.text.language.comparable_words import stem
-from abstraction.text.language.phrases import definite, indefinite, short
-from abstraction.text.questions.question_kinds import asked_kind
+from abstraction.text.language.phrases import definite, indefinite, short, stem
+from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict
 from kg.base.terms import normalise
 from kg.graph.graph import Graph

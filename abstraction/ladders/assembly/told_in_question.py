@@ -20,8 +20,8 @@ from abstraction.ladders.assembly.place_wording import WHERE
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
 from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.language.comparable_words import ARTICLE
 from abstraction.text.language.demonyms import bundled_demonyms, lands_of_adjectives
+from abstraction.text.language.phrases import ARTICLE
 from abstraction.text.questions.question_facts import (
     ACRONYM,
     INSIDE,

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import islice, takewhile
 
 from abstraction.base.properties import package_text
-from abstraction.base.trimming import LONGEST
+from abstraction.base.relations import LONGEST_DESCRIPTION
 from abstraction.text.language.demonyms import bundled_demonyms, choose_adjective
 from abstraction.text.language.phrases import is_opaque, listed, may_stand
 from kg.base.bounded_cache import bounded_cache
@@ -77,11 +77,11 @@ class DescriptionWord:
 
 
 def words(description: str) -> tuple[DescriptionWord, ...]:
-    """The words of a description's first LONGEST characters, without brackets, final life dates and full stops.
+    """The words of the read part of a description, without brackets, final life dates and full stops.
 
     A full stop after a lower-case word ends the description, since another sentence follows.
     """
-    end = min(len(description), LONGEST)
+    end = min(len(description), LONGEST_DESCRIPTION)
     dates = _DATES.search(description, 0, end)
     if dates and dates.start() > 0:
         end = dates.start()

@@ -14,18 +14,17 @@ from functools import cache, lru_cache, partial
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.text.language.calendar_units import CalendarUnit, Kind, unit_of
-from abstraction.text.language.comparable_words import stem
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.language_data import without_accents
 from abstraction.text.language.languages import GRAMMAR, is_grammatical, language
-from abstraction.text.questions.question_kinds import asked_kind
+from abstraction.text.language.phrases import stem
+from abstraction.text.questions.question_wording import LONGEST_QUESTION, asked_kind
 from kg.base.bounded_cache import bounded_cache
 from kg.base.model import TimeValue
 from kg.base.terms import normalise
 
 MOST_WORDS = 60  # words of a question that are read
 LONGEST = 5  # words of the longest name that is searched
-LONGEST_QUESTION = 400  # characters
 LEAST = 3  # letters of the shortest name that is searched; shorter ones are codes
 _LEAST_UNCASED = 5  # letters of the shortest name in a question without capitals
 INSIDE = 6  # letters of the shortest name that is found within a word: Vietnam in Petrovietnam

@@ -24,7 +24,7 @@ from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling
 from abstraction.models.text_scorers import EntailmentModel, TextPair
 from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
-from abstraction.text.language.comparable_words import FUNCTION
+from abstraction.text.language.phrases import FUNCTION
 from granola.evidence.attribution.attribution_samples import AttributionSample, CitedFact
 from granola.evidence.evidence_task import JudgedQuestion, SheetForm
 

@@ -26,7 +26,7 @@ from pydantic import BaseModel
 
 from abstraction.models.spec import open_entailment
 from abstraction.models.text_scorers import Entailment, EntailmentModel, TextPair
-from abstraction.text.language.comparable_words import FUNCTION, stem
+from abstraction.text.language.phrases import FUNCTION, stem
 from granola.base.code_hash import hash_of_modules
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_samples import TWO_WAY, AttributionSample, Category
@@ -55,7 +55,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 # Bounded repetition keeps matching linear.
 _NUMBER = re.compile(r"\d[\d.,]{0,30}")
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
-# Function words beyond those of `comparable_words`: they carry no content of a claim.
+# Function words beyond those of `phrases`: they carry no content of a claim.
 _PRONOUNS = """
     be been being this these those it its there their they he she his her him has have had do does did can could may
     might will would should also but if than then so such into over about more most some any all other i you we our

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from abstraction.text.language.comparable_words import sentences
+from abstraction.text.language.phrases import sentences
 from granola.replies.refusals import CITED, LONGEST_DEFLECTION, deflection
 
 WIDEST = 50  # most passages of a range such as [1-50]; a longer one is no citation

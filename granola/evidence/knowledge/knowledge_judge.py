@@ -18,7 +18,7 @@ from abstraction.models.text_scorers import (
     TextPair,
 )
 from abstraction.phrasing.prompt_files import Prompt, hash_of
-from abstraction.text.language.comparable_words import sentences as split_sentences
+from abstraction.text.language.phrases import sentences as split_sentences
 from granola.evidence.evidence_task import identity_name
 from granola.evidence.knowledge.evidence_pieces import PIECES, ItemPieces
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
