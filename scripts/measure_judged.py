@@ -25,7 +25,7 @@ from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.phrases import bare, short
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.store.sqlite import SQLiteStore
 
 FAULTS = {"correct": "false", "informative": "uninformative", "granularity": "granularity", "wording": "clumsy"}

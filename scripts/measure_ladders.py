@@ -39,7 +39,7 @@ from abstraction.maker.pipeline import LadderMaker
 from granola.base.terminal_lines import show_lines
 from granola.matching.squad import token_f1
 from granola.scoring.ladder_coverage import Coverage
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.store.sqlite import SQLiteStore
 
 SAME = 0.5  # token-F1 from which a tier states a reference

@@ -18,7 +18,7 @@ from functools import lru_cache, partial
 from abstraction.base.properties import package_data
 from abstraction.errors import UnknownRelationError
 from kg.base.bounded_cache import bounded_cache
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.graph.graph import Graph
 
 CLIMB = 4  # most P279 steps from a class of the entity; above that P279 mixes kinds of things

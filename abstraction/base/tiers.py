@@ -14,8 +14,7 @@ from enum import StrEnum
 from json import loads
 from typing import TYPE_CHECKING, Any, Literal
 
-from kg.base.model import QuantityValue, Statement, TextValue, TimeValue
-from kg.base.terms import normalise
+from kg.base.model import QuantityValue, Statement, TextValue, TimeValue, normalise
 
 if TYPE_CHECKING:
     from kg.graph.graph import Graph

@@ -24,7 +24,7 @@ from abstraction.ladders.proposals import (
 )
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.phrases import takes_back
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.graph.graph import Graph
 
 # "Used as an occupation by at least 20 persons" was measured on a source with 11 000 persons that have one.

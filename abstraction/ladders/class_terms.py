@@ -29,7 +29,7 @@ from abstraction.ladders.proposals import (
 )
 from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.phrases import indefinite, may_stand
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.graph.graph import Graph
 
 # Answers that are classes of any other kind: a religion, a sport, an instrument, a field of work.

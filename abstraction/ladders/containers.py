@@ -18,10 +18,8 @@ from abstraction.linking.link_features import phrase_in
 from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import indefinite
-from kg.base.model import EntityValue, Statement, TimeValue
-from kg.base.terms import normalise
-from kg.graph.graph import Graph
-from kg.graph.ranks import APPLIES_TO_PART, CONTINENT, has_ended, time_key, valid_at
+from kg.base.model import EntityValue, Statement, TimeValue, normalise
+from kg.graph.graph import APPLIES_TO_PART, CONTINENT, Graph, has_ended, time_key, valid_at
 
 Step = tuple[Place, ...]
 # "South Island of New Zealand": the part, then the whole.

@@ -20,10 +20,8 @@ from abstraction.linking.candidates import Pair, ValueCounts
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
 from kg.base.bounded_cache import SizedDict
-from kg.base.model import entity_number
-from kg.base.terms import fallback_chain, normalise
-from kg.graph.graph import Graph
-from kg.graph.ranks import current, valid_values
+from kg.base.model import entity_number, fallback_chain, normalise
+from kg.graph.graph import Graph, current, valid_values
 
 VALUES = 300_000  # most frequent values of one property that are counted
 SEVERAL = 1.2  # mean values per entity; above it values of a property overlap too often to be summed

@@ -16,8 +16,7 @@ from abstraction.text.language.amount_reader import ParsedQuantity, parse_quanti
 from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.languages import is_known
 from kg.base.model import QuantityValue, TimeValue, Value
-from kg.graph.graph import Graph
-from kg.graph.ranks import time_key
+from kg.graph.graph import Graph, time_key
 
 # Ages of people: the years, then the decade of life ("in their thirties").
 

@@ -37,8 +37,7 @@ from abstraction.text.language.calendar_units import (
 from abstraction.text.language.date_reader import ParsedDate
 from abstraction.text.language.languages import Language, language
 from abstraction.text.language.units import MeasureUnit, units
-from kg.base.model import TimeValue
-from kg.base.terms import normalise
+from kg.base.model import TimeValue, normalise
 
 AMOUNT = "amount"  # property of conditions on amounts; followed by the unit, if any
 # Counts of things below this have no coarser tier: "about 10" for 12 has little information.

@@ -37,9 +37,8 @@ from abstraction.text.descriptions.person_grammar import parse_person
 from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import indefinite, listed
-from kg.base.terms import normalise
-from kg.graph.graph import Graph
-from kg.graph.ranks import has_ended
+from kg.base.model import normalise
+from kg.graph.graph import Graph, has_ended
 
 
 class Portrait:

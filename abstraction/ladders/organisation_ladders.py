@@ -38,7 +38,7 @@ from abstraction.linking.gazetteer import Place
 from abstraction.text.descriptions.attested_words import Vocabulary, shortenings
 from abstraction.text.descriptions.kind_grammar import Owner, parse_organisation
 from abstraction.text.language.phrases import definite, indefinite, listed, may_stand, short
-from kg.base.terms import normalise
+from kg.base.model import normalise
 
 GROUP = "group"
 # Genres (P136) used per group, in the order of the statements.

@@ -26,8 +26,7 @@ from abstraction.ladders.proposals import (
 from abstraction.text.descriptions.attested_words import DescriptionWord, shortenings
 from abstraction.text.descriptions.person_grammar import PersonDescription, parse_person
 from abstraction.text.language.phrases import definite, indefinite, may_stand
-from kg.base.model import Statement
-from kg.base.terms import normalise
+from kg.base.model import Statement, normalise
 from kg.graph.graph import Graph
 
 STATED = 4  # occupations taken from P106

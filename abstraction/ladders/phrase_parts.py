@@ -15,10 +15,9 @@ from abstraction.text.descriptions.attested_words import DescriptionWord, common
 from abstraction.text.descriptions.kind_grammar import DescribedKind, heads, is_plural
 from abstraction.text.descriptions.nationality import Nationality
 from abstraction.text.language.phrases import indefinite, listed, may_stand
-from kg.base.model import Rank, Statement
-from kg.base.terms import normalise
+from kg.base.model import Rank, Statement, normalise
 from kg.graph.graph import Graph
-from kg.graph.ranks import valid_values as all_stated
+from kg.graph.graph import valid_values as all_stated
 
 
 @dataclass

@@ -31,9 +31,8 @@ from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_
 from abstraction.linking.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.text.descriptions.place_grammar import has_word_before_name
 from abstraction.text.language.demonyms import bundled_demonyms
-from kg.base.model import Statement
-from kg.base.terms import normalise
-from kg.graph.ranks import CONTINENT
+from kg.base.model import Statement, normalise
+from kg.graph.graph import CONTINENT
 
 _PARTS = FIRST_DIVISION | SETTLEMENTS | {"Q56061"}  # classes of places within one state: divisions and settlements
 _ONE_OF = frozenset({"P131", "P276", "P159", "P706"})  # a thing is in one of several values, and part of all by P361

@@ -38,9 +38,8 @@ from abstraction.text.descriptions.attested_words import shortenings, words
 from abstraction.text.descriptions.kind_grammar import WorkDescription, parse_work, read_kind
 from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.phrases import definite, indefinite, listed
-from kg.base.model import Rank, Statement, TimeValue
-from kg.base.terms import normalise
-from kg.graph.ranks import time_key
+from kg.base.model import Rank, Statement, TimeValue, normalise
+from kg.graph.graph import time_key
 
 WORK = "work"
 # Properties for the creators of a work, by the last word of its kind.

@@ -30,9 +30,8 @@ from abstraction.text.language.calendar_units import tolerance
 from abstraction.text.language.date_reader import ParsedDate
 from abstraction.text.language.phrases import bare
 from kg.base.bounded_cache import SizedDict
-from kg.base.model import TimeValue
-from kg.base.terms import normalise
-from kg.graph.ranks import time_key
+from kg.base.model import TimeValue, normalise
+from kg.graph.graph import time_key
 from kg.store.protocol import Store
 
 ANCIENT = 10_000  # years: the least span from which the bits of a date before the common era are computed

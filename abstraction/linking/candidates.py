@@ -14,7 +14,7 @@ from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, G
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import all_words
 from kg.base.bounded_cache import SizedDict
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.graph.graph import Graph
 from kg.store.protocol import NameMatch, Store
 

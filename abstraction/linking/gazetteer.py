@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from abstraction.base.relations import Classifier, Relation
 from abstraction.text.descriptions.place_grammar import PLURAL, TYPED, PlaceUnit, parse_place, variants
 from abstraction.text.language.demonyms import bundled_demonyms
-from kg.base.model import QuantityValue, entity_number
-from kg.base.terms import normalise
+from kg.base.model import QuantityValue, entity_number, normalise
 from kg.graph.graph import Graph
 
 PLACES = frozenset({"place", "country"})  # answer classes of places

@@ -20,8 +20,7 @@ from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import all_words, content, stem
 from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict, bounded_cache
-from kg.base.model import Statement, TimeValue
-from kg.base.terms import normalise
+from kg.base.model import Statement, TimeValue, normalise
 from kg.graph.graph import Graph
 
 _data = partial(package_data, "asked_nouns.json")

@@ -25,8 +25,7 @@ from abstraction.errors import UnknownLinkerError
 from abstraction.linking.candidates import PROVEN, Candidates, Priors, fits_class, split_type, variants
 from abstraction.linking.gazetteer import CAPITAL, SETTLEMENTS, Gazetteer, is_unlikely_seat, lies_in_another_unit
 from abstraction.linking.link_features import OF_ANOTHER, AskedNouns, Signs, Surroundings
-from kg.base.model import entity_number
-from kg.base.terms import normalise
+from kg.base.model import entity_number, normalise
 from kg.graph.graph import Graph
 
 

@@ -32,8 +32,7 @@ from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.text.language.demonyms import territory_labels
 from abstraction.text.language.languages import reading_language
 from abstraction.text.questions.question_wording import ANY_KIND, asked_kind, read_wording, subject_of
-from kg.base.model import Entity
-from kg.base.terms import normalise
+from kg.base.model import Entity, normalise
 from kg.graph.graph import Graph
 from kg.store.protocol import Store
 

@@ -52,8 +52,7 @@ from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.text.language.languages import language as language_of
 from abstraction.text.questions.question_facts import question_facts
 from abstraction.text.questions.question_wording import ANY_KIND, AskedKind, QuestionKind, read_wording
-from kg.base.model import ENTITY_ID, TimeValue
-from kg.base.terms import normalise
+from kg.base.model import ENTITY_ID, TimeValue, normalise
 
 MOST_RIVALS = 20  # candidates of an unsure link whose ladders are made; with more, nothing is taken as shared
 

@@ -13,7 +13,7 @@ from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, ch
 from abstraction.text.language.phrases import bare, content
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import TierVerdict
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.graph.graph import Graph
 from kg.store.protocol import Store
 

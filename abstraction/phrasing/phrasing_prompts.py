@@ -11,7 +11,7 @@ from abstraction.errors import PromptError
 from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import TieredRow
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
-from kg.base.terms import fallback_chain
+from kg.base.model import fallback_chain
 from kg.graph.graph import Graph
 
 ANSWER_SITELINKS = "answer_entity_sitelinks"

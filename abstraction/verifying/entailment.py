@@ -37,8 +37,7 @@ from abstraction.text.language.phrases import (
 from abstraction.text.questions.question_wording import read_wording
 from abstraction.verifying.step_replay import AnswerValues, ReplayedStep, replay
 from abstraction.verifying.verdicts import Finding, Flaw, Status, TierCheck
-from kg.base.model import TextValue, TimeValue
-from kg.base.terms import normalise
+from kg.base.model import TextValue, TimeValue, normalise
 from kg.graph.graph import Graph
 from kg.store.protocol import Store
 

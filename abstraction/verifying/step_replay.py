@@ -19,10 +19,8 @@ from abstraction.text.language.date_finder import IntervalClaim, whole_date
 from abstraction.text.language.languages import folded, language
 from abstraction.text.language.phrases import bare
 from abstraction.verifying.verdicts import Finding, Flaw
-from kg.base.model import Entity, Rank, SnakKind, Statement, TimeValue
-from kg.base.terms import normalise
-from kg.graph.graph import Graph
-from kg.graph.ranks import has_ended, valid_at
+from kg.base.model import Entity, Rank, SnakKind, Statement, TimeValue, normalise
+from kg.graph.graph import Graph, has_ended, valid_at
 
 # Statements and descriptions: does the snapshot contain them, and may the statement be used today?
 

@@ -22,7 +22,7 @@ from abstraction.verifying.answer_facts import AnswerFacts, AnswerFactsReader
 from abstraction.verifying.placing import PlaceRelation
 from abstraction.verifying.step_replay import AnswerValues, is_value, titles
 from abstraction.verifying.verdicts import GENERIC, LEAKS, NOT_ALL, NOTHING_NEW, RowVerdict, TierVerdict, VerdictKind
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.store.protocol import Store
 
 _AFTER_NOUN = re.compile(r"\s(?:in|of|from|by|who|that|which)\s")

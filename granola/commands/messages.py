@@ -73,7 +73,7 @@ def warn_of_snapshot(store: Store, language: str, relation: str | None = None) -
     """
     from abstraction.base.relations import table
     from abstraction.text.language.languages import is_grammatical, notice
-    from kg.base.terms import fallback_chain
+    from kg.base.model import fallback_chain
     from kg.store.sqlite import SQLiteStore
 
     if not is_grammatical(language):

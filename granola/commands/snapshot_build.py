@@ -19,8 +19,8 @@ from granola.commands.messages import count, note, phase_progress, report_reject
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_outputs, check_standard_input, lock_output
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, QuestionSettings, check_language
+from kg.base.model import normalise
 from kg.base.scope import Scope, ids_in
-from kg.base.terms import normalise
 from kg.errors import SelectionError
 from kg.store import open_store
 

@@ -17,7 +17,7 @@ from abstraction.files.rows import TieredRow
 from abstraction.text.questions.question_wording import subject_of
 from granola.decoding.decision import Decision, abstention
 from granola.errors import UsageError
-from kg.base.terms import normalise
+from kg.base.model import normalise
 
 FEWEST = 2  # questions for which a tier must be correct before it is guessed
 PRIOR = 10  # weight of the share in the relation, in questions; the weight of each sign is added

@@ -38,7 +38,7 @@ from granola.decoding.response_ladders import (
 )
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_in_question, shared_names
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.graph.graph import Graph
 
 # Readings of responses.

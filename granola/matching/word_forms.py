@@ -19,7 +19,7 @@ from granola.matching import word_lists
 from granola.matching.mentions import AnswerText, Mention, Tier
 from granola.matching.tokens import MATCHING, key, occurrences
 from granola.replies.plain_text import plain
-from kg.base.terms import normalise
+from kg.base.model import normalise
 
 _WORD = re.compile(r"[^\W_]+")
 _ELIDED = re.compile(r"\A\w{1,4}['’]")  # l'acteur, dell'arte

@@ -19,7 +19,7 @@ import orjson
 from abstraction.text.language.phrases import sentences
 from granola.replies.plain_text import plain, without_markup
 from kg.base.bounded_cache import bounded_cache
-from kg.base.terms import fallback_chain
+from kg.base.model import fallback_chain
 
 REPORTS = frozenset({"abstain:not-in-sources", "abstain:not-stated"})
 """Refusals that report on the sources: names after them are from the sources and no answers, except in a guess."""

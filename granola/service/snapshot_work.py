@@ -25,9 +25,10 @@ from kg.base.model import (
     Statement,
     TextValue,
     TimeValue,
+    best_text,
+    fallback_chain,
 )
-from kg.base.terms import best_text, fallback_chain
-from kg.graph.ranks import END, POINT, START, current
+from kg.graph.graph import END, POINT, START, current
 from kg.store.protocol import NameMatch
 
 SLICE_SECONDS = 0.02  # how long a batch keeps its reader before others have their turn

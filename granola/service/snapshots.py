@@ -27,7 +27,7 @@ from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.languages import is_known, reading_language
 from granola.service.limits import ServiceSettings
 from granola.service.problems import HTTPProblem, overloaded, too_slow
-from kg.base.terms import fallback_chain
+from kg.base.model import fallback_chain
 from kg.errors import ForeseenError, KGError
 from kg.store import is_address, open_store
 from kg.store.protocol import NameMatch, Store

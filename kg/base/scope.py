@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kg.base.model import ENTITY_ID
-from kg.base.terms import normalise
+from kg.base.model import ENTITY_ID, normalise
 from kg.errors import SelectionError
 
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")

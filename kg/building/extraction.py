@@ -16,8 +16,7 @@ import orjson
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kg.base.model import number_afresh, number_of
-from kg.base.terms import normalise
+from kg.base.model import normalise, number_afresh, number_of
 from kg.building.id_sets import IdSet, key_of
 from kg.reading.dump import Block, lines_of, parse
 from kg.reading.entity_json import (

@@ -11,8 +11,7 @@ import msgspec
 import orjson
 from msgspec import structs
 
-from kg.base.model import id_of
-from kg.base.terms import normalise_anew
+from kg.base.model import id_of, normalise_anew
 from kg.building.checkpoint import BuildFolder
 from kg.building.closure import numbers_of
 from kg.building.extraction import BlockRows

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import orjson
 
 from kg.base.files import WorkFolder, atomic_path
-from kg.base.model import Entity, required_number
+from kg.base.model import Entity, required_number, with_fallbacks
 from kg.base.scope import Scope
-from kg.base.terms import with_fallbacks
 from kg.building.closure import Fetch, crawl
 from kg.building.snapshot import BuildSettings, Origin, Progress, Report, build, check_output, check_request, writing
 from kg.errors import SelectionError, SnapshotError

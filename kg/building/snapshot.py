@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from kg.base.files import atomic_path, folder_of, put_in_place, why_unwritten
+from kg.base.model import with_fallbacks
 from kg.base.scope import Scope
-from kg.base.terms import with_fallbacks
 from kg.building.checkpoint import BuildFolder
 from kg.building.closure import EdgeTable, numbers_of, survey_properties
 from kg.building.extraction import BlockRows, ExtractionPlan

@@ -25,8 +25,7 @@ import orjson
 from msgspec.structs import replace
 
 from kg.base.files import atomic_path
-from kg.base.model import id_of
-from kg.base.terms import with_fallbacks
+from kg.base.model import id_of, with_fallbacks
 from kg.building.extraction import ExtractionPlan, Extractor
 from kg.errors import SourceError
 from kg.export.output_streams import folder_out

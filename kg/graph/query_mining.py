@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 
-from kg.base.model import Entity
-from kg.base.terms import best_text
+from kg.base.model import Entity, best_text
 from kg.graph.logical_query import Branch, Hop, LogicalQuery, Shape, StoreFacts
 
 _READ = 2_000  # entities read together

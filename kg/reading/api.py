@@ -13,8 +13,7 @@ from typing import Any
 
 import orjson
 
-from kg.base.model import ENTITY_ID
-from kg.base.terms import normalise
+from kg.base.model import ENTITY_ID, normalise
 from kg.errors import (
     BadAnswerError,
     QueryError,

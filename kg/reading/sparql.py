@@ -16,8 +16,7 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from kg.base.model import ENTITY_ID
-from kg.base.terms import normalise
+from kg.base.model import ENTITY_ID, normalise
 from kg.errors import BadAnswerError, ServiceError, SourceError, TimeLimitError
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, Assembled, assemble, is_read, property_datatype
 from kg.reading.rdf_vocabulary import ENTITY, NAMESPACES, VALUE_PARTS, Term, language_tags
@@ -265,7 +264,7 @@ class SPARQLEntities:
     def named(self, names: Iterable[str], languages: Iterable[str]) -> list[str]:
         """The entities with a label or alias that is one of some names, in some languages.
 
-        Endpoints compare letter by letter, and the dump as `kg.base.terms.normalise` does: each name is asked for in
+        Endpoints compare letter by letter, and the dump as `kg.base.model.normalise` does: each name is asked for in
         the spellings that are usual in labels. Names that nothing is found by are put into `not_found`.
         """
         ids: set[str] = set()

@@ -28,6 +28,7 @@ from kg.base.model import (
     number_of,
 )
 from kg.store import schema
+from kg.store.protocol import NameMatch
 
 StatementRow = tuple[int, int, int, int, int, int | str | None, str | None, bytes | str, int | str | None]
 TermRow = tuple[int, str, int, int, str]
@@ -230,6 +231,22 @@ def entity_with(
         sitelinks=sitelinks,
         datatype=datatype,
     )
+
+
+def matches_in_order(carriers: Iterable[Sequence[Any]]) -> list[NameMatch]:
+    """The matches of one name, in the order of `Store.find`, of rows (number, kind, language, text) in any order."""
+    best: dict[int, tuple[int, str, str]] = {}
+    for number, kind, language, text in carriers:
+        match = (kind, language, text)
+        if number not in best or match < best[number]:
+            best[number] = match
+    ordered = sorted(best.items(), key=lambda one: (one[1][0], abs(one[0]), -one[0]))
+    return [name_match(number, *match) for number, match in ordered]
+
+
+def name_match(number: int, kind: int, language: str, text: str) -> NameMatch:
+    """A match from a row of the table `name`."""
+    return NameMatch(id=id_of(number), kind="label" if kind == schema.LABEL else "alias", language=language, text=text)
 
 
 class RowGroups:

@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from kg.base.model import Entity, required_number
-from kg.base.terms import normalise_anew
+from kg.base.model import Entity, normalise_anew, required_number
 from kg.store import schema
 from kg.store.entity_rows import Record, RowGroups, record_of
 

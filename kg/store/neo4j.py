@@ -22,7 +22,7 @@ Nodes:
     statements    JSON of all other statements: {"P569": [[ordinal, rank, type, value, qualifiers, id, datatype]]},
                   as the columns of table `statement` in `kg.store.schema`, ids as text
     value_counts  JSON {"P31": 9}: how many entities of the whole source state this one as the property's value
-    key           a label or alias under `kg.base.terms.normalise` (over 1 000 bytes: its hash)
+    key           a label or alias under `kg.base.model.normalise` (over 1 000 bytes: its hash)
     carriers      JSON [[number, kind, language, text], ...], kind 0 label, 1 alias
     targets       numbers, most frequent first, 5 000 per block; `entities` are their counts
     property_counts  JSON {"P31": 9}: how many entities of the whole source carry the property
@@ -40,13 +40,12 @@ from typing import Any, TypeVar
 
 import orjson
 
-from kg.base.model import Entity, Statement, id_of, number_of
-from kg.base.terms import normalise
+from kg.base.model import Entity, Statement, id_of, normalise, number_of
 from kg.errors import DamagedMirrorError, MirrorError
 from kg.store import schema
-from kg.store.entity_rows import decode_statement, entity_with
+from kg.store.entity_rows import decode_statement, entity_with, matches_in_order
 from kg.store.neo4j_client import PATIENCE_SECONDS, QUERY_SECONDS, Address, Neo4jClient
-from kg.store.protocol import NameMatch, matches_in_order
+from kg.store.protocol import NameMatch
 
 RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
 VALUES_A_BLOCK = 5_000  # targets per node `:ValueList`

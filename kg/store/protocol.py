@@ -14,12 +14,11 @@ Contract for every backend
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from kg.base.model import Entity, id_of
-from kg.store import schema
+from kg.base.model import Entity
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,22 +29,6 @@ class NameMatch:
     kind: Literal["label", "alias"]
     language: str
     text: str
-
-
-def matches_in_order(carriers: Iterable[Sequence[Any]]) -> list[NameMatch]:
-    """The matches of one name, in the order of `Store.find`, of rows (number, kind, language, text) in any order."""
-    best: dict[int, tuple[int, str, str]] = {}
-    for number, kind, language, text in carriers:
-        match = (kind, language, text)
-        if number not in best or match < best[number]:
-            best[number] = match
-    ordered = sorted(best.items(), key=lambda one: (one[1][0], abs(one[0]), -one[0]))
-    return [name_match(number, *match) for number, match in ordered]
-
-
-def name_match(number: int, kind: int, language: str, text: str) -> NameMatch:
-    """A match from a row of the table `name`."""
-    return NameMatch(id=id_of(number), kind="label" if kind == schema.LABEL else "alias", language=language, text=text)
 
 
 class Store(Protocol):
@@ -66,7 +49,7 @@ class Store(Protocol):
         ...
 
     def find(self, names: Collection[str], *, languages: Collection[str] | None = None) -> dict[str, list[NameMatch]]:
-        """Entities whose label or alias equals a name after `kg.base.terms.normalise`, keyed by the given name.
+        """Entities whose label or alias equals a name after `kg.base.model.normalise`, keyed by the given name.
 
         One match an entity: its label before its aliases, then the first language in code order. Labels
         before aliases, then by id number, items first. Names that nothing carries are absent.

@@ -62,7 +62,7 @@ CREATE TABLE term (
     PRIMARY KEY (entity, language, kind, ordinal)
 ) WITHOUT ROWID;
 
--- Labels and aliases by their normalised form (kg.base.terms.normalise), for looking names up.
+-- Labels and aliases by their normalised form (kg.base.model.normalise), for looking names up.
 CREATE TABLE name (
     key TEXT NOT NULL,              -- normalised
     language TEXT NOT NULL,

@@ -14,12 +14,11 @@ from typing import Any
 
 import orjson
 
-from kg.base.model import Entity, Statement, id_of, number_of
-from kg.base.terms import normalise
+from kg.base.model import Entity, Statement, id_of, normalise, number_of
 from kg.errors import DamagedSnapshotError, SnapshotError
 from kg.store import filling, schema
-from kg.store.entity_rows import decode_statement, entity_with
-from kg.store.protocol import NameMatch, matches_in_order, name_match
+from kg.store.entity_rows import decode_statement, entity_with, matches_in_order, name_match
+from kg.store.protocol import NameMatch
 
 MEMORY = ":memory:"
 _CHUNK = 20_000  # ids, names or pairs asked at a time
@@ -233,7 +232,7 @@ class SQLiteStore:
         return {name: list(matches[key]) for name, key in keys.items() if key in matches}
 
     def names_beginning(self, text: str, *, languages: Collection[str], limit: int) -> list[NameMatch]:
-        """Labels and aliases in `languages` that begin so after `kg.base.terms.normalise`, `limit` at most.
+        """Labels and aliases in `languages` that begin so after `kg.base.model.normalise`, `limit` at most.
 
         The shortest names first, then labels, then the smallest ids. Of a beginning that very many names have only the
         first MOST_BEGINNING in the order of their letters are looked at. Not of the Store protocol: it is for people

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from abstraction.ladders.literal_ladders import date_ladder
 from abstraction.text.language.calendar_units import KINDS, Era, names, unit_of
 from abstraction.text.language.date_reader import parse_date
-from kg.base.model import TimeValue
-from kg.base.terms import normalise
+from kg.base.model import TimeValue, normalise
 from tests.date_values import time_value_ladder
 
 DAYS = st.dates(datetime.date(10, 1, 1), datetime.date(9999, 12, 31))

@@ -23,7 +23,7 @@ import pytest
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.maker.pipeline import LadderMaker
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.store.sqlite import SQLiteStore
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "hard_cases.jsonl"

@@ -21,8 +21,7 @@ from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.ladders.proposals import ANSWER
 from abstraction.ladders.weighing import rising_tiers
 from abstraction.maker.pipeline import LadderMaker
-from kg.base.model import Entity, EntityValue, Rank, Snak, Statement, TimeValue
-from kg.base.terms import normalise
+from kg.base.model import Entity, EntityValue, Rank, Snak, Statement, TimeValue, normalise
 from kg.store.sqlite import SQLiteStore
 from tests.cases import case_in
 from tests.thorough import examples

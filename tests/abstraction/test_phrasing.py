@@ -14,7 +14,7 @@ from abstraction.maker.pipeline import LadderMaker
 from abstraction.phrasing.decisions import NOTE, DecisionCounts, log_lines, without_decisions
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.verifying.entailment import EntailmentChecker
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from tests.abstraction.scripted_model import PERSON, PLACE, WORLD, Scripted, block, decided, phrased
 from tests.abstraction.test_ladder_laws import check_row
 from tests.thorough import examples

@@ -12,8 +12,7 @@ from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS
 from abstraction.errors import UnknownRelationError
 from abstraction.files.rows import TieredRow
 from abstraction.maker.pipeline import LadderMaker, make_ladders
-from kg.base.model import Entity
-from kg.base.terms import normalise
+from kg.base.model import Entity, normalise
 from tests.thorough import examples
 from tests.worlds import entity, maker, row, store_of, texts
 

@@ -13,7 +13,7 @@ from abstraction.base.tiers import Evidence
 from abstraction.ladders.literal_ladders import quantity_ladder, read_amount, round_to
 from abstraction.text.language.amount_reader import parse_quantity
 from abstraction.text.language.units import unit_of_spelling, units
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from tests.cases import shown
 from tests.tables import read_table
 

@@ -14,7 +14,7 @@ from granola.decoding.claims import tally
 from granola.decoding.decision import Abstaining
 from granola.decoding.response_cleaning import CleanedResponse, clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from tests.decoding_world import BORN, MAKER, decide
 from tests.thorough import examples
 

@@ -26,8 +26,8 @@ from kg.base.model import (
     TextValue,
     TimeValue,
     Value,
+    normalise,
 )
-from kg.base.terms import normalise
 from kg.graph.logical_query import Branch, Grounding, Hop, LogicalQuery, StoreFacts, ground_all
 from kg.store.protocol import NameMatch, Store
 from tests.thorough import examples

@@ -8,7 +8,7 @@ from store_contract import statement
 from strategies import times
 
 from kg.base.model import Rank, Snak, SnakKind, Statement, TimeValue
-from kg.graph.ranks import current, held_at, time_key, valid_at
+from kg.graph.graph import current, held_at, time_key, valid_at
 
 
 def year(number: int, precision: int = 9) -> TimeValue:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.base.terms import best_text, fallback_chain, names, normalise
+from kg.base.model import best_text, fallback_chain, names, normalise
 
 
 @pytest.mark.parametrize(

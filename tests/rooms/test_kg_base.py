@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kg.base.model import id_of, number_of
-from kg.base.terms import fallback_chain, normalise
+from kg.base.model import fallback_chain, id_of, normalise, number_of
 
 
 def test_names_and_ids() -> None:

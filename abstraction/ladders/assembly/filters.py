@@ -18,7 +18,7 @@ from abstraction.ladders.proposals import Builder, LadderCase, Proposal
 from abstraction.text.descriptions.place_grammar import variants
 from abstraction.text.language.phrases import ARTICLE, FUNCTION, all_words, bare, content, is_well_formed
 from kg.base.bounded_cache import SizedDict, bounded_cache
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.graph.graph import Graph
 
 _NAME = re.compile(r"[^\W\d_]+(?:[ .'’-]+[^\W\d_]+)*")  # letters in words: no brackets, no list

@@ -24,7 +24,7 @@ from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.languages import language
 from abstraction.text.language.phrases import all_words, bare, content
 from abstraction.text.questions.question_wording import AskedKind, QuestionKind, yes_no_words
-from kg.base.terms import normalise
+from kg.base.model import normalise
 
 # Consistency of a gold answer with the kind of answer asked for.
 #

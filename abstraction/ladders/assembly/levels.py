@@ -25,7 +25,7 @@ from abstraction.base.tiers import (
 )
 from abstraction.ladders.proposals import ANSWER, Proposal
 from abstraction.text.language.phrases import ARTICLE, is_opaque
-from kg.base.terms import normalise
+from kg.base.model import normalise
 
 Graph = dict[str, Proposal]
 

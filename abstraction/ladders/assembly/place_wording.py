@@ -21,7 +21,7 @@ from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, S
 from abstraction.text.language.phrases import definite, indefinite, short, stem
 from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.graph.graph import Graph
 
 # States of the United States, provinces of Canada, states of Australia.

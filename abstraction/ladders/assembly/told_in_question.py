@@ -32,7 +32,7 @@ from abstraction.text.questions.question_facts import (
     split_nation,
 )
 from kg.base.bounded_cache import SizedDict
-from kg.base.terms import normalise
+from kg.base.model import normalise
 from kg.graph.graph import Graph
 
 _KEPT = 4_000_000  # characters of cached names: 30 MB at most

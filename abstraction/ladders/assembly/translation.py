@@ -14,8 +14,7 @@ from abstraction.ladders.assembly.filters import DIVISIONS
 from abstraction.ladders.assembly.levels import as_graph, other_names, remove
 from abstraction.ladders.proposals import Proposal
 from abstraction.text.language.languages import GRAMMAR, is_known, language, notice
-from kg.base.model import ENTITY_ID, TextValue, entity_number
-from kg.base.terms import fallback_chain, normalise
+from kg.base.model import ENTITY_ID, TextValue, entity_number, fallback_chain, normalise
 from kg.graph.graph import Graph
 
 _OF_CLASSES = frozenset({"P31", "P106"})  # a phrase with one such condition alone names the class

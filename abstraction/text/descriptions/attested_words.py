@@ -18,8 +18,7 @@ from abstraction.base.relations import LONGEST_DESCRIPTION
 from abstraction.text.language.demonyms import bundled_demonyms, choose_adjective
 from abstraction.text.language.phrases import is_opaque, listed, may_stand
 from kg.base.bounded_cache import bounded_cache
-from kg.base.model import Rank, TextValue
-from kg.base.terms import fallback_chain, normalise
+from kg.base.model import Rank, TextValue, fallback_chain, normalise
 from kg.store.protocol import Store
 
 DESCRIPTIONS_READ = 300_000  # descriptions counted at most, to bound the time of loading a vocabulary

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from abstraction.text.descriptions.attested_words import DescriptionWord, Vocabulary
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import listed
-from kg.base.terms import normalise
+from kg.base.model import normalise
 
 LONGEST = 5  # words of the longest name: "Saint Vincent and the Grenadines"
 _HYPHEN = re.compile(r"[-–‐/]")

@@ -19,7 +19,7 @@ from abstraction.text.language.language_data import any_of
 from abstraction.text.language.languages import Language, language
 from abstraction.text.language.units import SIGNS, currencies, spellings_in_texts, units_in_texts
 from kg.base.bounded_cache import bounded_cache
-from kg.base.terms import normalise
+from kg.base.model import normalise
 
 _HUNDRED = 2  # exponent of ten
 _LEAST_HUNDRED = 100  # words for whole hundreds ("zweihundert") have this value or more

@@ -14,7 +14,7 @@ from functools import lru_cache
 from abstraction.base.properties import package_data, package_text
 from abstraction.text.language.cldr import territory_names
 from abstraction.text.language.languages import language
-from kg.base.terms import normalise
+from kg.base.model import normalise
 
 
 @dataclass(frozen=True, kw_only=True)

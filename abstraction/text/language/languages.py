@@ -23,7 +23,7 @@ from abstraction.text.language.cldr import cldr_data, cldr_name
 from abstraction.text.language.language_data import Language as Language
 from abstraction.text.language.language_data import Nationals, any_of, without_accents
 from abstraction.text.language.language_data import folded as folded
-from kg.base.terms import fallback_chain
+from kg.base.model import fallback_chain
 
 # Loading a language: its file, completed by CLDR.
 

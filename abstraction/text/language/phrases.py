@@ -15,8 +15,8 @@ from typing import Literal
 from abstraction.base.properties import package_data
 from abstraction.errors import LanguageError
 from kg.base.bounded_cache import bounded_cache
+from kg.base.model import normalise
 from kg.base.packages import install_hint
-from kg.base.terms import normalise
 
 # Words that begin with a vowel letter but a consonant sound (a university, a one-off), and the reverse (an hour).
 _SPOKEN_CONSONANT = re.compile(

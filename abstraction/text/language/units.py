@@ -23,7 +23,7 @@ from abstraction.text.language.cldr import currency_spellings, unit_names
 from abstraction.text.language.language_data import any_of
 from abstraction.text.language.languages import language
 from kg.base.bounded_cache import bounded_cache
-from kg.base.terms import normalise
+from kg.base.model import normalise
 
 SIGNS = "$¢-¥₠-⃏"
 """The characters that are signs of currencies, as a class of a regular expression has them."""

@@ -20,8 +20,7 @@ from abstraction.text.language.languages import GRAMMAR, is_grammatical, languag
 from abstraction.text.language.phrases import stem
 from abstraction.text.questions.question_wording import LONGEST_QUESTION, asked_kind
 from kg.base.bounded_cache import bounded_cache
-from kg.base.model import TimeValue
-from kg.base.terms import normalise
+from kg.base.model import TimeValue, normalise
 
 MOST_WORDS = 60  # words of a question that are read
 LONGEST = 5  # words of the longest name that is searched
