@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from abstraction.base.relations import relation
 from abstraction.base.tiers import Level
-from abstraction.ladders.assembly.levels import as_graph, levels
-from abstraction.ladders.proposals import ANSWER, Builder, LadderCase, Proposal
+from abstraction.ladders.proposals import ANSWER, Builder, LadderCase, Proposal, as_graph, levels
 from abstraction.maker.pipeline import LadderMaker
 from kg.base.model import Entity, TimeValue
 from tests.worlds import maker

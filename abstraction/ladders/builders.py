@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from abstraction.ladders.assembly.place_wording import landholders
+from abstraction.ladders.assembly.tier_wording import landholders
 from abstraction.ladders.class_terms import concepts, genres, languages, taxa, terms
 from abstraction.ladders.offices import positions, posts
 from abstraction.ladders.organisation_ladders import groups, organisations, schools

@@ -15,16 +15,19 @@ from itertools import permutations
 
 from abstraction.base.relations import anchors, stop_classes
 from abstraction.base.tiers import from_description
-from abstraction.ladders.assembly.levels import Graph as ProposalGraph
-from abstraction.ladders.assembly.levels import ancestors, as_graph, merge, remove
 from abstraction.ladders.class_hierarchy import Climbing, add_with_classes_above, climb, used_as_value
 from abstraction.ladders.proposals import (
     ANSWER,
     LadderCase,
     Proposal,
+    ProposalGraph,
+    ancestors,
+    as_graph,
     entity_proposal,
     kept_with_source,
+    merge,
     phrase_proposal,
+    remove,
     states,
 )
 from abstraction.text.descriptions.place_grammar import first_segment

@@ -13,8 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values, kept_with_source
-from abstraction.linking.gazetteer import COUNTRY, FIRST_DIVISION, SETTLEMENTS, WORLD, Gazetteer, Place
-from abstraction.linking.link_features import phrase_in
+from abstraction.linking.gazetteer import COUNTRY, FIRST_DIVISION, SETTLEMENTS, WORLD, Gazetteer, Place, phrase_in
 from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import indefinite

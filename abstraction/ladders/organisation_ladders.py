@@ -309,7 +309,7 @@ class _OrganisationPhrases:
         kind = described.kind if described is not None else None
         chains = [described_kind(case, kind, ORGANISATION)] if kind is not None else stated_kinds(case, ORGANISATION)
         general = all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts)
-        nationalities, places = self.nations(), self.place_wordings(self.place_steps())
+        nationalities, places = self.nations(), self.tier_wordings(self.place_steps())
         for chain in (self.kinds_by_product(chains) if general else []) or chains:
             self.add_kind(chain, nationalities, places)
         return self.lattice.proposals()
@@ -398,7 +398,7 @@ class _OrganisationPhrases:
             parts = (wording, place, land) if inside else (wording, place)
             self.lattice.add(f"{wording.text} in {place.text}", parts, order=self.order)
 
-    def place_wordings(self, steps: Sequence[tuple[Place, ...]]) -> list[Wording]:
+    def tier_wordings(self, steps: Sequence[tuple[Place, ...]]) -> list[Wording]:
         """Each step of a place chain in words, with the features of all places that contain it."""
         out: list[Wording] = []
         features = [frozenset(map(self._feature_of_place, step)) for step in steps]

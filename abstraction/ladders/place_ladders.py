@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence, from_description, from_statement, join_evidence
-from abstraction.ladders.assembly.levels import Graph, as_graph, depths, remove
 from abstraction.ladders.containers import (
     CONTINENT_CLASS,
     WORLDS,
@@ -27,7 +26,16 @@ from abstraction.ladders.containers import (
     same_extent,
     stated_continent,
 )
-from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values
+from abstraction.ladders.proposals import (
+    ANSWER,
+    LadderCase,
+    Proposal,
+    ProposalGraph,
+    as_graph,
+    current_values,
+    depths,
+    remove,
+)
 from abstraction.linking.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.text.descriptions.place_grammar import has_word_before_name
 from abstraction.text.language.demonyms import bundled_demonyms
@@ -378,7 +386,7 @@ class Climb:
             return False
         return same_extent(self.graph, inner, outer)
 
-    def _without_near_aliases(self, nodes: Graph) -> Graph:
+    def _without_near_aliases(self, nodes: ProposalGraph) -> ProposalGraph:
         """The graph with every place that is no larger than one below it turned into aliases of that one."""
         near = {key: [p for p in node.parents if self._is_same_place(p, key)] for key, node in nodes.items()}
         nodes = dict(nodes)
@@ -463,6 +471,7 @@ class Climb:
     def _is_continent(self, qid: str) -> bool:
         return CONTINENT_CLASS in self.graph.classes(qid)
 
+
 # Certain containers. Some places lie in one of several containers, and it is unknown in which one.
 
 Upward = Mapping[str, Collection[str]]
@@ -501,5 +510,3 @@ def certain_containers(up: Upward, either: Mapping[str, Sequence[Collection[str]
         return known[inner]
 
     return containers_of(key)
-
-

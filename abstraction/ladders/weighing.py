@@ -1,163 +1,470 @@
 """Ladders with bits, and the invariant that bits never rise towards coarser levels.
 
 Information content after Resnik 1995, "Using information content to evaluate semantic similarity in a taxonomy": -log2
-of the share of a population that has a property. The population is the same for a whole ladder: the possible answers
-of the question (`population_of`). The answer is one of its N members, log2(N) bits.
+of the share of a population that has a property, from counts of the whole source. The population is the same for a
+whole ladder: the possible answers of the question (`population_of`). The answer is one of its N members, log2(N) bits.
 
-A date is drawn from the days of its relation's years. A date outside of them is drawn from the common era up to the
-same last year, or else from a span of a power of ten of years, at least ten thousand. A quantity lies anywhere on a
-logarithmic scale of its relation's powers of ten, so that the bits of an interval depend on its relative width alone;
-counts below twenty, including zero, lie on the same scale shifted by one.
+A tier has several conditions, each under a facet. Conditions of one facet overlap (a county and its state, a singer
+and a musician): together they have the bits of the rarest. The facets are counted jointly where the snapshot contains
+all carriers of one (`Joint`): the share of that facet, times the shares of the others among its carriers. Otherwise
+facets are taken as independent.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from decimal import Decimal
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from abstraction.base.properties import package_data
-from abstraction.base.relations import Relation
+from kg.base.terms import fallback_chain, normalise
+from kg.graph.ranks import current, valid_values
+
+from abstraction.base.properties import package_data, with_role
+from abstraction.base.relations import Classifier, Relation, anchors, stop_classes
 from abstraction.base.tiers import Condition, Level, Tier
-from abstraction.ladders.facets import Facets, information, year_span
 from abstraction.ladders.proposals import Proposal
-from abstraction.linking.candidates import ValueCounts
-from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.language.amount_reader import ParsedQuantity
-from abstraction.text.language.calendar_units import tolerance
-from abstraction.text.language.date_reader import ParsedDate
+from abstraction.linking.candidates import Pair, ValueCounts
+from abstraction.linking.gazetteer import Gazetteer
+from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
 from abstraction.text.language.phrases import bare
 from kg.base.bounded_cache import SizedDict
-from kg.base.model import TimeValue, normalise
-from kg.graph.graph import time_key
+from kg.base.model import entity_number
+from kg.graph.graph import Graph
 from kg.store.protocol import Store
 
-ANCIENT = 10_000  # years: the least span from which the bits of a date before the common era are computed
-YEAR = 365.2425  # days, the mean of the Gregorian calendar
-_UNITS = {"decade": 10, "century": 100, "millennium": 1000}  # years
-_EDGE = 10  # years of the beginning or the end of a century
-_DATE = re.compile(r"-?\d+(?:-\d\d){0,2}")
-# States of tiers of amounts, as builders write them.
-_ROUNDED = re.compile(r"(?P<amount>-?[\d.]+) to (?P<digits>\d+) digits")
-_BETWEEN = re.compile(r"(?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)")
-_SMALL = 20  # smaller counts are on the shifted scale
+VALUES = 300_000  # most frequent values of one property that are counted
+SEVERAL = 1.2  # mean values per entity; above it values of a property overlap too often to be summed
+_BATCH = 20_000  # entities read from the store at once
 
 
-def with_date_bits(parsed: ParsedDate, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
-    """The levels of a date, the answer first, with bits: log2 of the days it is drawn from over the days it covers."""
-    return _with_bits(levels, _years_drawn_from(parsed, relation) * YEAR, _days_of_answer(parsed), _days_of_condition)
+class Hierarchy:
+    """Values of the properties `counted`, ordered by current statements of the properties `up`.
 
+    A set of values covers the statements of the whole source that give any of them, each counted once, however many
+    paths lead up from it; cycles are cut. Values that the snapshot lacks have no known place in the hierarchy, so
+    counts below a value are lower bounds. Stop classes are left out and not passed.
+    """
 
-def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
-    """The levels of an amount, the answer first, with bits: log2 of the scale's width over the interval's."""
-    decades_of = package_data("spreads.json")["decades"]
-    decades = decades_of.get(relation, decades_of["default"])
-    small = parsed.unit is None and 0 <= parsed.amount < _SMALL and parsed.amount == parsed.amount.to_integral_value()
-    if small:
-        # From n - 0.5 to n + 0.5, on the scale shifted by one.
-        answer_width = math.log10(float(parsed.amount) + 1.5) - math.log10(float(parsed.amount) + 0.5)
-    else:
-        # The uncertainty of the answer: its bound, else half a unit of its last digit, a whole one if approximate.
-        unit = Decimal(1).scaleb(parsed.amount.adjusted() - max(parsed.digits, 1) + 1)
-        bound = parsed.bound or (unit if parsed.approximate else unit / 2)
-        answer_width = _powers_of_ten_between(parsed.amount - bound, parsed.amount + bound, decades)
-    return _with_bits(levels, decades, answer_width, lambda state: _width_of_condition(state, decades))
+    def __init__(self, counts: ValueCounts, counted: Sequence[str], up: Sequence[str]) -> None:
+        self._counts = counts
+        self._counted = tuple(counted)
+        self._up = tuple(up)
+        self._masses: dict[str, int] = {}
+        self._shares: dict[str, float | None] = {}
 
+    @cached_property
+    def direct(self) -> Mapping[str, int]:
+        """The number of statements by value, for the value itself without those below it."""
+        counts: dict[str, int] = defaultdict(int)
+        for prop in self._counted:
+            for value, count in self._counts.store.values_of(prop, limit=VALUES):
+                counts[value] += count
+        return counts
 
-def _with_bits(
-    levels: Sequence[Level], whole: float, answer_width: float, width: Callable[[str], float | None]
-) -> tuple[Level, ...]:
-    def in_bits(part: float | None) -> float | None:
-        return None if not part else max(0.0, math.log2(whole / part))
+    @cached_property
+    def statements(self) -> int:
+        """The number of statements of the counted properties."""
+        return sum(self.direct.values())
 
-    def narrowest_width(states: Iterable[Condition]) -> float | None:
-        """The narrowest width that the conditions state.
+    @cached_property
+    def entities(self) -> int:
+        """The number of entities with a counted property; an entity with two of them counts twice."""
+        return sum(self._counts.total(prop) for prop in self._counted)
 
-        It is at least that of the answer, since a mean decade may be some hours shorter than ten real years.
+    @cached_property
+    def _below(self) -> Mapping[str, tuple[str, ...]]:
+        """The values directly below each value, read upwards from all values in layers."""
+        below: dict[str, list[str]] = defaultdict(list)
+        stop = stop_classes()
+        seen = set(self.direct)
+        layer = sorted(seen)
+        while layer:
+            upward: dict[str, None] = {}
+            for at in range(0, len(layer), _BATCH):
+                read = self._counts.store.entities(layer[at : at + _BATCH], languages=(), properties=self._up)
+                for qid, entity in read.items():
+                    for prop in self._up:
+                        for statement in current(entity.values(prop)):
+                            target = statement.target
+                            if target and target != qid and target not in stop:
+                                below[target].append(qid)
+                                upward[target] = None
+            layer = [qid for qid in upward if qid not in seen]
+            seen.update(layer)
+        return {value: tuple(lower) for value, lower in below.items()}
+
+    def at_or_below(self, values: Iterable[str], *, but: Collection[str] = ()) -> set[str]:
+        """The values and all below them, except `but` and values that only those lead to."""
+        reached = set(values)
+        stack = list(reached)
+        while stack:
+            for lower in self._below.get(stack.pop(), ()):
+                if lower not in reached and lower not in but:
+                    reached.add(lower)
+                    stack.append(lower)
+        return reached
+
+    def mass(self, value: str) -> int:
+        """The number of statements that give the value or one below it."""
+        if value not in self._masses:
+            self._masses[value] = sum(self.direct.get(lower, 0) for lower in self.at_or_below([value]))
+        return self._masses[value]
+
+    def share(self, value: str) -> float | None:
+        """The share of the entities with a counted property that have the value or one below it; None for none.
+
+        With about one value per entity the counts are summed. Where entities have several, as with occupations, a sum
+        would count them repeatedly: the values are then taken as independent, 1 - prod(1 - n/N), which lies between
+        the largest share and the sum.
         """
-        widths = (width(condition.value) for condition in states)
-        part = min((stated for stated in widths if stated is not None), default=None)
-        return max(part, answer_width) if part else part
+        if value not in self._shares:
+            self._shares[value] = self._share(value)
+        return self._shares[value]
 
-    first = Level(tiers=tuple(replace(tier, bits=in_bits(answer_width)) for tier in levels[0].tiers))
-    return (
-        first,
-        *(
-            Level(tiers=tuple(replace(tier, bits=in_bits(narrowest_width(tier.conditions))) for tier in level.tiers))
-            for level in levels[1:]
-        ),
-    )
-
-
-def _years_drawn_from(parsed: ParsedDate, relation: str) -> int:
-    """The number of years that the date is drawn from."""
-    years = [value.year for value in (parsed.first, parsed.last) if value is not None]
-    first, last = year_span(relation)
-    if first <= min(years) and max(years) <= last:
-        return last - first + 1
-    if min(years) >= 1 and max(years) <= last:
-        return last
-    age = ANCIENT
-    while age < max(map(abs, years)):  # the next power of ten
-        age *= 10
-    return age
+    def _share(self, value: str) -> float | None:
+        if not self.mass(value):
+            return None
+        if self.statements <= SEVERAL * self.entities:
+            return self.mass(value) / self.statements
+        without = 0.0
+        for lower in sorted(self.at_or_below([value])):  # in a fixed order floats add up to the same sum
+            count = self.direct.get(lower, 0)
+            if count >= self.entities:
+                return 1.0
+            without += math.log1p(-count / self.entities)  # logarithms keep the precision of small shares
+        return -math.expm1(without)
 
 
-def _days_of_answer(parsed: ParsedDate) -> float:
-    """The number of days that the answer itself covers."""
-    first, last = parsed.first, parsed.last
-    if last is not None:
-        days = _day_number(time_key(last, late=True)) - _day_number(time_key(first)) + 1
-        return days + (2 * tolerance(first.year) * YEAR if parsed.circa else 0)
-    if parsed.circa:
-        if first.precision > 9:
-            return YEAR
-        around = {8: 10, 7: 100}.get(first.precision) or tolerance(first.year)  # years, by precision: decade, century
-        return _unit_days(first) + 2 * around * YEAR
-    return _unit_days(first) / (3 if parsed.part else 1)  # early, mid or late: a third of the unit
+MOST = 1_000  # carriers of the condition that the others are counted among
+CARRIERS_KEPT = 400_000  # carriers, and sets of their values, that are kept: 80 MB each at most
+FEWEST = 5  # carriers with a statement of the other property: a share of fewer would be chance
 
 
-def _unit_days(value: TimeValue) -> float:
-    if value.precision >= 11:
-        return 1.0
-    # Precision 11 is a day, 10 a month, 9 a year, 8 a decade.
-    return YEAR / 12 if value.precision == 10 else YEAR * 10 ** (9 - value.precision)
+class Joint:
+    """Shares among the carriers of a condition: exact, since the snapshot contains all carriers of the source."""
+
+    def __init__(self, counts: ValueCounts) -> None:
+        self._counts = counts
+        self._carriers: SizedDict[frozenset[Pair], tuple[str, ...]] = SizedDict(
+            CARRIERS_KEPT, lambda pairs, carriers: 5 * len(pairs) + len(carriers)
+        )
+        self._value_sets: SizedDict[tuple[frozenset[Pair], str], tuple[int, Mapping[frozenset[str], int]]] = SizedDict(
+            CARRIERS_KEPT, lambda key, counted: 5 * len(key[0]) + 5 * len(counted[1])
+        )
+
+    def share(self, base: frozenset[Pair], prop: str, values: Collection[str]) -> float | None:
+        """Among the entities with any pair of `base` and with `prop`, the share that has one of the values under
+        `prop`.
+
+        None where the base has more than `MOST` carriers, the snapshot lacks one of them, fewer than `FEWEST` have the
+        property, or none has such a value.
+        """
+        carriers = self._carriers_of(base)
+        if not carriers:
+            return None
+        key = (base, prop)
+        if key not in self._value_sets:
+            read = self._counts.store.entities(carriers, languages=(), properties=(prop,))
+            sets = (
+                frozenset(s.target for s in valid_values(entity.values(prop)) if s.target) for entity in read.values()
+            )
+            counted = Counter(held for held in sets if held)
+            self._value_sets[key] = counted.total(), counted
+        total, sets_counted = self._value_sets[key]
+        hits = sum(count for held, count in sets_counted.items() if not held.isdisjoint(values))
+        return hits / total if hits and total >= FEWEST else None
+
+    def _carriers_of(self, base: frozenset[Pair]) -> tuple[str, ...]:
+        """All carriers of the base, in the order of its pairs; () where not all are in the snapshot."""
+        if base not in self._carriers:
+            pairs = sorted(base)
+            self._counts.read(pairs)
+            counts = {pair: self._counts.of(*pair) for pair in pairs}
+            carriers: dict[str, None] = {}
+            if sum(counts.values()) <= MOST:
+                held = self._counts.store.referrers(pairs, limit=MOST + 1)  # one more shows that there are too many
+                if all(len(held.get(pair, ())) == count for pair, count in counts.items()):
+                    carriers = dict.fromkeys(carrier for pair in pairs for carrier in held.get(pair, ()))
+            self._carriers[base] = tuple(carriers)
+        return self._carriers[base]
 
 
-def _day_number(key: tuple[int, int, int]) -> float:
-    year, month, day = key
-    return (year if year > 0 else year + 1) * YEAR + (month - 1) * YEAR / 12 + day  # there is no year 0
+LOCATED = ("P131", "P276", "P159", "P706")  # located in, location, headquarters, physical feature
+# Properties from which states and parts of the world are recognised.
+_READ = frozenset({"P17", "P30", "P31", "P131", "P276", "P361", "P576"})
 
 
-def _days_of_condition(state: str) -> float | None:
-    if _DATE.fullmatch(state):
-        return (YEAR, YEAR / 12, 1.0)[state.lstrip("-").count("-")]
-    if " of " in state:
-        return _EDGE * YEAR
-    sizes = [_UNITS.get(unit.split(" ")[0]) for unit in state.split(" or ")]
-    known = [size for size in sizes if size is not None]
-    return sum(known) * YEAR if len(known) == len(sizes) else None
+class World:
+    """Shares of places in one store. Keys are those of `gazetteer.Place`: QIDs, or `text:` and a name."""
+
+    def __init__(self, counts: ValueCounts, language: str) -> None:
+        self._counts = counts
+        self._language = language
+        self._containers = Hierarchy(counts, LOCATED, ("P131",))
+        self._known: dict[str, float | None] = {}
+
+    @property
+    def located(self) -> int:
+        """N: the number of statements that place an entity, or of entities with a state where there are more."""
+        return max(self._containers.statements, self._counts.total("P17"))
+
+    @property
+    def states(self) -> frozenset[str]:
+        """Current sovereign states that are values of P17."""
+        return self._states[0]
+
+    def states_in(self, key: str) -> int | None:
+        """The number of states in a part of the world; None where none are known."""
+        return len(self._states[1][key]) if key in self._states[1] else None
+
+    def share(self, key: str) -> float | None:
+        """The share of all located entities that lies in the place, in (0, 1]; None where none is known to."""
+        if key in self._known:
+            return self._known[key]
+        share = 0.0
+        if mass := self._containers.mass(key):
+            share = (mass + 1) / self._containers.statements  # the place itself is one of the answers
+        if key in self.states and (of_state := self._counts.of("P17", key)):
+            share = max(share, of_state / self._counts.total("P17"))
+        parts = self._states[1]
+        if key in parts:
+            share = max(share, sum(self.share(state) or 0.0 for state in sorted(parts[key])))
+        self._known[key] = min(1.0, share) or None
+        return self._known[key]
+
+    @cached_property
+    def _states(self) -> tuple[frozenset[str], Mapping[str, frozenset[str]]]:
+        """The states, and the states in each part of the world, by its key."""
+        # A separate graph: descriptions given by a question's row must not change counts.
+        graph = Graph(self._counts.store, language=self._language, properties=_READ)
+        gazetteer = Gazetteer(graph, Classifier(graph))
+        countries = [value for value, _ in self._counts.store.values_of("P17")]
+        self._counts.read(("P17", country) for country in countries)
+        graph.fetch(countries)
+        states = frozenset(
+            country for country in countries if gazetteer.is_state(country) and not graph.is_historical(country)
+        )
+        parts: dict[str, set[str]] = defaultdict(set)
+        for state in sorted(states):
+            for key in _parts_of_the_world(graph, gazetteer, state) - states:
+                parts[key].add(state)
+        return states, {key: frozenset(held) for key, held in parts.items()}
 
 
-def _powers_of_ten_between(low: Decimal, high: Decimal, decades: float) -> float:
-    """Powers of ten between two amounts of one sign; an interval that reaches zero begins at half its middle."""
-    if high < 0:
-        low, high = -high, -low
-    middle = (low + high) / 2
-    return math.log10(high) - math.log10(low if low > 0 else middle / 2) if middle > 0 else decades
+def _parts_of_the_world(graph: Graph, gazetteer: Gazetteer, state: str) -> set[str]:
+    """Keys of the regions and continents that contain the state: by its description, and by P361 and P30.
+
+    Among several continents those in the description count: overseas territories are no reason to count a state twice.
+    """
+    keys = set(graph.targets(state, "P361"))
+    for step in gazetteer.chain(state):
+        for place in step:
+            keys.add(place.key)
+            if place.written:
+                keys.add(f"text:{normalise(place.written)}")
+    continents = graph.targets(state, "P30")
+    description = normalise(graph.description(state) or "")
+    named = [
+        continent for continent in continents if (label := graph.label(continent)) and normalise(label) in description
+    ]
+    return keys.union(named or continents)
 
 
-def _width_of_condition(state: str, decades: float) -> float | None:
-    state = state.replace(",", "")
-    if match := _ROUNDED.fullmatch(state):
-        amount = Decimal(match["amount"])
-        unit = Decimal(1).scaleb(amount.adjusted() - int(match["digits"]) + 1)
-        return _powers_of_ten_between(amount - unit, amount + unit, decades)
-    if match := _BETWEEN.fullmatch(state):
-        return _powers_of_ten_between(Decimal(match["low"]), Decimal(match["high"]), decades)
-    return None
+# Answer classes whose members are classes: a tier above one of them covers its instances and subclasses.
+CLASS_VALUED = frozenset({"genre", "occupation", "language", "position", "office", "award"})
+_OF_CLASS = with_role("class")
+_HOLDS = {"self": "where", **dict.fromkeys(with_role("where"), "where")}
+_FACETS = {**_HOLDS, **{prop: facet for facet in ("nation", "role", "whole", "when") for prop in with_role(facet)}}
+_RARE = with_role("rare")  # lacking the statement means lacking the thing: shares are of all members
+# Properties with joint counts; for locations the state alone, since other places are summed over containers.
+_JOINT = with_role("joint")
+PHRASES_KEPT = 10_000_000  # characters of phrases that are kept: 40 MB at most
+LONGEST = 20  # most words at the end of a phrase that are tried as the name of a class
+# By the mark of a condition in words, the property whose values the words may name.
+_NAMES = {"kind": "P31", "occupation": "P106", "office": "P39"}
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionBits:
+    """Bits of a condition, with the property and value that they were counted by, if any."""
+
+    facet: str
+    bits: float
+    prop: str = ""
+    value: str = ""
+
+
+def information(share: float) -> float:
+    """-log2 of a share in (0, 1]; 0 for more."""
+    return max(0.0, -math.log2(share))
+
+
+class Facets:
+    """Bits of single conditions, from one store."""
+
+    def __init__(self, counts: ValueCounts, vocabulary: Vocabulary) -> None:
+        self._counts = counts
+        self._vocabulary = vocabulary
+        self.world = World(counts, vocabulary.language)
+        self.classes = Hierarchy(counts, ("P31", "P279"), ("P279",))
+        self.taxa = Hierarchy(counts, ("P171",), ("P171",))
+        self._below = {prop: Hierarchy(counts, (prop,), ("P279",)) for prop in ("P106", "P136")}
+        self._sizes: dict[str, int] = {}
+        self._known: SizedDict[tuple[str, str, str], ConditionBits | None] = SizedDict(
+            PHRASES_KEPT, lambda key, _: sum(map(len, key)) + 200
+        )
+        self._joint = Joint(counts)
+
+    def size(self, kind: str) -> int:
+        """The number of statements of the source that put something into an answer class, under the nearest anchors."""
+        if kind not in self._sizes:
+            known = anchors()
+            of_kind = {qid for qid, kinds in known.items() if kind in kinds}
+            held = self.classes.at_or_below(sorted(of_kind), but=known.keys() - of_kind)
+            self._sizes[kind] = sum(self.classes.direct.get(qid, 0) for qid in held)
+        return self._sizes[kind]
+
+    def bits_of(self, conditions: Collection[Condition], kind: str, size: float, phrase: str) -> float | None:
+        """Joint bits of the conditions among `size` members of `kind`; None where none of them can be counted.
+
+        `phrase` is the text of the tier without its article.
+        """
+        by_facet: dict[str, ConditionBits] = {}
+        for condition in sorted(conditions, key=lambda c: (c.property, c.value)):
+            counted = self._bits_of_condition(condition, kind, size, phrase)
+            if counted is not None and (counted.facet not in by_facet or counted.bits > by_facet[counted.facet].bits):
+                by_facet[counted.facet] = counted
+        if not by_facet:
+            return None
+        parts = sorted(by_facet.values(), key=lambda part: (-part.bits, part.facet))
+        # One member has log2(size) bits, and nothing is rarer.
+        return min(math.log2(size), self._joint_bits(parts) if len(parts) > 1 else parts[0].bits)
+
+    def _joint_bits(self, parts: Sequence[ConditionBits]) -> float:
+        """Joint bits of several facets, the rarest first."""
+        base = next((part for part in parts if part.prop in _JOINT), None)
+        bits = 0.0
+        for part in parts:
+            share = None
+            if base is not None and part is not base and part.prop in _JOINT:
+                pairs = frozenset(
+                    (base.prop, value) for value in self._values_at_or_below(base) if self._counts.of(base.prop, value)
+                )
+                share = self._joint.share(pairs, part.prop, self._values_at_or_below(part))
+            bits += part.bits if share is None else information(share)
+        return bits
+
+    def _values_at_or_below(self, part: ConditionBits) -> Collection[str]:
+        """The values that imply the value of a part: itself and its subclasses."""
+        held = self.classes if part.prop == "P31" else self._below.get(part.prop)
+        return held.at_or_below([part.value]) if held else (part.value,)
+
+    def _bits_of_condition(self, condition: Condition, kind: str, size: float, phrase: str) -> ConditionBits | None:
+        prop, value = condition.property, condition.value
+        if prop == "text":
+            return self._bits_of_words(value, kind, size, phrase)
+        share = self._share(prop, value, kind, size)
+        if share is None:
+            return None
+        facet = "class" if prop == "P31" or (kind in CLASS_VALUED and prop in _OF_CLASS) else _FACETS.get(prop, prop)
+        return ConditionBits(facet, information(share), prop, value)
+
+    def _share(self, prop: str, value: str, kind: str, size: float) -> float | None:
+        if prop in _HOLDS:
+            return self.world.share(value)
+        if prop == "P31" or (kind in CLASS_VALUED and prop in _OF_CLASS):
+            # Where answers are classes, the class itself is one of them.
+            # A class larger than the population is not part of it, and their overlap is unknown.
+            mass = self.classes.mass(value) + (kind in CLASS_VALUED)
+            return mass / self.size(kind) if 0 < mass <= self.size(kind) else None
+        if prop == "P171":
+            return self.taxa.share(value)
+        if _FACETS.get(prop) == "when":
+            first, last = year_span(prop)
+            return 1 / (last - first + 1)  # a condition with a year: all years of the relation are equally likely
+        if prop in self._below:
+            return self._below[prop].share(value)
+        count = self._counts.of(prop, value)
+        return count / max(size if prop in _RARE else self._counts.total(prop), count) if count else None
+
+    def _bits_of_words(self, value: str, kind: str, size: float, phrase: str) -> ConditionBits | None:
+        """Bits of a condition in words, without a statement: words that name a class, an office or a nation, or a
+        modifier.
+        """
+        mark, colon, words = value.partition(":")
+        head = phrase.partition(" in ")[0]  # "defensive position in American football", "port city in California"
+        if not colon:
+            mark, words = "kind" if head.endswith(value) else "mod", value
+        if mark == "ordinal":
+            return ConditionBits("role", math.log2(size))  # there was one
+        if mark in _NAMES:
+            return self._bits_of_class_phrase(_NAMES[mark], words, kind, size)
+        if mark == "land" and (nations := self._vocabulary.nations(words)):
+            return self._bits_of_condition(Condition(property="P27", value=nations[0]), kind, size, phrase)
+        whole = normalise(head)
+        at = f" {whole} ".find(f" {words} ") if mark == "mod" else -1
+        if at < 0:
+            return None
+        # A modifier has its share among the descriptions with the same head.
+        part, all_ = (self._phrase_ending_counts.get(end, 0) for end in (whole[at:], whole[at + len(words) + 1 :]))
+        return ConditionBits("words", information(part / all_)) if part and all_ else None
+
+    def _bits_of_class_phrase(self, prop: str, phrase: str, kind: str, size: float) -> ConditionBits | None:
+        """Bits of a phrase: by the class it names; else by the number of descriptions with it; else by the class that
+        its end names.
+        """
+        key = (prop, phrase, kind)
+        if key not in self._known:
+            words = phrase.split(" ")
+            counted = self._bits_of_name(prop, phrase, kind, size)
+            if counted is None and prop != "P39":
+                ends = (" ".join(words[at:]) for at in range(max(1, len(words) - LONGEST), len(words)))
+                named = (of_end for end in ends if (of_end := self._bits_of_name(prop, end, kind, size)))
+                count = self._phrase_ending_counts.get(normalise(phrase), 0) * self._entities_per_description
+                facet = _FACETS.get(prop, "class")
+                counted = ConditionBits(facet, information(count / max(size, count))) if count else next(named, None)
+            self._known[key] = counted
+        return self._known[key]
+
+    def _bits_of_name(self, prop: str, name: str, kind: str, size: float) -> ConditionBits | None:
+        """Bits by the value of the property with the name, the most frequent of several."""
+        if prop == "P106":
+            entity_ids = self._vocabulary.occupations.get(normalise(name), ())
+        else:
+            languages = fallback_chain(self._vocabulary.language)
+            matches = self._counts.store.find([name], languages=languages).get(name, [])
+            entity_ids = tuple(match.id for match in matches)
+        self._counts.read((prop, qid) for qid in entity_ids)
+        best = max(entity_ids, key=lambda qid: (self._counts.of(prop, qid), -entity_number(qid)), default=None)
+        if best is None or not self._counts.of(prop, best):
+            return None
+        return self._bits_of_condition(Condition(property=prop, value=best), kind, size, "")
+
+    @cached_property
+    def _entities_per_description(self) -> float:
+        """The number of entities in the source per description that was read."""
+        read = min(self._counts.store.manifest()["counts"].get("items", 0), DESCRIPTIONS_READ)
+        return max(1.0, self._counts.total("P31") / read) if read else 1.0
+
+    @cached_property
+    def _phrase_ending_counts(self) -> Mapping[str, int]:
+        """By phrase, the number of descriptions whose opening ends with it."""
+        counts: dict[str, int] = {}
+        for opening, count in self._vocabulary.phrases.items():
+            words = opening.split(" ")
+            for at in range(len(words)):
+                end = " ".join(words[at:])
+                counts[end] = counts.get(end, 0) + count
+        return counts
+
+
+def year_span(relation: str) -> tuple[int, int]:
+    """The first and the last year that dates of a relation are drawn from."""
+    years = package_data("spreads.json")["years"]
+    first, last = years.get(relation, years["default"])
+    return first, last
 
 
 # Classes whose population is every located entity.

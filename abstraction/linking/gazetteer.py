@@ -447,3 +447,15 @@ def is_unlikely_seat(qid: str, relation: Relation, question: str, gazetteer: Gaz
 
 def _named_unit(relation: Relation, question: str) -> re.Match[str] | None:
     return _UNIT.search(question.rstrip("?. ")) if relation.id == CAPITAL else None
+
+
+def phrase_in(phrase: str, text: str) -> bool:
+    """Whether the phrase occurs in the text as whole words."""
+    start = text.find(phrase) if phrase else -1
+    while start >= 0:
+        end = start + len(phrase)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not (before.isalnum() or after.isalnum()):
+            return True
+        start = text.find(phrase, start + 1)
+    return False

@@ -25,8 +25,7 @@ from abstraction.ladders.weighing import Information
 from abstraction.linking.candidates import Priors
 from abstraction.linking.gazetteer import PLACES, Gazetteer
 from abstraction.linking.linker import Linker
-from abstraction.maker.readers import GraphReaders
-from abstraction.maker.row_maker import WHERE, MakerTools, RowMaker, RowWithNotes
+from abstraction.maker.row_maker import WHERE, GraphReaders, MakerTools, RowMaker, RowWithNotes
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.text.language.demonyms import territory_labels

@@ -1,15 +1,19 @@
-"""The ladders of one question: answers are linked, tiers proposed, filtered and put into levels."""
+"""The ladders of one question: answers are linked, tiers proposed, filtered and put into levels; with the readers
+of one graph, kept together so that all see the same state of the snapshot.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any, get_args
 
-from abstraction.base.relations import ANY, Relation, relation, table
+from kg.base.terms import normalise
+
+from abstraction.base.relations import ANY, Classifier, Relation, relation, table
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
 from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import QARow, TieredRow, linked_ids
@@ -18,6 +22,7 @@ from abstraction.ladders.assembly.filters import (
     filter_by_answer,
     filter_by_question,
     is_named,
+    is_trivial,
     keys_leaked_by_question,
 )
 from abstraction.ladders.assembly.golds import (
@@ -25,14 +30,24 @@ from abstraction.ladders.assembly.golds import (
     combine_golds,
     entity_conflict,
     fitting_classes,
+    shared_ladder,
     text_conflict,
     with_names,
 )
-from abstraction.ladders.assembly.levels import levels, order_by_conditions, order_by_words, shared_ladder
-from abstraction.ladders.assembly.place_wording import AskedWording, as_asked, asked_wording
+from abstraction.ladders.assembly.tier_wording import (
+    AskedWording,
+    Localised,
+    PlaceNames,
+    as_asked,
+    asked_wording,
+    demonyms,
+    is_woman,
+    language_notes,
+    localise,
+    word_forms,
+)
 from abstraction.ladders.assembly.told_in_question import ToldInQuestion
-from abstraction.ladders.assembly.translation import Localised, demonyms, language_notes, word_forms
-from abstraction.ladders.builders import builder_for
+from abstraction.ladders.builders import builder_for, looks_at_subject
 from abstraction.ladders.class_hierarchy import entailed_classes
 from abstraction.ladders.literal_answers import (
     age_levels,
@@ -42,17 +57,116 @@ from abstraction.ladders.literal_answers import (
     with_range,
 )
 from abstraction.ladders.literal_ladders import TIME
-from abstraction.ladders.proposals import Builder, LadderCase, Proposal
+from abstraction.ladders.offices import may_name_subject
+from abstraction.ladders.organisation_ladders import organisations
+from abstraction.ladders.proposals import (
+    Builder,
+    LadderCase,
+    Proposal,
+    ProposalGraph,
+    as_graph,
+    levels,
+    order_by_conditions,
+    order_by_words,
+)
 from abstraction.ladders.weighing import Information
-from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD
-from abstraction.linking.linker import Confidence, Link
-from abstraction.maker.readers import GraphReaders
+from abstraction.linking.candidates import Priors
+from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD, Gazetteer
+from abstraction.linking.linker import Confidence, Link, Linker
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.text.language.languages import language as language_of
 from abstraction.text.questions.question_facts import question_facts
 from abstraction.text.questions.question_wording import ANY_KIND, AskedKind, QuestionKind, read_wording
-from kg.base.model import ENTITY_ID, TimeValue, normalise
+from kg.base.bounded_cache import SizedDict
+from kg.base.model import ENTITY_ID, Entity, TimeValue
+from kg.graph.graph import Graph
+
+KEPT = 60_000_000  # bytes of proposals, as estimated
+PER_TIER = 4_000  # estimated bytes of memory per proposal
+_PLACED = frozenset({"place", "school"})  # the location of a thing is the same for all relations
+Key = tuple[str, str, str, Builder, TimeValue | None, bool, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalisedProposals:
+    """The proposals of an answer in the language of the ladder, also as a graph, and the ids that builders doubted.
+
+    `key` is the key of the cache; None for proposals that are not kept.
+    """
+
+    localised: Localised
+    nodes: ProposalGraph
+    doubted: frozenset[str]
+    key: Key | None = None
+
+
+class ProposalCache:
+    """Builds proposals or returns kept ones: in most datasets many questions share an answer.
+
+    `ladders` keeps finished ladders by everything that they depend on.
+    """
+
+    def __init__(self) -> None:
+        self._proposed: SizedDict[Key, LocalisedProposals] = SizedDict(
+            KEPT, lambda _, proposed: PER_TIER * (1 + len(proposed.nodes))
+        )
+        self.ladders: SizedDict[Hashable, Ladder] = SizedDict(
+            KEPT // 2, lambda _, ladder: PER_TIER // 2 * sum(1 + len(level.tiers) for level in ladder.levels)
+        )
+
+    def proposals(
+        self,
+        case: LadderCase,
+        build: Builder,
+        kinds: Collection[str],
+        row_proposals: Sequence[Proposal] = (),
+    ) -> LocalisedProposals:
+        """The proposals of `build` and those of the row; kept where the builder uses only the date of the question."""
+        if (
+            row_proposals
+            or (build is not organisations and looks_at_subject(case.relation.asks, kinds))
+            or ("person" in kinds and may_name_subject(case.graph, case.vocabulary, case.answer))
+        ):
+            return _proposed_in_language(case, [*build(case), *row_proposals])
+        alike = case.relation.asks in _PLACED and case.graph.shown_in == case.graph.language
+        relation = "" if alike else case.relation.id
+        woman = is_woman(case.graph, case.answer, case.subject)
+        subject = case.subject if build is organisations else None  # which is no owner of its own company
+        key = (case.answer, relation, case.relation.asks, build, case.at, woman, subject)
+        proposed = self._proposed.get(key)
+        if proposed is None:
+            proposed = self._proposed[key] = replace(_proposed_in_language(case, build(case)), key=key)
+        return proposed
+
+
+def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> LocalisedProposals:
+    in_language = localise(
+        proposals,
+        case.graph,
+        trivial=lambda p: is_trivial(p, case.relation),
+        feminine=is_woman(case.graph, case.answer, case.subject),
+        of_citizens=case.relation.asks_citizenship,
+    )
+    return LocalisedProposals(in_language, as_graph(in_language.proposals), frozenset(case.doubted))
+
+
+class GraphReaders:
+    """The readers of one graph, each with a cache. `method` is the linking method for answers without an id."""
+
+    def __init__(self, graph: Graph, *, method: str, priors: Priors) -> None:
+        self.graph, self._method, self._priors = graph, method, priors
+        self.classes = Classifier(graph)
+        self.gazetteer = Gazetteer(graph, self.classes)
+        self.linker = Linker(graph, self.gazetteer, method=method, priors=priors)
+        self.place_names = PlaceNames(graph, self.gazetteer)
+        self.proposal_cache = ProposalCache()
+
+    def afresh(self, entity: Entity | None = None) -> GraphReaders:
+        """New readers with empty caches; `entity` replaces the one of the snapshot, for them alone."""
+        graph = self.graph if entity is None else self.graph.with_entity(entity)
+        return GraphReaders(graph, method=self._method, priors=self._priors)
+
 
 MOST_RIVALS = 20  # candidates of an unsure link whose ladders are made; with more, nothing is taken as shared
 

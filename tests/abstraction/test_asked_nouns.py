@@ -6,7 +6,7 @@ import pytest
 
 from abstraction.base.relations import ANY, relation
 from abstraction.base.tiers import Abstention
-from abstraction.linking.link_features import AskedNouns
+from abstraction.linking.candidates import AskedNouns
 from abstraction.linking.linker import Link
 from abstraction.maker.pipeline import LadderMaker
 from kg.base.model import Entity

@@ -14,8 +14,7 @@ from abstraction.ladders.assembly.filters import (
     leaks_question,
     names_the_answer,
 )
-from abstraction.ladders.assembly.levels import as_graph, levels
-from abstraction.ladders.proposals import ANSWER, Proposal
+from abstraction.ladders.proposals import ANSWER, Proposal, as_graph, levels
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from abstraction.base.relations import relation
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.files.rows import TieredRow
-from abstraction.ladders.facets import Facets, Hierarchy, Joint, World
-from abstraction.ladders.weighing import YEAR, population_of, rising_tiers
+from abstraction.ladders.literal_answers import YEAR
+from abstraction.ladders.weighing import Facets, Hierarchy, Joint, World, population_of, rising_tiers
 from abstraction.linking.candidates import ValueCounts
 from abstraction.text.descriptions.attested_words import Vocabulary
 from kg.base.model import Entity

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS
 from abstraction.files.rows import QARow, TieredRow
-from abstraction.ladders.assembly.levels import ancestors, as_graph, depths, levels, order_by_conditions
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.class_hierarchy import entailed_classes
-from abstraction.ladders.proposals import ANSWER
+from abstraction.ladders.proposals import ANSWER, ancestors, as_graph, depths, levels, order_by_conditions
 from abstraction.ladders.weighing import rising_tiers
 from abstraction.maker.pipeline import LadderMaker
 from kg.base.model import Entity, EntityValue, Rank, Snak, Statement, TimeValue, normalise

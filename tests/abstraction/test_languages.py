@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from abstraction.base.properties import package_data, properties
 from abstraction.base.tiers import Level
-from abstraction.ladders.assembly.translation import is_woman, localise
+from abstraction.ladders.assembly.tier_wording import is_woman, localise
 from abstraction.ladders.literal_answers import age_ladder
 from abstraction.ladders.literal_ladders import date_ladder, quantity_ladder
 from abstraction.ladders.proposals import Proposal

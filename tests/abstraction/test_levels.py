@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS, Evidence
-from abstraction.ladders.assembly.levels import ancestors, as_graph, depths, levels, merge, remove
-from abstraction.ladders.proposals import ANSWER, Proposal
+from abstraction.ladders.proposals import ANSWER, Proposal, ancestors, as_graph, depths, levels, merge, remove
 from tests.thorough import examples
 
 

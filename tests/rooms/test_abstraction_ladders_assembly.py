@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abstraction.base.tiers import Ladder
 from abstraction.files.rows import TieredRow
-from abstraction.ladders.assembly.levels import union
+from abstraction.ladders.assembly.golds import union
 
 
 def test_a_ladder_united_with_itself_is_itself(row: TieredRow) -> None:

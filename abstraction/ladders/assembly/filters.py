@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from abstraction.base.properties import with_role
 from abstraction.base.relations import Relation, table
 from abstraction.base.tiers import Condition, Level, Tier
-from abstraction.ladders.assembly.levels import ancestors, merge, remove
-from abstraction.ladders.proposals import Builder, LadderCase, Proposal
+from abstraction.ladders.proposals import Builder, LadderCase, Proposal, ancestors, merge, remove
 from abstraction.text.descriptions.place_grammar import variants
 from abstraction.text.language.phrases import ARTICLE, FUNCTION, all_words, bare, content, is_well_formed
 from kg.base.bounded_cache import SizedDict, bounded_cache

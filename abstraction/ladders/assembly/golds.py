@@ -12,11 +12,22 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from abstraction.base.relations import trivial_phrases
-from abstraction.base.tiers import Abstention, Ladder, Level, Tier, complete_evidence
-from abstraction.ladders.assembly.levels import evidence_paths, union
+from abstraction.base.tiers import (
+    MAX_LEVELS,
+    MAX_TIERS,
+    Abstention,
+    Evidence,
+    Ladder,
+    Level,
+    Tier,
+    complete_evidence,
+    join_evidence,
+)
 from abstraction.ladders.literal_ladders import read_amount
+from abstraction.ladders.proposals import entails_by_words
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.amount_reader import parse_quantity
 from abstraction.text.language.date_reader import parse_date
@@ -298,3 +309,134 @@ def _answers_by_tier(golds: Sequence[_Gold]) -> Mapping[str, set[str]]:
             for tier in level.tiers:
                 out[tier.key].add(gold.text)
     return out
+
+
+def union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool] = lambda outer, inner: False) -> Ladder:
+    """One ladder that credits a prediction as the best of several ladders would: each tier at its finest level.
+
+    The answers share level 1. A tier at different levels of two ladders goes to the finer one, but always after the
+    tiers that are finer than it in either (the United States not on the level of the New York City of the other
+    answer). `holds` returns whether one entity is known to contain another. The row abstains, with the first code,
+    only where every ladder does. Evidence starts from the answer.
+    """
+    ladders = [complete_evidence(ladder) for ladder in ladders]
+    if len(ladders) == 1:
+        return ladders[0]
+    ranks = _levels_in_union(ladders, holds)
+    led = [evidence_paths(ladder) for ladder in ladders]
+    seen: set[str] = set()
+    known: set[str | None] = set()  # entities of finer levels, from which steps may start
+    out: list[Level] = []
+    for depth in range(1 + max(ranks.values(), default=0)):
+        tiers: list[Tier] = []
+        here = (
+            [t for level in ladder.levels[1:] for t in level.tiers if ranks[t.key] == depth]
+            if depth
+            else ladder.levels[0].tiers
+            for ladder in ladders
+        )
+        turns = zip_longest(*here)
+        for tier, path in ((tier, path) for turn in turns for tier, path in zip(turn, led, strict=True) if tier):
+            names = {tier.key, normalise(tier.text)}
+            if names.isdisjoint(seen):
+                # A step starts from an entity that neither a finer tier nor another step leads to, as after a namesake.
+                led_to = known | {step.value for step in tier.evidence if step.kind == "statement"}
+                if any(step.subject and step.subject not in led_to for step in tier.evidence):
+                    tier = replace(tier, evidence=path.get(tier.key, tier.evidence))
+                tiers.append(tier)
+                seen |= names
+        if tiers:
+            # All answers are kept; in other levels tiers of the ladders alternate up to the cap.
+            out.append(Level(tiers=tuple(tiers if not out else tiers[:MAX_TIERS])))
+            known.update(tier.qid for tier in out[-1].tiers if tier.qid)
+    codes = [ladder.abstained for ladder in ladders]
+    abstained = codes[0] if all(codes) and len(out) == 1 else None
+    return Ladder(levels=_drop_ambiguous_aliases(out), abstained=abstained)
+
+
+def _drop_ambiguous_aliases(levels: Sequence[Level]) -> tuple[Level, ...]:
+    """The levels without aliases that are the text of a tier on another level."""
+    texts = {normalise(tier.text): depth for depth, level in enumerate(levels) for tier in level.tiers}
+
+    out = []
+    for depth, level in enumerate(levels):
+        kept = ([a for a in tier.aliases if texts.get(normalise(a), depth) == depth] for tier in level.tiers)
+        tiers = (replace(tier, aliases=tuple(names)) for tier, names in zip(level.tiers, kept, strict=True))
+        out.append(Level(tiers=tuple(tiers)))
+    return tuple(out)
+
+
+def _levels_in_union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool]) -> dict[str, int]:
+    """The level of each tier's key in the union: its finest, but after every tier that is finer in any of the ladders.
+
+    Finer are the tiers before it in its ladder, those that entail it by words or conditions, and places within it.
+    """
+    ranks: dict[str, int] = {}
+    before: dict[str, set[str]] = {}
+    called: dict[str, str] = {}  # text -> key: a tier may be an entity in one ladder and a name in another
+    tiers: dict[str, Tier] = {}
+    for ladder in ladders:
+        finer: list[str] = []
+        for depth, level in enumerate(ladder.levels[1:], 1):
+            keys = []
+            for tier in level.tiers:
+                key = called.setdefault(normalise(tier.text), tier.key)
+                called.setdefault(tier.key, key)
+                ranks[key] = min(depth, ranks.get(key, depth))
+                before.setdefault(key, set()).update(finer)
+                tiers.setdefault(key, tier)
+                keys.append(key)
+            finer = keys
+    if len(tiers) <= MOST_COMPARED:
+        for coarse, tier in tiers.items():
+            others = (fine for fine in tiers if fine != coarse)
+            before[coarse] |= {fine for fine in others if _is_finer(tiers[fine], tier, holds)}
+    for _ in range(MAX_LEVELS):  # bounded: two tiers in opposite orders would move forever
+        moved = False
+        for key, keys_before in before.items():
+            least = min(MAX_LEVELS, max((ranks[b] + 1 for b in keys_before if key not in before[b]), default=0))
+            if ranks[key] < least:
+                ranks[key], moved = least, True
+        if not moved:
+            break
+    return {name: ranks[key] for name, key in called.items()}
+
+MOST_COMPARED = 60  # tiers of all answers of a question: comparing takes quadratic time
+
+
+def _is_finer(fine: Tier, coarse: Tier, holds: Callable[[str, str], bool]) -> bool:
+    if fine.qid and coarse.qid:
+        return holds(coarse.qid, fine.qid)
+    if coarse.conditions and coarse.conditions < fine.conditions:
+        return True
+    return fine.qid is None and coarse.qid is None and entails_by_words(fine.text, coarse.text)
+
+
+def shared_ladder(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
+    """The ladder with only those tiers that the ladder of every rival contains: true whichever entity is meant.
+
+    A rival that is itself a tier counts as containing it: the state of New York, for New York. The evidence of a tier
+    has the path from each rival, through tiers that are not shared.
+    """
+    led = [{**evidence_paths(one), one.levels[0].tiers[0].key: ()} for one in (ladder, *rivals)]
+    first = ladder.levels[0]
+    out = [Level(tiers=(Tier(text=first.tiers[0].text, bits=first.tiers[0].bits),))]
+    for level in ladder.levels[1:]:
+        tiers = tuple(
+            replace(tier, evidence=join_evidence(path[tier.key] for path in led))
+            for tier in level.tiers
+            if all(tier.key in path for path in led)
+        )
+        if tiers:
+            out.append(Level(tiers=tiers))
+    return Ladder(levels=tuple(out), abstained=ladder.abstained)
+
+
+def evidence_paths(ladder: Ladder) -> dict[str, tuple[Evidence, ...]]:
+    """By key of each tier, its evidence and that of the finer tiers from which its steps start."""
+    whole: dict[str, tuple[Evidence, ...]] = {}
+    for level in ladder.levels[1:]:
+        for tier in level.tiers:
+            before = [whole[s] for s in dict.fromkeys(e.subject for e in tier.evidence) if s is not None and s in whole]
+            whole.setdefault(tier.key, join_evidence([*before, tier.evidence]))
+    return whole

@@ -15,9 +15,8 @@ from functools import partial
 
 from abstraction.base.properties import package_data
 from abstraction.ladders.assembly.filters import leaks_name
-from abstraction.ladders.assembly.levels import ancestors
-from abstraction.ladders.assembly.place_wording import WHERE
-from abstraction.ladders.proposals import LadderCase, Proposal
+from abstraction.ladders.assembly.tier_wording import WHERE
+from abstraction.ladders.proposals import LadderCase, Proposal, ancestors
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.demonyms import bundled_demonyms, lands_of_adjectives
