@@ -25,7 +25,6 @@ from granola.commands.output import lock_output, writing
 from granola.errors import UsageError
 from granola.evidence.attribution.benchmark_building import CategoryShares
 from granola.evidence.attribution.evaluators import PremiseIs
-from granola.evidence.attribution.sample_queries import AnswerEdge
 from granola.scoring.shared_settings import Force, Resamples
 from kg.base.files import resolved
 
@@ -226,12 +225,6 @@ class AttributionBuild(Command[Mapping[str, Any]]):
     shares: Annotated[
         CategoryShares, Setting("How often each category: as in the paper's Table 4, or every query in all of them.")
     ] = CategoryShares.PAPER
-    answer_edge: Annotated[
-        AnswerEdge,
-        Setting(
-            "A triple added at the answer enters it (the paper's rule) or leaves it (its examples).", advanced=True
-        ),
-    ] = AnswerEdge.ENTERS
     words: Annotated[
         str | None,
         Setting(
@@ -278,7 +271,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
             given = read_queries(self.questions, unread, rejected.append)
             # Mining reads the whole snapshot, whatever the number.
             mined = mined_queries(facts, self.mined, seed=self.seed) if self.mined else ()
-            maker = SampleMaker(facts, seed=self.seed, shares=self.shares, answer_edge=self.answer_edge)
+            maker = SampleMaker(facts, seed=self.seed, shares=self.shares)
             samples = list(maker.samples(itertools.chain(given, mined)))
             if not samples:
                 reasons = [f"{reason} ({n:,})" for reason, n in maker.counts.most_common() if ": " in reason]

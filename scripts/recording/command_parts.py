@@ -155,7 +155,7 @@ def record_attribution(recorder: Recorder) -> None:
     test, mined = "built/data/test.jsonl", "--snapshot SNAPSHOT --mined 640 --seed 0"
     recorder.run(f"""
         building: attribution build {mined} --questions DATA/simplequestions/test_answerable.tsv.gz --json --out built
-        building-all: attribution build {mined} --shares all --answer-edge leaves --out all
+        building-all: attribution build {mined} --shares all --out all
         audit: attribution audit {test} --json
         training: attribution train built/data/train.jsonl --out trained
         graph: attribution evaluate {test} --evaluator graph=SNAPSHOT --out graph.jsonl --json --facts --people {test}

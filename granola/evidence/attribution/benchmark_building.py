@@ -18,7 +18,7 @@ from granola.evidence.attribution.attribution_samples import (
 from granola.evidence.attribution.evidence_edits import EvidenceEditor, branch_facts, facts_of, why_unproven
 from granola.evidence.attribution.fact_wording import FactWording
 from granola.evidence.attribution.relation_table import CLASS, RelationValues, wording
-from granola.evidence.attribution.sample_queries import AnswerEdge, Extension, QueryExtender, SourcedQuery
+from granola.evidence.attribution.sample_queries import Extension, QueryExtender, SourcedQuery
 from granola.evidence.attribution.sample_texts import states_name
 from kg.errors import GroundingError
 from kg.graph.logical_query import Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground_all
@@ -86,7 +86,6 @@ class SampleMaker:
         seed: int = 0,
         shares: CategoryShares = CategoryShares.PAPER,
         extend: bool = True,
-        answer_edge: AnswerEdge = AnswerEdge.ENTERS,
     ) -> None:
         self._seed, self._shares = seed, shares
         self.counts = Counter[str]()
@@ -94,7 +93,7 @@ class SampleMaker:
         self._words = FactWording(facts)
         values = RelationValues(facts)
         self._editor = EvidenceEditor(facts, values)
-        self._extender = QueryExtender(facts, values, answer_edge=answer_edge) if extend else None
+        self._extender = QueryExtender(facts, values) if extend else None
         self._made: Counter[tuple[Shape, Category]] = Counter()
 
     def samples(self, queries: Iterable[SourcedQuery]) -> Iterator[AttributionSample]:

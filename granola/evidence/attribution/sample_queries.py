@@ -6,8 +6,8 @@ inverse property), QALD, LC-QuAD 2.0, RuBQ, WikiWebQuestions (SPARQL), and own r
 
 Extensions are a union of namesakes, or one triple added at the head or at the answer: Hu et al. 2025 (CAQA), section
 3.3 and Table 3. A triple at the head replaces the name of its target in the question by its own subject, so that it is
-needed for the answer. A triple at the answer enters it by the rule, but leaves it in the examples of the appendix:
-`AnswerEdge`. A query whose drawn extension is impossible stays as it is; the paper leaves this open.
+needed for the answer. A triple at the answer enters it, as the rule says; in the examples of the appendix it leaves it.
+A query whose drawn extension is impossible stays as it is; the paper leaves this open.
 """
 
 from __future__ import annotations
@@ -177,13 +177,6 @@ class Extension(StrEnum):
     ANSWER = "answer"
 
 
-class AnswerEdge(StrEnum):
-    """The direction of a triple added at the answer: into it, as the rule says, or out of it, as the examples do."""
-
-    ENTERS = "enters"
-    LEAVES = "leaves"
-
-
 _OPTIONS = {
     Shape.SINGLE: (Extension.UNION, Extension.HEAD, Extension.ANSWER, Extension.NONE),
     Shape.PATH: (Extension.HEAD, Extension.ANSWER),
@@ -195,12 +188,9 @@ _OPTIONS = {
 class QueryExtender:
     """Extends queries over a store."""
 
-    def __init__(
-        self, facts: StoreFacts, values: RelationValues, *, answer_edge: AnswerEdge = AnswerEdge.ENTERS
-    ) -> None:
+    def __init__(self, facts: StoreFacts, values: RelationValues) -> None:
         self._facts = facts
         self._values = values
-        self._answer_edge = answer_edge
 
     def extend(self, grounding: Grounding, drawing: random.Random) -> tuple[Extension, LogicalQuery | None]:
         """Draw an extension; return it with the extended query, not yet grounded, or None where impossible."""
@@ -240,21 +230,10 @@ class QueryExtender:
         return LogicalQuery(branches=(*branches[:at], longer, *branches[at + 1 :]))
 
     def _add_at_answer(self, grounding: Grounding, drawing: random.Random) -> LogicalQuery | None:
-        """Add a triple that enters an answer, or a relation of it that the query does not use."""
+        """Add a triple that enters an answer, by a relation that is asked for together with those of the query."""
         answer, branches = drawing.choice(grounding.answers), grounding.query.branches
-        if self._answer_edge is AnswerEdge.ENTERS:
-            together = [set(relations_sharing_answers().get(branch.hops[-1].property, ())) for branch in branches]
-            edge = self._edge_to(answer, grounding, drawing, set.intersection(*together))
-        else:
-            edges = [
-                (value, Hop(property=prop, forward=False))
-                for prop in sorted(set(known_properties()) - grounding.query.properties)
-                for value in self._facts.targets(answer, Hop(property=prop))
-            ]
-            # One read of the store for all targets.
-            usable = set(self._usable_entities([reached for reached, _ in edges], grounding))
-            edges = [one for one in edges if one[0] in usable]
-            edge = drawing.choice(edges) if edges else None
+        together = [set(relations_sharing_answers().get(branch.hops[-1].property, ())) for branch in branches]
+        edge = self._edge_to(answer, grounding, drawing, set.intersection(*together))
         return LogicalQuery(branches=(*branches, Branch(start=edge[0], hops=(edge[1],)))) if edge else None
 
     def _edge_to(
