@@ -115,7 +115,6 @@ class AttributionEvaluate(Command[VerdictsReport]):
         """The rows of every evaluator and sample, and the signatures of evaluators."""
         from granola.evidence.attribution.attribution_samples import Category
         from granola.evidence.attribution.attribution_task import verdict_row
-        from granola.evidence.attribution.evaluators import fact_verdicts
 
         # FActScore is defined on these alone.
         partial = [sample for sample in samples if sample.category is Category.PARTIAL]
@@ -129,7 +128,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
             with ExitStack() as stack:
                 evaluator = words.open(word, stack)
                 judgements = list(evaluator.judge(samples))
-                asked = zip(partial, fact_verdicts(evaluator, partial), strict=True) if self.facts else ()
+                asked = zip(partial, evaluator.fact_verdicts(partial), strict=True) if self.facts else ()
                 facts_of = {sample.id: facts for sample, facts in asked}
                 signatures.append(evaluator.signature())
             # Only then is an unreadable reply no wrong category.

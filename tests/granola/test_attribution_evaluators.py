@@ -23,7 +23,6 @@ from granola.evidence.attribution.attribution_samples import (
     Category,
     CitedFact,
     Complexity,
-    read_category,
     read_samples,
     write_samples,
 )
@@ -38,21 +37,19 @@ from granola.evidence.attribution.attribution_task import (
     verdict_row,
 )
 from granola.evidence.attribution.evaluators import (
+    LABELS,
     AttributionJudgement,
+    CategoryEvaluator,
+    DecomposedEvaluator,
     EntailmentEvaluator,
+    GeneratedEntailment,
     GraphEvaluator,
     PremiseIs,
     WordEvaluator,
-    fact_verdicts,
-)
-from granola.evidence.attribution.prompted_evaluators import (
-    LABELS,
-    CategoryEvaluator,
-    DecomposedEvaluator,
-    GeneratedEntailment,
     cited_lines,
     combine_labels,
     draw_examples,
+    read_category,
     read_facts,
 )
 from granola.evidence.attribution.sample_texts import (
@@ -236,11 +233,11 @@ def test_facts_are_asked_for_by_a_true_or_false_question() -> None:
     model = Scripted(lambda request: "True" if "<statement>x." in request.messages[-1].content else "It is false.")
     for asking, kind in ((CategoryEvaluator, "defined"), (DecomposedEvaluator, "decomposed")):
         evaluator = asking(model=model, kind=kind)
-        assert list(fact_verdicts(evaluator, [left])) == [(True, False)]
-    assert list(fact_verdicts(WordEvaluator(), [left])) == [(True, True)]  # no word of four letters, nothing to support
+        assert list(evaluator.fact_verdicts([left])) == [(True, False)]
+    assert list(WordEvaluator().fact_verdicts([left])) == [(True, True)]  # no word of four letters, nothing to support
     facts = StoreFacts(world())
     partial = [made(facts, name)[PAR] for name in ("path", "tree")]
-    assert list(fact_verdicts(GraphEvaluator(facts), partial)) == [one.facts_in_evidence for one in partial]
+    assert list(GraphEvaluator(facts).fact_verdicts(partial)) == [one.facts_in_evidence for one in partial]
 
 
 def test_examples_stand_before_both_questions_of_a_decomposed_evaluator() -> None:

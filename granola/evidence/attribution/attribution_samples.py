@@ -15,12 +15,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from abstraction.base.faults import OnReject
-from abstraction.errors import ReplyError
 from abstraction.files.records import Record, parse_json, read_records
 from abstraction.files.row_models import RowModel, read_each_once, without_rejected
 from abstraction.files.writing import write_records
 from granola.errors import GranolaError, SampleError
-from granola.replies import read_verdict
 from kg.errors import QueryShapeError
 from kg.graph.logical_query import Fact, LogicalQuery
 
@@ -49,31 +47,6 @@ class Complexity(StrEnum):
 
 class NoSampleError(GranolaError, ValueError):
     """No sample can be made of a query, or of one category; the message is the reason, and a key of counts."""
-
-
-# Names of the categories in replies: ours, of the paper's prompts, of AttrScore, and participles.
-WORDINGS: Mapping[Category, tuple[str, ...]] = {
-    Category.SUPPORTIVE: ("supportive", "supported", "fully supportive", "fully supported", "attributable"),
-    Category.PARTIAL: (
-        "partially supportive", "partially supported", "partly supportive", "partly supported", "partial",
-        "insufficient", "missing",
-    ),
-    Category.CONTRADICTORY: ("contradictory", "contradicted", "contradiction"),
-    Category.IRRELEVANT: ("irrelevant", "not relevant", "extrapolatory"),
-}  # fmt: skip
-
-
-def read_category(reply: str, *, numbered: bool = False) -> Category:
-    """The category in a reply; with `numbered`, 1 to 4 count as names. Raises ReplyError if not exactly one."""
-    labels = {
-        category: (*words, str(number)) if numbered else words
-        for number, (category, words) in enumerate(WORDINGS.items(), 1)
-    }
-    # "Supportive, but no passage names the year" is no clear verdict: reserve casts doubt on this label alone.
-    verdict = read_verdict(reply, labels, affirming=(Category.SUPPORTIVE,))
-    if verdict is None:
-        raise ReplyError("no category, or several")
-    return verdict
 
 
 TWO_WAY = ("not supported", "supported")  # the labels where only two classes are told apart

@@ -1,28 +1,39 @@
-"""Evaluators of attribution: what they return, those that ask no chat model, and their names on the command line.
+"""Evaluators of attribution: by the facts of a sample, its words, models of entailment and of classes, chat models.
 
-By the facts of a sample, by word overlap, by a model of entailment, and by a classifier.
+Chat models are asked as Hu et al. 2025 (CAQA), appendix E, does: for a category in three families of prompts, fact by
+fact, or for 1 and 0. Families: `defined` gives the four definitions, `options` the names alone, `three-way` the names
+of AttrScore: Attributable is read as supportive, Extrapolatory as irrelevant; it has no partial.
 """
 
 from __future__ import annotations
 
+import hashlib
+import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from enum import StrEnum
+from importlib.resources import as_file, files
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, TypeVar
 
+from abstraction.errors import ReplyError
 from abstraction.files.row_models import finite
-from abstraction.models.chat_model import ChatModel
+from abstraction.models.chat_model import ChatModel, Message, Request, Sampling, sampling_of
 from abstraction.models.spec import open_classifier, open_entailment
 from abstraction.models.text_scorers import EntailmentModel, TextPair
+from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
+from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
 from granola.base.code_hash import hash_of_modules
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_samples import TWO_WAY, AttributionSample, Category, read_samples
 from granola.evidence.attribution.evidence_edits import why_unproven
-from granola.evidence.evidence_task import identity_name
+from granola.evidence.evidence_task import identity_name, model_name
+from granola.replies import read_verdict
 from kg.errors import GroundingError
 from kg.graph.logical_query import LogicalQuery, StoreFacts, ground
 from kg.store import open_store
@@ -30,6 +41,11 @@ from kg.store import open_store
 CHAT = ("defined", "options", "three-way", "decomposed")
 KINDS = ("graph", "words", "trained", "encoder", *CHAT, "nli", "autois")
 BATCH = 256  # samples per call of a model; scorers that report a block size get at least one block
+REPLY_KEPT = 300  # characters of a reply that a judgement stores
+MOST_FACTS = 20  # of a statement; a reply with more is read as malformed
+_MOST_LINES, _LONGEST_LINE = 24, 1_900  # of the citations in a prompt; characters
+T = TypeVar("T")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,45 +63,42 @@ class AttributionJudgement:
     failed: str = ""
     facts: tuple[tuple[str, str], ...] = ()
 
+    @classmethod
+    def of(cls, sample: AttributionSample, label: Category | bool, **more: Any) -> AttributionJudgement:
+        """The judgement with a category, of which SUPPORTIVE is supported, or with a label of two classes."""
+        if isinstance(label, Category):
+            return cls(id=sample.id, category=label, supported=label is Category.SUPPORTIVE, **more)
+        return cls(id=sample.id, supported=label, **more)
 
-class AttributionEvaluator(Protocol):
+
+class AttributionEvaluator(ABC):
     """Judges samples."""
 
+    @abstractmethod
     def signature(self) -> str:
         """A signature of everything that determines the judgements."""
 
+    @abstractmethod
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """One judgement for each sample, in order, failures included."""
 
+    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
+        """For each sample, in order, the verdicts on the facts of its subgraph; None for a missing one.
 
-def fact_verdicts(
-    evaluator: AttributionEvaluator, samples: Sequence[AttributionSample]
-) -> Iterator[tuple[bool | None, ...]]:
-    """For each sample, in order, the verdicts on the facts of its subgraph; None for a missing one.
-
-    Uses the method `fact_verdicts` of the evaluator if it has one (Hu et al. 2025, CAQA, appendix D.2). Otherwise each
-    fact is judged as a statement: supportive is true, every other category false (section 5.4).
-    """
-    if (ask := getattr(evaluator, "fact_verdicts", None)) is not None:
-        yield from ask(samples)
-        return
-    # One call for all facts lets evaluators batch.
-    asked = [
-        sample.model_copy(update={"id": f"{sample.id}/{number}", "statement": fact.text, "category": None})
-        for sample in samples
-        for number, fact in enumerate(sample.subgraph, 1)
-    ]
-    judgements = iter(list(evaluator.judge(asked)))
-    for sample in samples:
-        yield tuple(next(judgements).supported for _ in sample.subgraph)
+        Each fact is judged as a statement: supportive is true, every other category false (section 5.4).
+        """
+        # One call for all facts lets evaluators batch.
+        asked = [
+            sample.model_copy(update={"id": f"{sample.id}/{number}", "statement": fact.text, "category": None})
+            for sample in samples
+            for number, fact in enumerate(sample.subgraph, 1)
+        ]
+        judgements = iter(list(self.judge(asked)))
+        for sample in samples:
+            yield tuple(next(judgements).supported for _ in sample.subgraph)
 
 
-def category_judgement(sample: AttributionSample, category: Category, **more: Any) -> AttributionJudgement:
-    """The judgement with a category; supported if it is SUPPORTIVE."""
-    return AttributionJudgement(id=sample.id, category=category, supported=category is Category.SUPPORTIVE, **more)
-
-
-class GraphEvaluator:
+class GraphEvaluator(AttributionEvaluator):
     """Labels a sample by the facts in its row: the query is run on them and on a store.
 
     It reads no text. It shows whether labels are valid for another snapshot, and gives an upper bound for evaluators.
@@ -96,11 +109,10 @@ class GraphEvaluator:
 
     def signature(self) -> str:
         """`graph|snapshot:ID|v:HASH`."""
-        snapshot = str(self._facts.store.manifest()["snapshot_id"])[:8]
-        return f"graph|snapshot:{snapshot}|v:{hash_of_modules('granola.evidence.attribution.evidence_edits')}"
+        return f"graph|snapshot:{str(self._facts.store.manifest()['snapshot_id'])[:8]}|v:{hash_of_modules(__name__)}"
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """See `AttributionEvaluator.judge`; a sample without a query that the graph answers has no verdict."""
+        """One judgement for each sample; a sample without a query that the graph answers has no verdict."""
         for sample in samples:
             truth = None
             with suppress(GroundingError):
@@ -111,17 +123,31 @@ class GraphEvaluator:
             evidence = (tuple(one.fact for one in sample.evidence),)
             proved = (one for one in Category if why_unproven(one, truth, evidence, self._facts) is None)
             if (category := next(proved, None)) is not None:
-                yield category_judgement(sample, category)
+                yield AttributionJudgement.of(sample, category)
             else:
                 yield AttributionJudgement(id=sample.id, failed="no category is proved")
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """See `evaluators.fact_verdicts`: the stated facts are known, so this equals the automatic score."""
+        """The stated facts are known, so this equals the automatic score."""
         return (sample.facts_in_evidence for sample in samples)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WordEvaluator:
+class TextEvaluator(AttributionEvaluator):
+    """Labels the texts of samples in batches, without a chat model. `model`: the scorer, where there is one."""
+
+    @abstractmethod
+    def labels(self, batch: Sequence[AttributionSample]) -> Iterable[Category | bool]:
+        """The label of each sample, in order: a category, or for two classes whether it is supported."""
+
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """One judgement for each sample, in order."""
+        source, model = iter(samples), getattr(self, "model", None)
+        while batch := list(islice(source, max(BATCH, getattr(model, "block", 0)))):
+            yield from map(AttributionJudgement.of, batch, self.labels(batch))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordEvaluator(TextEvaluator):
     """A baseline: supported if the citations contain at least `share` of the words of the statement.
 
     Words have four letters or more; it is two-way.
@@ -133,13 +159,12 @@ class WordEvaluator:
         """`words|share:S`."""
         return f"words|share:{self.share:g}"
 
-    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """See `AttributionEvaluator.judge`."""
-        for sample in samples:
+    def labels(self, batch: Sequence[AttributionSample]) -> Iterator[bool]:
+        """Whether each sample is supported."""
+        for sample in batch:
             words, there = long_words(sample.statement), long_words(" ".join(sample.citations))
             # A statement without long words claims nothing that could be missing.
-            supported = not words or len(words & there) / len(words) >= self.share
-            yield AttributionJudgement(id=sample.id, supported=supported)
+            yield not words or len(words & there) / len(words) >= self.share
 
 
 def long_words(text: str) -> frozenset[str]:
@@ -154,8 +179,17 @@ class PremiseIs(StrEnum):
     STATEMENT = "statement"
 
 
+def pair_of_texts(sample: AttributionSample, premise: PremiseIs) -> TextPair:
+    """Evidence and statement, or question with statement and evidence."""
+    evidence = " ".join(sample.citations)
+    if premise is PremiseIs.STATEMENT:
+        return TextPair(f"{sample.question} {sample.statement}".strip(), evidence)
+    # The question is in neither text: AutoIS judges the statement alone.
+    return TextPair(evidence, sample.statement)
+
+
 @dataclass(kw_only=True)
-class EntailmentEvaluator:
+class EntailmentEvaluator(TextEvaluator):
     """Three classes: entailed is supportive, refuted contradictory, neutral irrelevant (the mapping of AttrScore in
     the paper).
     """
@@ -167,21 +201,18 @@ class EntailmentEvaluator:
         """`nli|premise:evidence|model:NAME-HASH`."""
         return f"nli|premise:{self.premise}|model:{identity_name(self.model.identity)}"
 
-    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """See `AttributionEvaluator.judge`."""
-        source = iter(samples)
-        while batch := list(islice(source, max(BATCH, getattr(self.model, "block", 0)))):
-            entailments = self.model.scores([pair_of_texts(sample, self.premise) for sample in batch])
-            for sample, told in zip(batch, entailments, strict=True):
-                shares = {
-                    Category.SUPPORTIVE: told.entailed, Category.CONTRADICTORY: told.refuted,
-                    Category.IRRELEVANT: told.neutral,
-                }  # fmt: skip
-                # NLI has no class for partial support.
-                yield category_judgement(sample, max(shares, key=shares.__getitem__))
+    def labels(self, batch: Sequence[AttributionSample]) -> Iterator[Category]:
+        """The category of each sample."""
+        for judged in self.model.scores([pair_of_texts(sample, self.premise) for sample in batch]):
+            shares = {
+                Category.SUPPORTIVE: judged.entailed, Category.CONTRADICTORY: judged.refuted,
+                Category.IRRELEVANT: judged.neutral,
+            }  # fmt: skip
+            # NLI has no class for partial support.
+            yield max(shares, key=shares.__getitem__)
 
 
-class ClassifierEvaluator:
+class ClassifierEvaluator(TextEvaluator):
     """A sequence classifier of question with statement, and citations; the end of the longer text is cut.
 
     Its labels are the four categories, or "supported" and "not supported", as somebody fine-tuned it.
@@ -189,38 +220,309 @@ class ClassifierEvaluator:
 
     def __init__(self, word: str) -> None:
         """`word`: a folder or a name on the hub, with settings: `FOLDER?longest=256`. Raises UsageError, ModelError."""
-        self._model = open_classifier(f"local:{word}")
-        self._labels = [label.replace("_", " ").casefold() for label in self._model.labels]
+        self.model = open_classifier(f"local:{word}")
+        self._labels = [label.replace("_", " ").casefold() for label in self.model.labels]
         if not {*self._labels} <= {*Category} and {*self._labels} != {*TWO_WAY}:
             raise UsageError(
-                f"encoder={word} has the labels {', '.join(self._model.labels)}; expected {', '.join(Category)}, or "
+                f"encoder={word} has the labels {', '.join(self.model.labels)}; expected {', '.join(Category)}, or "
                 f"{' and '.join(TWO_WAY)}"
             )
 
     def signature(self) -> str:
         """`encoder|model:NAME-HASH`, of weights and length."""
-        return f"encoder|model:{identity_name(self._model.identity)}"
+        return f"encoder|model:{identity_name(self.model.identity)}"
+
+    def labels(self, batch: Sequence[AttributionSample]) -> Iterator[Category | bool]:
+        """The most probable label of each sample."""
+        pairs = [astuple(pair_of_texts(sample, PremiseIs.STATEMENT)) for sample in batch]
+        for row in self.model.logits(pairs):
+            label = self._labels[row.index(max(row))]
+            yield label == TWO_WAY[1] if label in TWO_WAY else Category(label)
+
+
+AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
+CATEGORY = PromptKind(
+    name="category", required=frozenset({"reference"}), optional=frozenset({"question", "answer", "claim"})
+)
+TRUTH = PromptKind(name="truth", required=frozenset({"fact", "reference"}))
+SPLIT = PromptKind(name="split", required=frozenset({"question", "answer"}))
+FACT = PromptKind(name="fact", required=frozenset({"fact", "reference"}))
+PAIR = PromptKind(name="pair", required=frozenset({"premise", "hypothesis"}))
+_DEFINED = dict(zip(Category, ("Supportive", "Partially supportive", "Contradictory", "Irrelevant"), strict=True))
+# The names of the categories in the prompts of each kind; a category that is not offered is absent.
+LABELS: Mapping[str, Mapping[Category, str]] = {
+    "defined": _DEFINED,
+    "options": {**_DEFINED, Category.PARTIAL: "Insufficient"},
+    "three-way": {
+        Category.SUPPORTIVE: "Attributable", Category.CONTRADICTORY: "Contradictory",
+        Category.IRRELEVANT: "Extrapolatory",
+    },
+    "decomposed": _DEFINED,
+}  # fmt: skip
+# Names of the categories in replies: ours, of the paper's prompts, of AttrScore, and participles.
+WORDINGS: Mapping[Category, tuple[str, ...]] = {
+    Category.SUPPORTIVE: ("supportive", "supported", "fully supportive", "fully supported", "attributable"),
+    Category.PARTIAL: (
+        "partially supportive", "partially supported", "partly supportive", "partly supported", "partial",
+        "insufficient", "missing",
+    ),
+    Category.CONTRADICTORY: ("contradictory", "contradicted", "contradiction"),
+    Category.IRRELEVANT: ("irrelevant", "not relevant", "extrapolatory"),
+}  # fmt: skip
+_TRUTHS: Mapping[bool, tuple[str, ...]] = {True: ("true", "yes"), False: ("false", "no", "not true")}
+# The model was trained on 1 and 0; served models may write words.
+_ENTAILED: Mapping[bool, tuple[str, ...]] = {True: ("1", "yes", "true"), False: ("0", "no", "false")}
+_Slots = Mapping[str, str | Sequence[str]]
+_Fact = tuple[AttributionSample, str]
+
+
+def _read_label(reply: str, labels: Mapping[V, Iterable[str]], expected: str, affirming: Sequence[V] = ()) -> V:
+    """The label in a reply. Raises ReplyError, with `expected`, where there is none or several."""
+    if (label := read_verdict(reply, labels, affirming=affirming)) is None:
+        raise ReplyError(expected)
+    return label
+
+
+def read_category(reply: str, *, numbered: bool = False) -> Category:
+    """The category in a reply; with `numbered`, 1 to 4 count as names. Raises ReplyError if not exactly one."""
+    labels = {
+        category: (*words, str(number)) if numbered else words
+        for number, (category, words) in enumerate(WORDINGS.items(), 1)
+    }
+    # "Supportive, but no passage names the year" is no clear verdict: reserve casts doubt on this label alone.
+    return _read_label(reply, labels, "no category, or several", affirming=(Category.SUPPORTIVE,))
+
+
+@dataclass(kw_only=True)
+class PromptedEvaluator(AttributionEvaluator):
+    """Base of evaluators that ask a chat model. `examples` precede each request, in order (few-shot).
+
+    `kind`: the name on the command line, and of the folder of its prompts. `replacing`: a folder with prompt files that
+    replace the bundled ones of the same name.
+    """
+
+    model: ChatModel
+    kind: str
+    examples: Sequence[AttributionSample] = ()
+    temperature: float = 0.0
+    replacing: Path | str | None = None
+    prompt_kinds: ClassVar[tuple[PromptKind, ...]]
+    most_tokens: ClassVar[int] = 1_000  # models that reason before the label need room; replies are cut for storage
+
+    def __post_init__(self) -> None:
+        """Read the prompts. Raises PromptError."""
+        with as_file(files("granola") / "evidence" / "attribution" / "evaluator_prompts") as bundled:
+            # Each kind has its own folder; the true/false prompt is shared.
+            sets = (self.kind.replace("-", "_"), "shared")
+            self.prompts = load_prompts((*self.prompt_kinds, AGAIN, TRUTH), bundled, self.replacing, sets=sets)
+        sampling = Sampling(max_tokens=self.most_tokens, temperature=self.temperature)
+        self.sampling = sampling_of(self.model, sampling)
+
+    def signature(self) -> str:
+        """`KIND|shots:N-HASH|model:NAME-HASH|prompt:HASH|temperature:T|v:HASH`."""
+        # Different examples change verdicts, so the signature identifies them.
+        digest = hashlib.sha256("".join(example.id for example in self.examples).encode()).hexdigest()[:8]
+        shots = f"shots:{len(self.examples)}" + (f"-{digest}" if self.examples else "")
+        return (
+            f"{self.kind}|{shots}|model:{model_name(self.model)}|prompt:{prompts_hash(dict(self.prompts))[:8]}"
+            f"|temperature:{self.sampling.temperature:g}|v:{hash_of_modules(__name__)}"
+        )
+
+    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
+        """A true/false request for each fact in the context of the citations (CAQA, appendix D.2)."""
+
+        def ask(fact: _Fact) -> Request:
+            return self.request(f"{fact[0].id} truth", TRUTH, _fact_slots(fact))
+
+        def read(fact: _Fact, reply: str) -> bool:
+            return _read_label(reply, _TRUTHS, "expected True or False", affirming=(True,))
+
+        # One flat list, so that the model gets full batches.
+        pairs = [(sample, fact.text) for sample in samples for fact in sample.subgraph]
+        verdicts = iter([outcome.value for _, outcome in self.ask_each(pairs, ask, read)])
+        for sample in samples:
+            yield tuple(next(verdicts) for _ in sample.subgraph)
+
+    def ask_each(
+        self, items: Iterable[T], ask: Callable[[T], Request], read: Callable[[T, str], V]
+    ) -> Iterator[tuple[T, RequestOutcome[V]]]:
+        """Ask about each item; yield it with the outcome, in order. An unreadable reply is requested once more."""
+        return RequestForm(model=self.model, ask=ask, read=read, again=self.prompts[AGAIN.name]).run(items)
+
+    def request(
+        self, request_id: str, kind: PromptKind, slots: _Slots, shots: Iterable[tuple[_Slots, str]] = ()
+    ) -> Request:
+        """A request with the prompt of a kind; `shots`, slots and replies of examples, come before its last message."""
+        prompt = self.prompts[kind.name]
+        *before, asked = prompt.fill(slots)
+        for own, reply in shots:
+            # Only the last message of an example: the instructions appear once.
+            before += [prompt.fill(own)[-1], Message(role="assistant", content=reply)]
+        return Request(id=request_id, messages=(*before, asked), sampling=self.sampling)
+
+
+class CategoryEvaluator(PromptedEvaluator):
+    """Asks for the category of each sample; `kind` is the family of prompts."""
+
+    prompt_kinds = (CATEGORY,)
 
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """See `AttributionEvaluator.judge`."""
+        """One judgement for each sample, in order, failures included."""
+        for sample, outcome in self.ask_each(samples, self.ask, self.read):
+            yield outcome.value or AttributionJudgement(id=sample.id, failed=_failure_in_words(outcome))
+
+    def ask(self, sample: AttributionSample) -> Request:
+        """The request about a sample."""
+        shots = ((self._slots(one), LABELS[self.kind][one.category]) for one in self.examples if one.category)
+        return self.request(sample.id, CATEGORY, self._slots(sample), shots)
+
+    def _slots(self, sample: AttributionSample) -> _Slots:
+        if self.kind == "defined":
+            return {"reference": cited_lines(sample), "question": sample.question, "answer": sample.statement}
+        # Claim: question and statement, joined as the paper joins them.
+        return {"reference": cited_lines(sample), "claim": f"{sample.question}|{sample.statement}"}
+
+    def read(self, sample: AttributionSample, reply: str) -> AttributionJudgement:
+        """The judgement in a reply. Raises ReplyError."""
+        category = read_category(reply, numbered=self.kind == "defined")
+        return AttributionJudgement.of(sample, category, reply=reply[:REPLY_KEPT])
+
+
+@dataclass(kw_only=True)
+class GeneratedEntailment(CategoryEvaluator):
+    """AutoIS and similar models, trained to write 1 where a premise entails a hypothesis, else 0.
+
+    The model is an encoder-decoder, `local:FOLDER`, or served; the verdict is supported or not.
+    """
+
+    kind: str = "autois"
+    premise: PremiseIs = PremiseIs.EVIDENCE
+    prompt_kinds = (PAIR,)
+    most_tokens = 8
+
+    def signature(self) -> str:
+        """The signature of `PromptedEvaluator`, with the premise."""
+        return f"{super().signature()}|premise:{self.premise}"
+
+    def ask(self, sample: AttributionSample) -> Request:
+        """The request about a sample."""
+        return self.request(sample.id, PAIR, asdict(pair_of_texts(sample, self.premise)))
+
+    def read(self, sample: AttributionSample, reply: str) -> AttributionJudgement:
+        """The judgement in a reply. Raises ReplyError."""
+        return AttributionJudgement.of(sample, _read_label(reply, _ENTAILED, "expected 1 or 0"))
+
+
+class DecomposedEvaluator(PromptedEvaluator):
+    """Asks for the facts of a statement, then for the label of each, and combines the labels (appendix E.3).
+
+    Examples with known facts precede each request.
+    """
+
+    prompt_kinds = (SPLIT, FACT)
+
+    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
+        """One judgement for each sample, in order; a sample is unlabelled if one of its facts is."""
         source = iter(samples)
-        while batch := list(islice(source, self._model.block)):
-            pairs = [(f"{one.question} {one.statement}".strip(), " ".join(one.citations)) for one in batch]
-            for sample, row in zip(batch, self._model.logits(pairs), strict=True):
-                label = self._labels[row.index(max(row))]
-                if label in TWO_WAY:
-                    yield AttributionJudgement(id=sample.id, supported=label == TWO_WAY[1])
+        while batch := list(islice(source, BATCH)):
+            split = list(self.ask_each(batch, self._ask_for_facts, lambda _, reply: read_facts(reply)))
+            facts = [(sample, fact) for sample, outcome in split for fact in outcome.value or ()]
+            labels = iter([outcome for _, outcome in self.ask_each(facts, self._ask_for_label, _read_fact_label)])
+            for sample, outcome in split:
+                found = {fact: next(labels) for fact in outcome.value or ()}
+                known = {fact: one.value for fact, one in found.items() if one.value is not None}
+                # Without all labels the rules could give a wrong category.
+                if not found or len(known) < len(found):
+                    failed = next((_failure_in_words(one) for one in found.values() if one.value is None), "")
+                    yield AttributionJudgement(id=sample.id, failed=failed or _failure_in_words(outcome))
                 else:
-                    yield category_judgement(sample, Category(label))
+                    labelled = tuple((fact, str(label)) for fact, label in known.items())
+                    yield AttributionJudgement.of(sample, combine_labels(list(known.values())), facts=labelled)
+
+    def _ask_for_facts(self, sample: AttributionSample) -> Request:
+        def slots_of(one: AttributionSample) -> _Slots:
+            return {"question": one.question, "answer": one.statement}
+
+        # Examples of other data sets have no facts to show.
+        split = [one for one in self.examples if one.subgraph]
+        shots = ((slots_of(one), "\n".join(fact.text for fact in one.subgraph)) for one in split)
+        return self.request(f"{sample.id} split", SPLIT, slots_of(sample), shots)
+
+    def _ask_for_label(self, asked: _Fact) -> Request:
+        known = [(one, example) for one in self.examples if (example := _fact_example(one)) is not None]
+        shots = ((_fact_slots((one, fact)), LABELS[self.kind][label]) for one, (fact, label) in known)
+        return self.request(f"{asked[0].id} fact", FACT, _fact_slots(asked), shots)
 
 
-def pair_of_texts(sample: AttributionSample, premise: PremiseIs) -> TextPair:
-    """Evidence and statement, or question with statement and evidence."""
-    evidence = " ".join(sample.citations)
-    if premise is PremiseIs.STATEMENT:
-        return TextPair(f"{sample.question} {sample.statement}".strip(), evidence)
-    # The question is in neither text: AutoIS judges the statement alone.
-    return TextPair(evidence, sample.statement)
+def _fact_slots(fact: _Fact) -> _Slots:
+    return {"fact": fact[1], "reference": cited_lines(fact[0])}
+
+
+def _read_fact_label(fact: _Fact, reply: str) -> Category:
+    # A single fact is atomic: the prompt offers three labels.
+    if (label := read_category(reply)) is Category.PARTIAL:
+        raise ReplyError("expected supportive, contradictory or irrelevant")
+    return label
+
+
+def combine_labels(labels: Sequence[Category]) -> Category:
+    """The category of a statement from those of its facts; irrelevant if there are none.
+
+    The rules that the paper prints overlap; applied in this order they are a function.
+    """
+    if Category.CONTRADICTORY in labels:
+        return Category.CONTRADICTORY
+    if labels and all(label is Category.SUPPORTIVE for label in labels):
+        return Category.SUPPORTIVE
+    return Category.PARTIAL if Category.SUPPORTIVE in labels else Category.IRRELEVANT
+
+
+def read_facts(reply: str) -> tuple[str, ...]:
+    """The lines of a reply without bullets and numbers. Raises ReplyError for no fact, or more than `MOST_FACTS`."""
+    # Four lines per fact allow for blank lines and headings in a reply.
+    lines = [line.strip().lstrip("-*•0123456789.) ").strip() for line in reply.splitlines()[: 4 * MOST_FACTS]]
+    # A repeated fact would count twice.
+    facts = tuple(dict.fromkeys(line for line in lines if line))
+    if not facts or len(facts) > MOST_FACTS:
+        raise ReplyError(f"1 to {MOST_FACTS} facts are wanted, one a line")
+    return facts
+
+
+def _fact_example(sample: AttributionSample) -> tuple[str, Category] | None:
+    """A fact of an example with its label; None where no label is certain.
+
+    Supportive sample: any fact is supportive. Contradictory: the fact that the edit changed is contradictory.
+    Otherwise a fact missing from the evidence is irrelevant.
+    """
+    wanted = sample.category is Category.SUPPORTIVE
+    stated = zip(sample.subgraph, sample.facts_in_evidence, strict=True)
+    fact = next((fact for fact, is_stated in stated if is_stated is wanted), None)
+    if fact is None or sample.category is None:
+        return None
+    return fact.text, Category.IRRELEVANT if sample.category is Category.PARTIAL else sample.category
+
+
+def cited_lines(sample: AttributionSample) -> list[str]:
+    """The citations as lines of a prompt; long ones are cut at blanks."""
+    texts = (" ".join(text.split()) for text in sample.citations)
+    lines = (line for text in texts for line in textwrap.wrap(text, _LONGEST_LINE, break_on_hyphens=False))
+    return list(islice(lines, _MOST_LINES)) or ["(nothing)"]
+
+
+def _failure_in_words(outcome: RequestOutcome[Any]) -> str:
+    return f"{outcome.failed} {outcome.why}".strip()[:REPLY_KEPT]
+
+
+def draw_examples(
+    samples: Iterable[AttributionSample], number: int, *, categories: Sequence[Category], seed: int = 0
+) -> list[AttributionSample]:
+    """`number` samples of each category, drawn with a seed; the categories alternate."""
+    pool = list(samples)
+    groups = [[sample for sample in pool if sample.category is category] for category in categories]
+    # Independent of other draws with the same seed.
+    drawing = random.Random(f"examples {seed}")
+    drawn = [drawing.sample(group, min(number, len(group))) for group in groups]
+    return [group[at] for at in range(number) for group in drawn if at < len(group)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -244,16 +546,17 @@ class EvaluatorWords:
                 raise UsageError(f"{word[:60]!r} names no evaluator; expected {expected}")
             if words.count(word) > 1:
                 raise UsageError(f"{word} is given twice")
-            if kind == "words":
-                _parse_share(where)
+            share = finite(where)
+            if kind == "words" and (share is None or not 0 < share <= 1):
+                raise UsageError(f"words={where[:40]}: expected a share above 0 and up to 1, as words=0.6")
         if self.shots and self.examples is None:
             raise UsageError("--shots takes its examples from --examples: a file of samples, as train.jsonl")
 
     def open(self, word: str, stack: ExitStack) -> AttributionEvaluator:
-        """Open the evaluator of a word; its resources are closed with `stack`. Raises UsageError, ModelError."""
+        """Open the evaluator of a checked word; `stack` closes its resources. Raises UsageError, ModelError."""
         kind, _, where = word.partition("=")
         if kind == "words":
-            return WordEvaluator(share=_parse_share(where))
+            return WordEvaluator(share=float(where))
         if kind == "nli":
             return EntailmentEvaluator(model=open_entailment(where), premise=self.premise)
         if kind == "encoder":
@@ -264,22 +567,13 @@ class EvaluatorWords:
             return TrainedEvaluator.load(where)
         if kind == "graph":
             return GraphEvaluator(StoreFacts(stack.enter_context(closing(open_store(where)))))
-        from granola.evidence.attribution import prompted_evaluators as prompted
-
         model = stack.enter_context(self.chat(where))
         if kind == "autois":
-            return prompted.GeneratedEntailment(model=model, premise=self.premise)
+            return GeneratedEntailment(model=model, premise=self.premise)
         # Files may be large: not read for zero shots.
         pool = read_samples(self.examples) if self.examples is not None and self.shots else ()
-        examples = prompted.draw_examples(pool, self.shots, categories=list(prompted.LABELS[kind]), seed=self.seed)
-        evaluator = prompted.DecomposedEvaluator if kind == "decomposed" else prompted.CategoryEvaluator
+        examples = draw_examples(pool, self.shots, categories=list(LABELS[kind]), seed=self.seed)
+        evaluator = DecomposedEvaluator if kind == "decomposed" else CategoryEvaluator
         return evaluator(
             model=model, kind=kind, examples=examples, temperature=self.temperature, replacing=self.prompts
         )  # fmt: skip
-
-
-def _parse_share(where: str) -> float:
-    share = finite(where)
-    if share is None or not 0 < share <= 1:
-        raise UsageError(f"words={where[:40]}: expected a share above 0 and up to 1, as words=0.6")
-    return share

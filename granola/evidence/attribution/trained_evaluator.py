@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from abstraction.text.language.phrases import FUNCTION, stem
 from granola.base.code_hash import hash_of_modules
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_samples import TWO_WAY, AttributionSample, Category
-from granola.evidence.attribution.evaluators import BATCH, AttributionJudgement, category_judgement
+from granola.evidence.attribution.evaluators import TextEvaluator
 from granola.evidence.attribution.sample_texts import folded_words, foreign_names
 from kg.base.files import atomic_path
 from kg.base.packages import install_hint
@@ -196,7 +195,7 @@ def _node_as_list(tree: Any, at: int) -> list[Any]:
     return [int(tree.feature[at]), round(float(tree.threshold[at]), _DIGITS), *below]
 
 
-class TrainedEvaluator(BaseModel, frozen=True):
+class TrainedEvaluator(BaseModel, TextEvaluator, frozen=True):
     """`supports` separates supported from not; `others` gives the category of the rest, None without such samples.
 
     `entailment` names the model whose probabilities are further features, or is empty. The file is its JSON.
@@ -242,19 +241,16 @@ class TrainedEvaluator(BaseModel, frozen=True):
         digest = hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:8]
         return f"trained:{digest}|v:{hash_of_modules(__name__)}"
 
-    def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
-        """See `AttributionEvaluator.judge`."""
-        source = iter(samples)
-        while batch := list(islice(source, max(BATCH, getattr(self.model, "block", 0)))):
-            for sample, features in zip(batch, _feature_rows(batch, self.weights, self.model), strict=True):
-                # Class weights are balanced in training, so one half is the natural threshold.
-                supported = self.supports.votes(features)[YES] > 0.5
-                if self.others is None:
-                    yield AttributionJudgement(id=sample.id, supported=supported)
-                    continue
+    def labels(self, batch: Sequence[AttributionSample]) -> Iterator[Category | bool]:
+        """The label of each sample: of two classes where the samples of training had no category."""
+        for features in _feature_rows(batch, self.weights, self.model):
+            # Class weights are balanced in training, so one half is the natural threshold.
+            supported = self.supports.votes(features)[YES] > 0.5
+            if self.others is None:
+                yield supported
+            else:
                 votes = self.others.votes(features)
-                other = Category(max(votes, key=votes.__getitem__))
-                yield category_judgement(sample, Category.SUPPORTIVE if supported else other)
+                yield Category.SUPPORTIVE if supported else Category(max(votes, key=votes.__getitem__))
 
     def save(self, folder: Path) -> None:
         """Write evaluator.json into the folder."""
