@@ -16,8 +16,6 @@ from graphlib import TopologicalSorter
 from typing import Any, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
-from kg.base.terms import normalise
-
 from abstraction.base.relations import Relation
 from abstraction.base.tiers import (
     MAX_LEVELS,
@@ -33,7 +31,7 @@ from abstraction.base.tiers import (
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.phrases import ARTICLE, indefinite, is_opaque
-from kg.base.model import Statement, TimeValue
+from kg.base.model import Statement, TimeValue, normalise
 from kg.graph.graph import Graph
 
 Source = TypeVar("Source")

@@ -18,9 +18,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kg.base.terms import fallback_chain, normalise
-from kg.graph.ranks import current, valid_values
-
 from abstraction.base.properties import package_data, with_role
 from abstraction.base.relations import Classifier, Relation, anchors, stop_classes
 from abstraction.base.tiers import Condition, Level, Tier
@@ -30,8 +27,8 @@ from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
 from abstraction.text.language.phrases import bare
 from kg.base.bounded_cache import SizedDict
-from kg.base.model import entity_number
-from kg.graph.graph import Graph
+from kg.base.model import entity_number, fallback_chain, normalise
+from kg.graph.graph import Graph, current, valid_values
 from kg.store.protocol import Store
 
 VALUES = 300_000  # most frequent values of one property that are counted

@@ -11,8 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from kg.base.terms import normalise
-
 from abstraction.base.properties import package_data
 from abstraction.base.relations import (
     LONGEST_DESCRIPTION,
@@ -30,6 +28,7 @@ from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import all_words, stem
 from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict, bounded_cache
+from kg.base.model import normalise
 from kg.graph.graph import Graph
 from kg.store.protocol import NameMatch, Store
 

@@ -19,8 +19,6 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal, get_args
 
-from kg.base.terms import normalise
-
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation, class_filter
 from abstraction.base.tiers import Abstention
@@ -36,7 +34,7 @@ from abstraction.linking.gazetteer import (
 )
 from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.phrases import all_words, content
-from kg.base.model import Statement, TimeValue, entity_number
+from kg.base.model import Statement, TimeValue, entity_number, normalise
 from kg.graph.graph import Graph
 
 # Properties for creators of works, for places, and for the beginning and end of an existence.

@@ -11,8 +11,6 @@ from functools import partial
 from itertools import islice
 from typing import Any, get_args
 
-from kg.base.terms import normalise
-
 from abstraction.base.relations import ANY, Classifier, Relation, relation, table
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
 from abstraction.files.records import QUESTION_SITELINKS
@@ -79,7 +77,7 @@ from abstraction.text.language.languages import language as language_of
 from abstraction.text.questions.question_facts import question_facts
 from abstraction.text.questions.question_wording import ANY_KIND, AskedKind, QuestionKind, read_wording
 from kg.base.bounded_cache import SizedDict
-from kg.base.model import ENTITY_ID, Entity, TimeValue
+from kg.base.model import ENTITY_ID, Entity, TimeValue, normalise
 from kg.graph.graph import Graph
 
 KEPT = 60_000_000  # bytes of proposals, as estimated

@@ -12,8 +12,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from kg.base.terms import fallback_chain, normalise
-
 from abstraction.base.relations import head_of_description
 from abstraction.base.tiers import Condition, Evidence, from_description, from_statement, join_evidence
 from abstraction.ladders.assembly.filters import DIVISIONS, distinguishing_name, is_named, is_phrase, leaks_name
@@ -33,7 +31,7 @@ from abstraction.text.language.languages import GRAMMAR, is_known, language, not
 from abstraction.text.language.phrases import definite, indefinite, short, stem
 from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict
-from kg.base.model import ENTITY_ID, TextValue, entity_number
+from kg.base.model import ENTITY_ID, TextValue, entity_number, fallback_chain, normalise
 from kg.graph.graph import Graph
 
 # States of the United States, provinces of Canada, states of Australia.
