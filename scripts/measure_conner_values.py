@@ -16,7 +16,7 @@ from abstraction.models.spec import open_coherence, open_continuations, open_rel
 from abstraction.models.text_scorers import Continuation, QueryPassage
 from abstraction.text.language.phrases import sentences
 from granola.evidence.knowledge.knowledge_items import read_items
-from granola.evidence.knowledge.knowledge_metrics import sentence_coherence
+from granola.evidence.knowledge.knowledge_judge import sentence_coherence
 from granola.evidence.knowledge.knowledge_task import somers_d
 
 CUT = 100.0  # the authors' perplexities are cut there

@@ -86,11 +86,11 @@ class Generate(RowsCommand):
 
     def _grounded_answers(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """Rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
-        from abstraction.models.chat_model import Request
-        from abstraction.phrasing.model_requests import RequestForm
+        from abstraction.models.chat_model import Failure, Request
         from abstraction.phrasing.prompt_files import hash_of
         from granola.evidence.grounding.answer_judging import ANSWER, passage_lines, read_grounding_prompts
         from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
+        from granola.evidence.knowledge.knowledge_prompts import replies_of
 
         prompts = read_grounding_prompts(self.prompts)
         samples = list(islice(read_grounded(self.items, on_reject=output.rejected.append), self.limit))
@@ -106,12 +106,10 @@ class Generate(RowsCommand):
 
         with open_model(self.model, output.named_path, output.inputs) as model:
             output.more |= {"model": dict(model.identity), "prompts": hash_of(prompts, ANSWER)}
-            form: RequestForm[GroundedSample, str] = RequestForm(
-                model=model, ask=ask, read=lambda _, reply: reply, again=prompts["again"]
-            )
-            for sample, outcome in form.run(samples):
-                output.counts["written" if outcome.value is not None else "unanswered"] += 1
-                yield {"id": sample.id, "answer": outcome.value, "failed": outcome.failed or None}
+            for sample, result in replies_of(samples, ask, model):
+                answer, failed = (None, result.reason) if isinstance(result, Failure) else (result.text, None)
+                output.counts["unanswered" if failed else "written"] += 1
+                yield {"id": sample.id, "answer": answer, "failed": failed}
 
     def _knowledge_texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         from abstraction.base.faults import RejectedRow
@@ -119,19 +117,18 @@ class Generate(RowsCommand):
         from granola.evidence.knowledge.knowledge_items import read_items
         from granola.evidence.knowledge.knowledge_prompts import generate_texts, read_knowledge_prompts
 
-        prompts = read_knowledge_prompts(self.prompts)
-        prompt = prompts[self.target]
+        prompt = read_knowledge_prompts(self.prompts)[self.target]
         rejected = output.rejected.append
         examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
         items = read_items(self.items, on_reject=rejected, limit=self.limit)
         with open_model(self.model, output.named_path, output.inputs) as model:
             output.more |= {
-                "model": dict(model.identity), "prompts": hash_of(prompts, prompt.kind),
+                "model": dict(model.identity), "prompts": hash_of({self.target: prompt}, prompt.kind),
                 "examples": [item.id for item in examples],
             }  # fmt: skip
             for item in generate_texts(items, prompt, model, sampling, examples):
                 if isinstance(item, RejectedRow):
-                    output.rejected.append(item)
+                    rejected(item)
                     continue
                 output.counts["written"] += 1
                 yield item.to_json()

@@ -13,8 +13,7 @@ from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, check_outputs, writing_rows
 from granola.errors import UsageError
-from granola.evidence.knowledge.knowledge_judge import PARTS_OF_MODELS, AnswerForm
-from granola.evidence.knowledge.knowledge_metrics import Aggregation
+from granola.evidence.knowledge.knowledge_judge import PARTS_OF_MODELS, Aggregation, AnswerForm
 from granola.scoring.shared_settings import Force, Out
 
 if TYPE_CHECKING:
@@ -112,10 +111,7 @@ class KnowledgeJudge(RowsCommand):
             if not items:
                 why = f": {output.rejected[0].source}: {output.rejected[0].reason}" if output.rejected else ""
                 raise UsageError(f"{self.items} has no text to judge{why}")
-            store = None if output.named_path is None else Path(f"{self.out}{SCORES_SUFFIX}")
-            if store is not None:
-                check_outputs(store, inputs=[*output.inputs, self.out], force=True)
-            judge = self._judge(stack, store, words, items, output.rejected)
+            judge = self._judge(stack, output, words, items)
             blocks = (judge.judge(items[at : at + _BLOCK]) for at in range(0, len(items), _BLOCK))
             output.write(scored.to_json(judge.name) for block in blocks for scored in block)
             output.more |= {"judge": judge.identity, "judge_name": judge.name}
@@ -136,38 +132,39 @@ class KnowledgeJudge(RowsCommand):
         return words
 
     def _judge(
-        self, stack: ExitStack, store_path: Path | None, words: dict[str, str], items: Sequence[KnowledgeItem],
-        rejected: list[Any],
-    ) -> Judge:  # fmt: skip
+        self, stack: ExitStack, output: RowsOutput, words: dict[str, str], items: Sequence[KnowledgeItem]
+    ) -> Judge:
         from abstraction.models import spec
         from abstraction.models.answer_store import KeptScores
         from granola.evidence.knowledge import knowledge_judge
-        from granola.evidence.knowledge.evidence_pieces import ItemPieces, VectorIndex, WordIndex, read_passages
-        from granola.evidence.knowledge.knowledge_items import read_items
+        from granola.evidence.knowledge.knowledge_items import (
+            ItemPieces,
+            VectorIndex,
+            WordIndex,
+            read_items,
+            read_passages,
+        )
         from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
         from kg.web.answer_cache import Cache
 
-        # Both parts need a model that continues texts; one folder for both is loaded once.
-        kinds = {"causal": "continuations", "reader": "continuations"}
-        loaded: dict[tuple[str, str], Any] = {}
-        for part, word in words.items():
-            kind = kinds.get(part, part)
-            if (kind, word) not in loaded:
-                loaded[kind, word] = getattr(spec, f"open_{kind}")(word)
-        prompts = read_knowledge_prompts(self.prompts)
-        store = stack.enter_context(closing(Cache(store_path or ":memory:")))
-        kept = {part: KeptScores(loaded[kinds.get(part, part), word], store) for part, word in words.items()}
-        encoder = kept.pop(EMBEDDINGS, None)
+        store: Path | str = ":memory:"
+        if output.named_path is not None:
+            store = Path(f"{self.out}{SCORES_SUFFIX}")
+            check_outputs(store, inputs=[*output.inputs, self.out], force=True)
+        cache = stack.enter_context(closing(Cache(store)))
+        wanted = {part: (PARTS_OF_MODELS.get(part, part), word) for part, word in words.items()}
+        # Two parts may need the same model, which is loaded once.
+        loaded = {(kind, word): getattr(spec, f"open_{kind}")(word) for kind, word in dict.fromkeys(wanted.values())}
+        models = {part: KeptScores[Any, Any](loaded[key], cache) for part, key in wanted.items()}
+        encoder = models.pop(EMBEDDINGS, None)
         files = [read_passages(source) for source in self.evidence if source != REFERENCE]
         sources = tuple(WordIndex(one) if encoder is None else VectorIndex(one, encoder) for one in files)
-        pool = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected.append))
+        rejected = output.rejected.append
+        examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
         return knowledge_judge.KnowledgeJudge(
-            models=knowledge_judge.JudgeModels(**kept),
-            prompts=prompts,
+            models, read_knowledge_prompts(self.prompts),
             aggregation=self.aggregation, pieces=self.pieces, randoms=self.randoms, validity=self.validity,
             baselines=self.baselines, perplexity_cut=self.perplexity_cut,
             evidence=ItemPieces(reference=REFERENCE in self.evidence, sources=sources),
-            pool=pool or items,
-            examples=pool,
-            answered=any(item.answer for item in items),
+            pool=examples or items, examples=examples, answered=any(item.answer for item in items),
         )  # fmt: skip

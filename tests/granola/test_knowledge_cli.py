@@ -225,7 +225,7 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
 
     from abstraction.models.spec import open_continuations, open_entailment
     from granola.evidence.knowledge.knowledge_items import KnowledgeItem
-    from granola.evidence.knowledge.knowledge_judge import JudgeModels, KnowledgeJudge
+    from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge as Judge
     from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 
     sentences, evidence = ["The river is one.", "A city in the country."], ["the river", "a city of two"]
@@ -233,8 +233,8 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
         id="1", query="where is it", knowledge=" ".join(sentences), evidence=tuple(evidence), gold=("a place",)
     )
     causal = open_continuations(models["causal"])
-    judge = KnowledgeJudge(
-        JudgeModels(entailment=open_entailment(models["entailment"]), causal=causal, reader=causal),
+    judge = Judge(
+        {"entailment": open_entailment(models["entailment"]), "causal": causal, "reader": causal},
         read_knowledge_prompts(),
         randoms=2,
         pool=[item, *(KnowledgeItem(id=text, query="q", knowledge=text) for text in ("no", "yes yes"))],

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from granola.evidence.knowledge.evidence_pieces import ItemPieces, WordIndex
-from granola.evidence.knowledge.knowledge_items import KnowledgeItem
-from granola.evidence.knowledge.knowledge_judge import JudgeModels, KnowledgeJudge
+from granola.evidence.knowledge.knowledge_items import ItemPieces, KnowledgeItem, WordIndex
+from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge
 from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 from granola.evidence.knowledge.knowledge_task import EQUAL, quality, somers_d
 from tests.knowledge_models import TableEntailment
@@ -15,7 +14,7 @@ SAYS = "Ulm lies on the Danube."
 
 def test_a_text_is_judged_by_passages() -> None:
     judge = KnowledgeJudge(
-        JudgeModels(entailment=TableEntailment({(SAYS, SAYS): (0.9, 0.1, 0.0)})),
+        {"entailment": TableEntailment({(SAYS, SAYS): (0.9, 0.1, 0.0)})},
         read_knowledge_prompts(),
         evidence=ItemPieces(sources=(WordIndex(PASSAGES),)),
     )

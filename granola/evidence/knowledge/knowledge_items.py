@@ -1,12 +1,15 @@
-"""Items to judge: a knowledge text with the query that it should help with; and files of such items.
+"""Items to judge, a knowledge text with the query that it should help with, read from files; and evidence for them.
 
-JSONL, CSV or Parquet of the user's own, or CONNER's four columns separated by tabs: topic, query, knowledge, response,
-one item per line; turns of a dialogue are separated by [SEP].
+Items are in JSONL, CSV or Parquet, or in CONNER's four columns separated by tabs: topic, query, knowledge, response,
+one item per line; turns of a dialogue are separated by [SEP]. Evidence is the item's own, or found in passages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import hashlib
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,9 +20,13 @@ from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.errors import RowError
 from abstraction.files.records import Record, open_for_reading, read_records
 from abstraction.files.row_models import NeededId, RowModel, read_each, without_rejected
+from abstraction.models.text_scorers import EmbeddedText, EmbeddingModel
+from granola.errors import UsageError
+from kg.base.packages import install_hint
 
 COLUMNS_ENDINGS = (".txt", ".tsv")  # endings of files with CONNER's four columns
 TURN = "[SEP]"  # separator of turns in CONNER's files
+PIECES = 10  # pieces of evidence per sentence, by default
 
 
 def _as_tuple(value: object) -> object:
@@ -110,3 +117,113 @@ def _parse_columns(record: Record) -> KnowledgeItem:
         id=record.source.rpartition(":")[2], topic=topic, query=turns[-1], context=tuple(turns[:-1]),
         knowledge=knowledge, reference=knowledge, gold=(response,) if response else (), read_from=record.source,
     )  # fmt: skip
+
+
+class _Passage(RowModel):
+    text: str = Field(description="a text")
+    title: str | None = None
+
+
+def read_passages(path: Path | str) -> list[str]:
+    """The passages of a file: the "text" of each record, after its "title" where it has one; in a .txt file one per
+    line.
+
+    Empty ones are left out. Raises RowError for a record without a text, and for a file without any passage.
+    """
+    if str(path).endswith(".txt"):
+        texts = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    else:
+        rows = without_rejected(read_each(read_records(path), _Passage.of), None)
+        texts = [f"{row.title}. {row.text}" if row.title else row.text for row in rows]
+    if not any(texts):
+        raise RowError(f"{path}: no passage in it")
+    return [text for text in texts if text.strip()]
+
+
+def _sha256(texts: Sequence[str]) -> str:
+    """The hex SHA-256 of all passages, in order."""
+    # A separator that no text contains: ["ab"] and ["a", "b"] must differ.
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+class WordIndex:
+    """Finds passages by their words: BM25 (Robertson and Zaragoza 2009) as implemented in `bm25s`, with k1 1.5 and b
+    0.75.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Raises UsageError where bm25s is missing."""
+        try:
+            import bm25s
+        except ImportError as error:
+            raise UsageError(f"passages found by words need bm25s: {install_hint('evidence')}") from error
+        self._texts = texts
+        self.identity: Mapping[str, Any] = {"kind": "bm25", "passages": _sha256(texts)}
+        self._words: Any = bm25s.tokenization.Tokenizer(stopwords="en")
+        self._index: Any = bm25s.BM25(k1=1.5, b=0.75)
+        logging.getLogger("bm25s").setLevel(logging.ERROR)
+        self._index.index(self._words.tokenize(texts, show_progress=False), show_progress=False)
+
+    def pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
+        """For each sentence up to `most` passages, best first, that share a word with it."""
+        pieces: list[list[str]] = [[] for _ in sentences]
+        asked = self._words.tokenize(list(sentences), update_vocab=False, show_progress=False) if sentences else []
+        # bm25s cannot search for a sentence whose words occur in no passage.
+        known = [at for at, words in enumerate(asked) if len(words)]
+        if known:
+            most = min(most, len(self._texts))
+            places, scores = self._index.retrieve([asked[at] for at in known], k=most, show_progress=False)
+            for at, own, score in zip(known, places.tolist(), scores.tolist(), strict=True):
+                # Equal scores by place, so that a tie gives the same pieces everywhere.
+                ranked = sorted((-one, place) for one, place in zip(score, own, strict=True) if one > 0)
+                pieces[at] = [self._texts[place] for _, place in ranked]
+        return pieces
+
+
+class VectorIndex:
+    """Finds passages by the cosine of their vectors, compared with every passage."""
+
+    def __init__(self, texts: Sequence[str], model: EmbeddingModel) -> None:
+        import numpy as np
+
+        self._texts, self._model = texts, model
+        identity = {"kind": "vectors", "passages": _sha256(texts), "model": dict(model.identity)}
+        self.identity: Mapping[str, Any] = identity
+        self._vectors = np.array(model.scores([EmbeddedText(text) for text in texts]), dtype=np.float32)
+
+    def pieces(self, sentences: Sequence[str], most: int) -> list[list[str]]:
+        """For each sentence the `most` nearest passages, however far from it, nearest first."""
+        import numpy as np
+
+        if not sentences:
+            return []
+        vectors = self._model.scores([EmbeddedText(sentence, query=True) for sentence in sentences])
+        near = np.array(vectors, dtype=np.float32) @ self._vectors.T
+        # A stable sort keeps ties in the order of the file.
+        order = np.argsort(-near, axis=1, kind="stable")[:, :most]
+        return [[self._texts[place] for place in row] for row in order.tolist()]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ItemPieces:
+    """All evidence for an item: with `reference` the right knowledge, then its own `evidence`, then pieces from
+    `sources`.
+    """
+
+    reference: bool = False
+    sources: tuple[WordIndex | VectorIndex, ...] = ()
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Whether the reference is a piece, and the identities of the sources."""
+        own = {"kind": "own", "reference": self.reference}
+        return own if not self.sources else own | {"sources": [dict(one.identity) for one in self.sources]}
+
+    def pieces(self, item: KnowledgeItem, sentences: Sequence[str], most: int) -> list[list[str]]:
+        """For each sentence up to `most` pieces, each once, in the order of the class."""
+        references = [item.reference] if self.reference and item.reference.strip() else []
+        found = [source.pieces(sentences, most) for source in self.sources]
+        return [
+            list(dict.fromkeys([*references, *item.evidence, *(piece for own in found for piece in own[at])]))[:most]
+            for at in range(len(sentences))
+        ]

@@ -1,44 +1,41 @@
-"""Computes the six scores of knowledge texts with the available models; a score without its model is left out."""
+"""Judges knowledge texts: the scores of Chen et al. 2023 for which there is a model, and baselines beside them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import KW_ONLY, asdict, astuple, dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from abstraction.models.text_scorers import (
-    CoherenceModel,
     Continuation,
-    ContinuationModel,
-    EntailmentModel,
+    Entailment,
     QueryPassage,
-    RelevanceModel,
     TextPair,
+    TextScorer,
+    TokenScores,
 )
 from abstraction.phrasing.prompt_files import Prompt, hash_of
 from abstraction.text.language.phrases import sentences as split_sentences
 from granola.evidence.evidence_task import identity_name
-from granola.evidence.knowledge.evidence_pieces import PIECES, ItemPieces
-from granola.evidence.knowledge.knowledge_items import KnowledgeItem
-from granola.evidence.knowledge.knowledge_metrics import (
-    UNVERIFIED,
-    Aggregation,
-    JudgedSentence,
-    RandomTexts,
-    aggregate_vectors,
-    hallucinated_entities,
-    helpfulness,
-    informativeness,
-    is_number,
-    judge_sentences,
-    likeliest_label,
-    scores_per_item,
-    sentence_coherence,
-)
+from granola.evidence.knowledge.knowledge_items import PIECES, ItemPieces, KnowledgeItem
 from granola.evidence.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, prompt_as_text
+from granola.evidence.knowledge.knowledge_task import LABELS
 from granola.matching.squad import best_f1, normalise, token_f1
+
+SEED, LANGUAGE = 0, "en"  # of drawing random texts, and of splitting a text into sentences
+# The parts of a judge and the kinds of their models: `causal` scores coherence of sentences and informativeness,
+# `reader` helpfulness.
+PARTS_OF_MODELS = {
+    "entailment": "entailment", "relevance": "relevance", "causal": "continuations", "reader": "continuations",
+    "coherence": "coherence",
+}  # fmt: skip
+UNVERIFIED = Entailment(0.0, 1.0, 0.0)  # vector of a sentence without evidence, and of a text without a sentence
 
 
 class AnswerForm(StrEnum):
@@ -48,24 +45,133 @@ class AnswerForm(StrEnum):
     OPEN = "open"
 
 
-SEED, LANGUAGE = 0, "en"  # of drawing random texts, and of splitting a text into sentences
-PARTS_OF_MODELS = ("entailment", "relevance", "causal", "reader", "coherence")  # the fields of JudgeModels
+class Aggregation(StrEnum):
+    """How the vector of a text is formed from those of its sentences."""
+
+    MIN = "min"
+    MEAN = "mean"
+    MAX = "max"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JudgeModels:
-    """The models; `causal` scores coherence of sentences and informativeness, `reader` helpfulness."""
+# A named entity is a run of capitalised words or numbers; a sentence's first word alone is one only if it is a number.
+# Repeats are bounded, so that the pattern takes linear time on every text.
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+){0,4}")
 
-    entailment: EntailmentModel | None = None
-    relevance: RelevanceModel | None = None
-    causal: ContinuationModel | None = None
-    reader: ContinuationModel | None = None
-    coherence: CoherenceModel | None = None
 
-    @property
-    def identities(self) -> dict[str, Any]:
-        """The identities of the models that are given, by part."""
-        return {name: dict(one.identity) for name in PARTS_OF_MODELS if (one := getattr(self, name)) is not None}
+def named_entities(sentences: Sequence[str]) -> set[str]:
+    """The named entities of sentences, in lower case: runs of words that begin with a capital or digit."""
+    entities: set[str] = set()
+    for sentence in sentences:
+        words = _WORD.findall(sentence)
+        run: list[str] = []
+        for place, word in enumerate([*words, ""]):
+            if word[:1].isupper() or word[:1].isdigit():
+                run.append(word)
+                continue
+            if run and not (len(run) == place == 1 and run[0].isalpha()):
+                entities.add(" ".join(run).lower())
+            run = []
+    return entities
+
+
+def hallucinated_entities(knowledge: Sequence[str], reference: str) -> float:
+    """Hallucinated entities (HE), negated: minus the share of the text's named entities that are missing in the
+    reference, in [-1, 0], higher is better; 0 for a text without any.
+    """
+    names = named_entities(knowledge)
+    held = f" {normalise(reference)} "
+    lacking = sum(f" {normalise(name)} " not in held for name in names)
+    return -lacking / len(names) if names else 0.0
+
+
+def sentence_coherence(scores: Sequence[TokenScores], *, perplexity_cut: float | None = None) -> float:
+    """The mean of 1 / PPL over the sentences, in [0, 1]; 0 without sentences. A sentence without tokens or numbers
+    counts as 0.
+
+    `perplexity_cut`: greater perplexities are replaced by it, as in the authors' own values (100); the paper's text
+    has no cut.
+    """
+    # A largest perplexity is a least 1 / PPL.
+    least = 0.0 if perplexity_cut is None else 1.0 / perplexity_cut
+    shares = [max(least, mean) if not math.isnan(mean := one.geometric_mean) else math.nan for one in scores]
+    return math.fsum(0.0 if math.isnan(share) else share for share in shares) / len(shares) if shares else 0.0
+
+
+def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> float | None:
+    """1 - L(q, k, a) / mean of L(q, k_i-, a): equation 6 in its first form, before negative values become 0.
+
+    L is the mean negative log-probability of the gold answer's tokens. 0 where both losses are 0; None without a
+    random text or a token, or where the model returns no number.
+    """
+    loss = -with_own.mean
+    losses = [-scores.mean for scores in with_random]
+    mean = math.fsum(losses) / len(losses) if losses else math.nan
+    if math.isnan(loss) or math.isnan(mean):
+        return None
+    if mean == 0:
+        # Random texts already predict the answer with certainty: nothing can be gained.
+        return 0.0 if loss == 0 else None
+    return 1.0 - loss / mean
+
+
+class RandomTexts:
+    """Draws random knowledge texts to compare an item's own with: never one of the same id, whatever its system or
+    candidate.
+
+    A draw depends on the item's key and the set of texts, not on their order.
+    """
+
+    def __init__(self, pool: Iterable[KnowledgeItem]) -> None:
+        self._ids_of: dict[str, set[str]] = {}
+        for item in pool:
+            self._ids_of.setdefault(item.knowledge, set()).add(item.id)
+        self._texts = sorted(self._ids_of)
+        self._texts_of = Counter(id_ for ids in self._ids_of.values() for id_ in ids)
+
+    def draw(self, item: KnowledgeItem, number: int) -> list[str]:
+        """`number` different texts of other items; all of them where there are fewer."""
+        # One generator per item, so that a draw does not depend on other items.
+        source = random.Random(f"{SEED}\0{(item.system, item.id, item.candidate)!r}")
+        # Drawing so many leaves `number` texts even if all texts of this id are among them.
+        enough = min(len(self._texts), number + self._texts_of[item.id] + 1)
+        texts = (self._texts[at] for at in source.sample(range(len(self._texts)), enough))
+        return [text for text in texts if item.id not in self._ids_of[text] and text != item.knowledge][:number]
+
+
+def is_number(vector: Entailment) -> bool:
+    """Whether all three shares are numbers."""
+    return not any(map(math.isnan, astuple(vector)))
+
+
+def best_vector(vectors: Sequence[Entailment]) -> tuple[Entailment, int | None]:
+    """f(s, E) (equation 1): the vector with the greatest entailment of a sentence over its pieces of evidence, and the
+    index of that piece, the first of equal ones.
+
+    A vector that is no number is skipped; without any other the sentence is not verified, and the index is None.
+    """
+    known = [(vector, place) for place, vector in enumerate(vectors) if is_number(vector)]
+    return max(known, key=lambda one: one[0].entailed, default=(UNVERIFIED, None))
+
+
+def aggregate_vectors(vectors: Sequence[Entailment], how: Aggregation) -> Entailment:
+    """The vector of a text: that of the sentence with the least or greatest entailment, or the mean over all
+    sentences.
+
+    Its three numbers add up to 1. A text without a sentence is not verified.
+    """
+    if not vectors:
+        return UNVERIFIED
+    if how is Aggregation.MEAN:
+        shares = zip(*map(astuple, vectors), strict=True)
+        return Entailment(*(math.fsum(own) / len(vectors) for own in shares))
+    chosen = min if how is Aggregation.MIN else max
+    return chosen(vectors, key=lambda vector: vector.entailed)
+
+
+def likeliest_label(vector: Entailment) -> str:
+    """The likeliest of LABELS, the first of equal ones."""
+    shares = astuple(vector)
+    return LABELS[shares.index(max(shares))]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -73,16 +179,26 @@ class ScoredKnowledge:
     """An item with its scores by name; None where a score is undefined for it, such as helpfulness without a gold
     answer.
 
-    `sentences` are those of its text, `judged` the same with their vectors where factuality is scored. `notes` explain
-    scores: an empty text, a model without a number.
+    `sentences` are those of its text; `vectors`, where factuality is scored, have for each the result of
+    `best_vector`. `notes` explain scores: an empty text, a model without a number.
     """
 
     item: KnowledgeItem
     sentences: Sequence[str] = ()
     scores: dict[str, float | None] = field(default_factory=dict)
     label: str | None = None
-    judged: Sequence[JudgedSentence] = ()
+    vectors: Sequence[tuple[Entailment, int | None]] = ()
     notes: list[str] = field(default_factory=list)
+
+    def enter(self, name: str, values: Sequence[float]) -> None:
+        """Enter a score by its only value; 0, the worst, without one.
+
+        NaN, where the model returned no number, becomes 0 too, so that the item stays in the denominator.
+        """
+        value = values[0] if values else 0.0
+        if math.isnan(value):
+            self.notes.append(f"{name}: the model gave no number")
+        self.scores[name] = 0.0 if math.isnan(value) else value
 
     def to_json(self, judge: str) -> dict[str, Any]:
         """The item's own fields, the scores, the name of the judge, and each sentence with its vector."""
@@ -90,24 +206,30 @@ class ScoredKnowledge:
         if self.label is not None:
             record["factuality_label"] = self.label
             record["sentences"] = [
-                {"text": one.text, "entailed": one.vector.entailed, "neutral": one.vector.neutral,
-                 "refuted": one.vector.refuted, "piece": one.piece} for one in self.judged
-            ]  # fmt: skip
+                {"text": text, **asdict(vector), "piece": piece}
+                for text, (vector, piece) in zip(self.sentences, self.vectors, strict=True)
+            ]
         return record | ({"notes": self.notes} if self.notes else {})
+
+
+Scoring = Generator[Sequence[Any], list[Any], None]  # yields the inputs of a model, receives their scores
 
 
 @dataclass
 class KnowledgeJudge:
     """Judges items with models and evidence; a score depends only on its item, the pool and the settings.
 
-    `pool` are the items from whose texts random ones are drawn, usually all items. `examples` are put before each item
-    where a model continues a text: with the right knowledge for informativeness, with the gold answer for helpfulness;
-    an item is no example for itself. `answered`: whether to judge answers, a missing one as the worst; False where no
-    item has an answer. `pieces`: of evidence per sentence. `randoms`: u in the paper, the number of random texts.
-    `baselines`: whether to score those too. `perplexity_cut`: see `sentence_coherence`.
+    `models` are those of PARTS_OF_MODELS that there are; a score without its model is left out. `pool` are the items
+    from whose texts random ones are drawn, usually all items. `examples` are put before each item where a model
+    continues a text: with the right knowledge for informativeness, with the gold answer for helpfulness; an item is no
+    example for itself. `answered`: whether to judge answers, a missing one as the worst; False where no item has an
+    answer. `pieces`: of evidence per sentence. `randoms`: u in the paper, the number of random texts. `baselines`:
+    whether to score those too. `perplexity_cut`: see `sentence_coherence`.
+
+    The methods that score an item are generators, so that a model receives the inputs of all items at once.
     """
 
-    models: JudgeModels
+    models: Mapping[str, TextScorer[Any, Any]]
     prompts: Mapping[str, Prompt]
     _: KW_ONLY
     evidence: ItemPieces = field(default_factory=ItemPieces)
@@ -122,13 +244,13 @@ class KnowledgeJudge:
     perplexity_cut: float | None = None
 
     def __post_init__(self) -> None:
-        self.random_texts = RandomTexts(self.pool, seed=SEED)
+        self.random_texts = RandomTexts(self.pool)
 
     @property
     def identity(self) -> dict[str, Any]:
         """Everything that scores depend on besides the items."""
         return {
-            "models": self.models.identities,
+            "models": {part: dict(self.models[part].identity) for part in PARTS_OF_MODELS if part in self.models},
             "evidence": dict(self.evidence.identity),
             "prompts": hash_of(self.prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
             "aggregation": str(self.aggregation), "pieces": self.pieces, "randoms": self.randoms,
@@ -144,7 +266,6 @@ class KnowledgeJudge:
 
     def judge(self, items: Sequence[KnowledgeItem]) -> list[ScoredKnowledge]:
         """The items with their scores, in order. Raises ModelError where a model cannot be used."""
-        # All scores of one model are computed together, to fill its batches.
         work = [
             ScoredKnowledge(
                 item=one, sentences=split_sentences(one.knowledge, LANGUAGE),
@@ -152,157 +273,128 @@ class KnowledgeJudge:
             )
             for one in items
         ]  # fmt: skip
-        self._add_factuality_scores(work)
-        # An empty text is not shown to the model: it is irrelevant.
-        asked = [[QueryPassage(one.item.query, one.item.knowledge)] * bool(one.item.knowledge.strip()) for one in work]
-        _set_scores("relevance", work, self.models.relevance, asked)
-        self._add_coherence_scores(work)
-        self._add_informativeness_scores(work)
-        self._add_helpfulness_scores(work)
-        self._add_validity_scores(work)
+        self._score(work, "entailment", self._factuality)
+        self._score(work, "relevance", self._relevance)
+        self._score(work, "causal", self._sentence_coherence)
+        self._score(work, "coherence", self._paragraph_coherence)
+        self._score(work, "causal", self._informativeness)
+        self._score(work, "reader", self._helpfulness)
+        if self.answered:
+            self._score(work, "entailment", self._validity)
         if self.baselines:
-            self._add_baseline_scores(work)
+            for task in work:
+                self._add_word_baselines(task)
+            self._score(work, "entailment", self._entailment_baselines)
         return work
 
-    def _add_factuality_scores(self, work: Sequence[ScoredKnowledge]) -> None:
-        model = self.models.entailment
+    def _score(self, work: Sequence[ScoredKnowledge], part: str, score: Callable[[ScoredKnowledge], Scoring]) -> None:
+        """Run a scoring of all items with one call of its model, to fill its batches."""
+        model = self.models.get(part)
         if model is None:
             return
-        pieces = [self.evidence.pieces(task.item, task.sentences, self.pieces) for task in work]
-        texts = [text for task in work for text in task.sentences]
-        whole = iter(judge_sentences(texts, [own for found in pieces for own in found], model))
-        for task in work:
-            task.judged = [next(whole) for _ in task.sentences]
-            if lacking := sum(sentence.piece is None for sentence in task.judged):
-                task.notes.append(f"{lacking} of {len(task.judged)} sentences without evidence")
-            vector = aggregate_vectors([sentence.vector for sentence in task.judged], self.aggregation)
-            task.label = likeliest_label(vector)
-            task.scores |= {"factuality": vector.entailed, "non_verified": vector.neutral, "refuted": vector.refuted}
+        scorings = [score(task) for task in work]
+        asked = [next(scoring) for scoring in scorings]
+        every = [one for own in asked for one in own]
+        found = iter(model.scores(every) if every else [])
+        for scoring, own in zip(scorings, asked, strict=True):
+            with suppress(StopIteration):
+                scoring.send([next(found) for _ in own])
 
-    def _add_coherence_scores(self, work: Sequence[ScoredKnowledge]) -> None:
-        if self.models.causal is not None:
-            asked = [[Continuation("", text) for text in task.sentences] for task in work]
-            for task, scores in zip(work, scores_per_item(self.models.causal, asked), strict=True):
-                if any(math.isnan(each.mean) for each in scores):
-                    task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
-                task.scores["coherence_sentence"] = sentence_coherence(scores, perplexity_cut=self.perplexity_cut)
-        paragraphs = [[task.sentences] * bool(task.sentences) for task in work]
-        _set_scores("coherence_paragraph", work, self.models.coherence, paragraphs)
-        for task in work:
-            both = [task.scores.get("coherence_sentence"), task.scores.get("coherence_paragraph")]
-            if None not in both:
-                task.scores["coherence_greater"] = max(one or 0.0 for one in both)
+    def _factuality(self, task: ScoredKnowledge) -> Scoring:
+        pieces = self.evidence.pieces(task.item, task.sentences, self.pieces)
+        # The premise is the piece, the hypothesis the sentence.
+        found = yield [
+            TextPair(piece, text) for text, own in zip(task.sentences, pieces, strict=True) for piece in own
+        ]
+        vectors = iter(found)
+        task.vectors = [best_vector([next(vectors) for _ in own]) for own in pieces]
+        if lacking := sum(piece is None for _, piece in task.vectors):
+            task.notes.append(f"{lacking} of {len(task.vectors)} sentences without evidence")
+        whole = aggregate_vectors([vector for vector, _ in task.vectors], self.aggregation)
+        task.label = likeliest_label(whole)
+        task.scores |= {"factuality": whole.entailed, "non_verified": whole.neutral, "refuted": whole.refuted}
 
-    def _add_informativeness_scores(self, work: Sequence[ScoredKnowledge]) -> None:
-        if self.models.causal is None:
-            return
-        prompt = self.prompts[GIVEN_QUERY.name]
-        shown = [(one, one.reference or one.knowledge) for one in self.examples]
-        asked = []
-        for task in work:
-            text = prompt_as_text(prompt, _slot_values(task.item), _demonstrations(task.item, shown))
-            # The space belongs to the first token of the continuation.
-            asked.append([Continuation(text, f" {task.item.knowledge}" if task.sentences else "")])
-        for task, (scores,) in zip(work, scores_per_item(self.models.causal, asked), strict=True):
-            if task.sentences and math.isnan(scores.mean):
-                task.notes.append("informativeness: the model gave no number")
-            task.scores["informativeness"] = informativeness(scores)
+    def _relevance(self, task: ScoredKnowledge) -> Scoring:
+        # An empty text is not shown to the model: it is irrelevant.
+        text = task.item.knowledge
+        task.enter("relevance", (yield [QueryPassage(task.item.query, text)] if text.strip() else []))
 
-    def _add_helpfulness_scores(self, work: Sequence[ScoredKnowledge]) -> None:
-        if self.models.reader is None:
-            return
-        asked = [self._gold_continuations(task.item) for task in work]
-        for task, scores in zip(work, scores_per_item(self.models.reader, asked), strict=True):
-            if not scores:
-                task.scores |= {"helpfulness": None, "helpfulness_raw": None}
-                task.notes.append("helpfulness: no gold answer")
-                continue
-            gain = helpfulness(scores[0], scores[1:])
-            if gain is None:
-                task.notes.append("helpfulness: no other text to compare with, or no number")
-            task.scores |= {"helpfulness": max(0.0, gain or 0.0), "helpfulness_raw": gain}
+    def _sentence_coherence(self, task: ScoredKnowledge) -> Scoring:
+        found = yield [Continuation("", text) for text in task.sentences]
+        if any(math.isnan(each.mean) for each in found):
+            task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
+        task.scores["coherence_sentence"] = sentence_coherence(found, perplexity_cut=self.perplexity_cut)
 
-    def _gold_continuations(self, item: KnowledgeItem) -> list[Continuation]:
-        """The gold answer as continuation of the item's own text, then of random ones; [] without a gold answer."""
+    def _paragraph_coherence(self, task: ScoredKnowledge) -> Scoring:
+        task.enter("coherence_paragraph", (yield [task.sentences] if task.sentences else []))
+        if (of_sentences := task.scores.get("coherence_sentence")) is not None:
+            task.scores["coherence_greater"] = max(of_sentences, task.scores["coherence_paragraph"] or 0.0)
+
+    def _informativeness(self, task: ScoredKnowledge) -> Scoring:
+        """1 - exp(mean log-probability given the query) (equation 5), in [0, 1]."""
+        before = self._prompt(GIVEN_QUERY.name, task.item, "", lambda one: one.reference or one.knowledge)
+        # The space belongs to the first token of the continuation.
+        found = yield [Continuation(before, f" {task.item.knowledge}")] if task.sentences else []
+        task.enter("informativeness", [1.0 - one.geometric_mean for one in found])
+
+    def _helpfulness(self, task: ScoredKnowledge) -> Scoring:
+        item = task.item
         if not item.gold:
-            return []
-        prompt = self.prompts[GIVEN_KNOWLEDGE.name]
-        before = _demonstrations(item, [(one, next(iter(one.gold), "")) for one in self.examples])
-        texts = [item.knowledge, *self.random_texts.draw(item, self.randoms)]
-        return [
-            Continuation(prompt_as_text(prompt, _slot_values(item, text), before), f" {item.gold[0]}") for text in texts
-        ]
-
-    def _add_validity_scores(self, work: Sequence[ScoredKnowledge]) -> None:
-        if self.models.entailment is None or not self.answered:
+            yield []
+            task.scores |= {"helpfulness": None, "helpfulness_raw": None}
+            task.notes.append("helpfulness: no gold answer")
             return
-        asked = [self._answer_pairs(task.item) for task in work]
-        for task, vectors in zip(work, scores_per_item(self.models.entailment, asked), strict=True):
-            shares = [vector.entailed for vector in vectors if is_number(vector)]
-            if self.validity is AnswerForm.SPAN and not task.item.gold:
-                task.scores["validity"] = None
-                task.notes.append("validity: no gold answer")
-                continue
-            if not shares:
-                task.notes.append("validity: no answer, no evidence or no number counts 0")
-            task.scores["validity"] = max(shares, default=0.0)
+        own, *others = yield [
+            Continuation(
+                self._prompt(GIVEN_KNOWLEDGE.name, item, text, lambda one: next(iter(one.gold), "")),
+                f" {item.gold[0]}",
+            )
+            for text in [item.knowledge, *self.random_texts.draw(item, self.randoms)]
+        ]  # fmt: skip
+        gain = helpfulness(own, others)
+        if gain is None:
+            task.notes.append("helpfulness: no other text to compare with, or no number")
+        task.scores |= {"helpfulness": max(0.0, gain or 0.0), "helpfulness_raw": gain}
 
-    def _answer_pairs(self, item: KnowledgeItem) -> list[TextPair]:
-        """The premise and hypothesis pairs of validity: question and gold answer entail question and answer (Chen et
-        al. 2023, equation 7), or a piece of evidence entails the answer (equation 8).
-        """
-        if not item.answer.strip():
-            return []
-        if self.validity is AnswerForm.SPAN:
-            return [TextPair(f"{item.query} {gold}", f"{item.query} {item.answer}") for gold in item.gold]
-        (pieces,) = self.evidence.pieces(item, [item.answer], self.pieces)
-        return [TextPair(piece, item.answer) for piece in pieces]
+    def _prompt(self, name: str, item: KnowledgeItem, text: str, target: Callable[[KnowledgeItem], str]) -> str:
+        """The text that a model continues, after those of the examples with their targets, without the item itself."""
+        examples = [(one, target(one)) for one in self.examples if one.id != item.id and target(one).strip()]
+        return prompt_as_text(self.prompts[name], item, text, examples)
 
-    def _add_baseline_scores(self, work: Sequence[ScoredKnowledge]) -> None:
-        for task in work:
-            item = task.item
-            if item.reference.strip():
-                task.scores["he_negated"] = hallucinated_entities(task.sentences, item.reference)
-                task.scores["knowledge_f1"] = token_f1(item.knowledge, item.reference)
-            if item.gold and self.answered:
-                task.scores["answer_em"] = float(normalise(item.answer) in map(normalise, item.gold))
-                task.scores["answer_f1"] = best_f1(item.answer, item.gold)
-        if self.models.entailment is None:
+    def _validity(self, task: ScoredKnowledge) -> Scoring:
+        """Question and gold answer entail question and answer (equation 7), or evidence entails the answer (8)."""
+        item, pairs = task.item, list[TextPair]()
+        if item.answer.strip() and self.validity is AnswerForm.SPAN:
+            pairs = [TextPair(f"{item.query} {gold}", f"{item.query} {item.answer}") for gold in item.gold]
+        elif item.answer.strip():
+            (pieces,) = self.evidence.pieces(item, [item.answer], self.pieces)
+            pairs = [TextPair(piece, item.answer) for piece in pieces]
+        found = yield pairs
+        if self.validity is AnswerForm.SPAN and not item.gold:
+            task.scores["validity"] = None
+            task.notes.append("validity: no gold answer")
             return
-        there = [task for task in work if task.item.reference.strip()]
-        pairs = [
-            [TextPair(task.item.reference, text) for text in [task.item.knowledge, *task.sentences] if text.strip()]
-            for task in there
-        ]
-        for task, vectors in zip(there, scores_per_item(self.models.entailment, pairs), strict=True):
-            # A pair without numbers counts as not verified: a failed model must not look like support.
-            whole, *parts = [one if is_number(one) else UNVERIFIED for one in vectors] or [UNVERIFIED]
-            task.scores["entailment_ratio"] = whole.entailed
-            task.scores["nli_decompose"] = aggregate_vectors(parts, self.aggregation).entailed
+        shares = [vector.entailed for vector in found if is_number(vector)]
+        if not shares:
+            task.notes.append("validity: no answer, no evidence or no number counts 0")
+        task.scores["validity"] = max(shares, default=0.0)
 
+    def _add_word_baselines(self, task: ScoredKnowledge) -> None:
+        item = task.item
+        if item.reference.strip():
+            task.scores["he_negated"] = hallucinated_entities(task.sentences, item.reference)
+            task.scores["knowledge_f1"] = token_f1(item.knowledge, item.reference)
+        if item.gold and self.answered:
+            task.scores["answer_em"] = float(normalise(item.answer) in map(normalise, item.gold))
+            task.scores["answer_f1"] = best_f1(item.answer, item.gold)
 
-def _set_scores(name: str, work: Sequence[ScoredKnowledge], model: Any, asked: Sequence[Sequence[Any]]) -> None:
-    """Set a score by one input for each item, 0 for none.
-
-    NaN, where the model returned no number, becomes 0, the worst, so that the item stays in the denominator.
-    """
-    if model is None:
-        return
-    for task, found in zip(work, scores_per_item(model, asked), strict=True):
-        value = found[0] if found else 0.0
-        if math.isnan(value):
-            task.notes.append(f"{name}: the model gave no number")
-        task.scores[name] = 0.0 if math.isnan(value) else value
-
-
-def _slot_values(item: KnowledgeItem, knowledge: str | None = None) -> dict[str, str]:
-    """The values of prompt slots for an item, with its own text or another."""
-    text = (item.reference or item.knowledge) if knowledge is None else knowledge
-    return {"topic": item.topic, "query": item.query, "knowledge": text}
-
-
-def _demonstrations(
-    item: KnowledgeItem, shown: Sequence[tuple[KnowledgeItem, str]]
-) -> list[tuple[dict[str, str], str]]:
-    """The demonstrations before an item, without itself and those without text or answer."""
-    return [(_slot_values(one), target) for one, target in shown if one.id != item.id and target.strip()]
+    def _entailment_baselines(self, task: ScoredKnowledge) -> Scoring:
+        reference, texts = task.item.reference, [task.item.knowledge, *task.sentences]
+        if not reference.strip():
+            yield []
+            return
+        found = yield [TextPair(reference, text) for text in texts if text.strip()]
+        # A pair without numbers counts as not verified: a failed model must not look like support.
+        whole, *parts = [one if is_number(one) else UNVERIFIED for one in found] or [UNVERIFIED]
+        task.scores["entailment_ratio"] = whole.entailed
+        task.scores["nli_decompose"] = aggregate_vectors(parts, self.aggregation).entailed

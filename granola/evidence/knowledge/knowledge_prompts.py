@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TypeVar
 
 from abstraction.base.faults import RejectedRow, excerpt
-from abstraction.models.chat_model import ChatModel, Failure, Message, Request, Sampling
+from abstraction.models.chat_model import ChatModel, Failure, Message, Request, Result, Sampling
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, harmless, load_prompts
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
 from granola.replies import read_reply
@@ -23,6 +25,7 @@ REPLY_FROM = PromptKind(name="reply", required=_BOTH, optional=_TOPIC)
 # the first two score, the others generate
 KNOWLEDGE_KINDS = (GIVEN_QUERY, GIVEN_KNOWLEDGE, KNOWLEDGE, ANSWER_FROM, REPLY_FROM)
 _SLOT = re.compile(r"\{\{([a-z ]{1,40})\}\}")
+Item = TypeVar("Item")
 
 
 def read_knowledge_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
@@ -32,27 +35,45 @@ def read_knowledge_prompts(chosen: Path | str | None = None) -> dict[str, Prompt
 
 
 def prompt_as_text(
-    prompt: Prompt, values: Mapping[str, str], before: Sequence[tuple[Mapping[str, str], str]] = ()
+    prompt: Prompt, item: KnowledgeItem, knowledge: str, examples: Sequence[tuple[KnowledgeItem, str]] = ()
 ) -> str:
-    """The turns as one text, for a model that continues texts; slots are filled with unchanged texts, all at once.
+    """The turns for an item with a knowledge text as one text, for a model that continues texts; slots are filled with
+    unchanged texts.
 
-    A line whose slots are all empty is left out. `before` are demonstrations: the values of each, and its
-    continuation.
+    A line whose slots are all empty is left out. Before it are `examples`, each with its continuation.
     """
-    shown = [f"{_fill_slots(prompt, own)} {target}" for own, target in before]
-    return "\n\n".join([*shown, _fill_slots(prompt, values)])
+
+    def fill_slots(own: KnowledgeItem, text: str) -> str:
+        values = {"topic": own.topic.strip(), "query": own.query.strip(), "knowledge": text.strip()}
+        turns = []
+        for turn in prompt.turns:
+            lines = []
+            for line in turn.content.split("\n"):
+                slots = [values[slot.strip()] for slot in _SLOT.findall(line)]
+                # "Topic:" without a topic would be noise to a model that continues texts.
+                if not slots or any(slots):
+                    lines.append(_SLOT.sub(lambda found: values[found[1].strip()], line))
+            turns.append("\n".join(lines))
+        return "\n\n".join(turns)
+
+    shown = [f"{fill_slots(one, one.reference or one.knowledge)} {target}" for one, target in examples]
+    return "\n\n".join([*shown, fill_slots(item, knowledge)])
 
 
-def _fill_slots(prompt: Prompt, values: Mapping[str, str]) -> str:
-    lines = []
-    for turn in prompt.turns:
-        for line in turn.content.split("\n"):
-            slots = [found[1].strip() for found in _SLOT.finditer(line)]
-            # "Topic:" without a topic would be noise to a model that continues texts.
-            if not slots or any(values[slot].strip() for slot in slots):
-                lines.append(_SLOT.sub(lambda found: values[found[1].strip()], line))
-        lines.append("")
-    return "\n".join(lines[:-1])
+def replies_of(
+    items: Iterable[Item], ask: Callable[[Item], Request], model: ChatModel
+) -> Iterator[tuple[Item, Result]]:
+    """The items with the results of their requests, in order. Raises ModelError where all further ones would fail."""
+    # `model.generate` reads ahead: items wait here for their result.
+    waiting: deque[Item] = deque()
+
+    def requests() -> Iterator[Request]:
+        for item in items:
+            waiting.append(item)
+            yield ask(item)
+
+    for result in model.generate(requests()):
+        yield waiting.popleft(), result
 
 
 def generate_texts(
@@ -70,25 +91,19 @@ def generate_texts(
     """
     is_knowledge = prompt.kind == KNOWLEDGE
 
-    def ask(item: KnowledgeItem) -> tuple[Message, ...]:
+    def turns_of(item: KnowledgeItem) -> tuple[Message, ...]:
         values: dict[str, str | Sequence[str]] = {"query": item.query, "topic": item.topic}
         return prompt.fill(values if is_knowledge else values | {"knowledge": item.knowledge})
 
-    # `model.generate` reads ahead: items wait here for their result.
-    waiting: list[KnowledgeItem] = []
+    def ask(item: KnowledgeItem) -> Request:
+        turns: list[Message] = []
+        for one in examples:
+            right = one.reference or one.knowledge if is_knowledge else next(iter(one.gold), one.answer)
+            if right.strip() and one.id != item.id:
+                turns += [*turns_of(one), Message(role="assistant", content=harmless(right))]
+        return Request(id=item.id, messages=(*turns, *turns_of(item)), sampling=sampling)
 
-    def requests() -> Iterator[Request]:
-        for item in items:
-            turns: list[Message] = []
-            for one in examples:
-                right = one.reference or one.knowledge if is_knowledge else next(iter(one.gold), one.answer)
-                if right.strip() and one.id != item.id:
-                    turns += [*ask(one), Message(role="assistant", content=harmless(right))]
-            waiting.append(item)
-            yield Request(id=item.id, messages=(*turns, *ask(item)), sampling=sampling)
-
-    for result in model.generate(requests()):
-        item = waiting.pop(0)
+    for item, result in replies_of(items, ask, model):
         if isinstance(result, Failure):
             reason = f"{result.reason}: {result.message}"
             yield RejectedRow(source=item.read_from or item.id, reason=reason, excerpt=excerpt(item.query), id=item.id)

@@ -23,7 +23,6 @@ from granola.evidence.evidence_task import (
     Row,
     SheetForm,
 )
-from granola.evidence.knowledge.knowledge_metrics import LABELS
 from granola.scoring.statistics import Estimate, mean_estimate
 from kg.base.packages import install_hint
 
@@ -167,43 +166,39 @@ def associations(rows: Sequence[Row]) -> list[Association]:
     the independent variable: pairs that are tied in it do not count.
     """
 
-    def id_of_text(row: Row) -> tuple[Any, ...]:
-        return row.get("system") or "", row["id"], row.get("candidate") or 0
-
-    ratings: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    marks: dict[tuple[Any, ...], list[float]] = {}
     texts: list[Row] = []
     for row in rows:
-        rated = {name.removeprefix(RATING): mark for name, mark in row["scores"].items() if name.startswith(RATING)}
+        rated = [name for name in row["scores"] if name.startswith(RATING)]
         if not rated:
             texts.append(row)
-        for axis, mark in rated.items():
-            ratings.setdefault(id_of_text(row), {}).setdefault(axis, []).append(mark)
-    pairs = [(axis, name) for axis, names in SCORES_OF_AXIS.items() for name in names]
-    systems = ["", *sorted({str(row["system"]) for row in texts if row.get("system")})]
+        for name in rated:
+            marks.setdefault((*_key_of_text(row), name), []).append(row["scores"][name])
+    pairs = list(product(EXTRINSIC, INTRINSIC))
+    if marks:
+        pairs = [(f"{RATING}{axis}", name) for axis, names in SCORES_OF_AXIS.items() for name in names]
     found = []
-    for system, (independent, dependent) in product(systems, pairs if ratings else product(EXTRINSIC, INTRINSIC)):
+    systems = ["", *sorted({_key_of_text(row)[0] for row in texts} - {""})]
+    for system, (independent, dependent) in product(systems, pairs):
         both = []
         for row in texts:
-            marks = ratings.get(id_of_text(row), {}).get(independent)
-            first = fmean(marks) if marks else None if ratings else row["scores"].get(independent)
-            second = row["scores"].get(dependent)
+            ratings = marks.get((*_key_of_text(row), independent))
+            first, second = fmean(ratings) if ratings else row["scores"].get(independent), row["scores"].get(dependent)
             if system in ("", row.get("system")) and first is not None and second is not None:
                 both.append((first, second))
         if both:
             d, p = somers_d(*zip(*both, strict=True))
-            found.append(
-                Association(
-                    system=system or "all", independent=independent, dependent=dependent, d=d, p=p, n=len(both)
-                )
-            )
+            names = {"system": system or "all", "independent": independent.removeprefix(RATING), "dependent": dependent}
+            found.append(Association(**names, d=d, p=p, n=len(both)))
     return found
 
 
-LABEL = JudgedQuestion(
-    field="factuality_label",
-    labels={"consistent": "", "non-verified": "", "inconsistent": ""},
-    against=("non-verified", "inconsistent"),
-)
+def _key_of_text(row: Row) -> tuple[str, str, int]:
+    return str(row.get("system") or ""), row["id"], row.get("candidate") or 0
+
+
+LABELS = ("consistent", "non-verified", "inconsistent")  # in the order of the shares of a vector
+LABEL = JudgedQuestion(field="factuality_label", labels=dict.fromkeys(LABELS, ""), against=LABELS[1:])
 # The meanings of 2, 1 and 0 on each axis (Chen et al. 2023, appendix), in our words.
 AXES = {
     "factuality": ("every sentence can be verified", "some cannot", "some is wrong"),
