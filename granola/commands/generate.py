@@ -112,23 +112,39 @@ class Generate(RowsCommand):
                 yield {"id": sample.id, "answer": answer, "failed": failed}
 
     def _knowledge_texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
-        from abstraction.base.faults import RejectedRow
+        """The items with their generated texts or answers, one row per sample; an item without any is rejected."""
+        from abstraction.base.faults import RejectedRow, excerpt
+        from abstraction.models.chat_model import Failure, Request
         from abstraction.phrasing.prompt_files import hash_of
-        from granola.evidence.knowledge.knowledge_items import read_items
-        from granola.evidence.knowledge.knowledge_prompts import generate_texts, read_knowledge_prompts
+        from granola.evidence.knowledge.knowledge_items import KnowledgeItem, read_items
+        from granola.evidence.knowledge.knowledge_prompts import generating_turns, read_knowledge_prompts, replies_of
+        from granola.replies import read_reply
+        from granola.replies.reply import visible_text
 
         prompt = read_knowledge_prompts(self.prompts)[self.target]
         rejected = output.rejected.append
         examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
         items = read_items(self.items, on_reject=rejected, limit=self.limit)
+
+        def ask(item: KnowledgeItem) -> Request:
+            return Request(id=item.id, messages=generating_turns(prompt, item, examples), sampling=sampling)
+
         with open_model(self.model, output.named_path, output.inputs) as model:
             output.more |= {
                 "model": dict(model.identity), "prompts": hash_of({self.target: prompt}, prompt.kind),
                 "examples": [item.id for item in examples],
             }  # fmt: skip
-            for item in generate_texts(items, prompt, model, sampling, examples):
-                if isinstance(item, RejectedRow):
-                    rejected(item)
+            for item, result in replies_of(items, ask, model):
+                if isinstance(result, Failure):
+                    source, why = item.read_from or item.id, f"{result.reason}: {result.message}"
+                    rejected(RejectedRow(source=source, reason=why, excerpt=excerpt(item.query), id=item.id))
                     continue
-                output.counts["written"] += 1
-                yield item.to_json()
+                for number, completion in enumerate(result.completions):
+                    if self.target is Target.KNOWLEDGE:
+                        text = visible_text(completion.text)
+                        made = {"knowledge": text, "reference": item.right_text, "candidate": number}
+                    else:
+                        answer = read_reply(completion.text).answer.strip()
+                        made = {"answer": answer, "candidate": number or item.candidate}
+                    output.counts["written"] += 1
+                    yield item.model_copy(update=made).to_json()

@@ -67,6 +67,11 @@ class KnowledgeItem(RowModel):
     views: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     read_from: str = Field(default="", exclude=True)
 
+    @property
+    def right_text(self) -> str:
+        """The right knowledge, or the item's text where there is none."""
+        return self.reference or self.knowledge
+
     def to_json(self) -> dict[str, Any]:
         """The item as a JSON object without empty fields except `knowledge`."""
         return {**self.model_dump(mode="json", exclude_defaults=True), "knowledge": self.knowledge}

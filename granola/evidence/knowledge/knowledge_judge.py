@@ -332,7 +332,7 @@ class KnowledgeJudge:
 
     def _informativeness(self, task: ScoredKnowledge) -> Scoring:
         """1 - exp(mean log-probability given the query) (equation 5), in [0, 1]."""
-        before = self._prompt(GIVEN_QUERY.name, task.item, "", lambda one: one.reference or one.knowledge)
+        before = self._prompt(GIVEN_QUERY.name, task.item, "", lambda one: one.right_text)
         # The space belongs to the first token of the continuation.
         found = yield [Continuation(before, f" {task.item.knowledge}")] if task.sentences else []
         task.enter("informativeness", [1.0 - one.geometric_mean for one in found])

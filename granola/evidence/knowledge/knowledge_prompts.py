@@ -9,12 +9,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TypeVar
 
-from abstraction.base.faults import RejectedRow, excerpt
-from abstraction.models.chat_model import ChatModel, Failure, Message, Request, Result, Sampling
+from abstraction.models.chat_model import ChatModel, Message, Request, Result
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, harmless, load_prompts
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
-from granola.replies import read_reply
-from granola.replies.reply import visible_text
 
 _QUERY, _BOTH, _TOPIC = frozenset({"query"}), frozenset({"query", "knowledge"}), frozenset({"topic"})
 GIVEN_QUERY = PromptKind(name="given_query", required=_QUERY, optional=_TOPIC)
@@ -56,7 +53,7 @@ def prompt_as_text(
             turns.append("\n".join(lines))
         return "\n\n".join(turns)
 
-    shown = [f"{fill_slots(one, one.reference or one.knowledge)} {target}" for one, target in examples]
+    shown = [f"{fill_slots(one, one.right_text)} {target}" for one, target in examples]
     return "\n\n".join([*shown, fill_slots(item, knowledge)])
 
 
@@ -76,42 +73,22 @@ def replies_of(
         yield waiting.popleft(), result
 
 
-def generate_texts(
-    items: Iterable[KnowledgeItem],
-    prompt: Prompt,
-    model: ChatModel,
-    sampling: Sampling,
-    examples: Sequence[KnowledgeItem] = (),
-) -> Iterator[KnowledgeItem | RejectedRow]:
-    """The items with their generated texts, in order, one per sample with `candidate` from 0.
+def generating_turns(prompt: Prompt, item: KnowledgeItem, examples: Sequence[KnowledgeItem]) -> tuple[Message, ...]:
+    """The messages that make a model write the text or the answer of an item; `prompt` is of KNOWLEDGE, ANSWER_FROM or
+    REPLY_FROM.
 
-    `prompt` is of KNOWLEDGE, ANSWER_FROM or REPLY_FROM. Before the item's own it is shown with each of the `examples`,
-    whose right text is the reply; an item is no example for itself. An item without an answer is rejected. Raises
-    ModelError where all further requests would fail.
+    Before the item's own it is shown with each of the `examples`, whose right text is the reply; an item is no example
+    for itself.
     """
     is_knowledge = prompt.kind == KNOWLEDGE
 
-    def turns_of(item: KnowledgeItem) -> tuple[Message, ...]:
-        values: dict[str, str | Sequence[str]] = {"query": item.query, "topic": item.topic}
-        return prompt.fill(values if is_knowledge else values | {"knowledge": item.knowledge})
+    def turns_of(one: KnowledgeItem) -> tuple[Message, ...]:
+        values: dict[str, str | Sequence[str]] = {"query": one.query, "topic": one.topic}
+        return prompt.fill(values if is_knowledge else values | {"knowledge": one.knowledge})
 
-    def ask(item: KnowledgeItem) -> Request:
-        turns: list[Message] = []
-        for one in examples:
-            right = one.reference or one.knowledge if is_knowledge else next(iter(one.gold), one.answer)
-            if right.strip() and one.id != item.id:
-                turns += [*turns_of(one), Message(role="assistant", content=harmless(right))]
-        return Request(id=item.id, messages=(*turns, *turns_of(item)), sampling=sampling)
-
-    for item, result in replies_of(items, ask, model):
-        if isinstance(result, Failure):
-            reason = f"{result.reason}: {result.message}"
-            yield RejectedRow(source=item.read_from or item.id, reason=reason, excerpt=excerpt(item.query), id=item.id)
-            continue
-        for number, completion in enumerate(result.completions):
-            if is_knowledge:
-                text, reference = visible_text(completion.text), item.reference or item.knowledge
-                yield item.model_copy(update={"knowledge": text, "reference": reference, "candidate": number})
-            else:
-                answer = read_reply(completion.text).answer.strip()
-                yield item.model_copy(update={"answer": answer, "candidate": number or item.candidate})
+    turns: list[Message] = []
+    for one in examples:
+        right = one.right_text if is_knowledge else next(iter(one.gold), one.answer)
+        if right.strip() and one.id != item.id:
+            turns += [*turns_of(one), Message(role="assistant", content=harmless(right))]
+    return (*turns, *turns_of(item))
