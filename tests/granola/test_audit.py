@@ -16,7 +16,7 @@ from abstraction.files.rows import write_tiered as write_rows
 from abstraction.verifying.verdicts import VerdictKind
 from granola.base.terminal_lines import fit_lines
 from granola.commands.cli.main import app
-from granola.evidence.audit.offences import FindingTally
+from granola.evidence.audit.offences import TierAudit
 from granola.scoring.statistics import cohen_kappa, fleiss_kappa, wilson
 from kg.building import snapshot
 
@@ -128,10 +128,10 @@ def test_kappas_by_known_examples() -> None:
 
 
 def test_a_table_of_an_audit_has_every_group() -> None:
-    tally = FindingTally()
-    for groups, name in ((tally.relations, "P1082"), (tally.relations, "P19"), (tally.classes, "place")):
+    audit = TierAudit()
+    for groups, name in ((audit.relations, "P1082"), (audit.relations, "P19"), (audit.classes, "place")):
         groups[name] = Counter({"rows": 12_345, "tiers": 23_456, **{str(verdict): 1_234 for verdict in VerdictKind}})
-    text = "\n".join(fit_lines(list(tally.tables()), 80))
+    text = "\n".join(fit_lines(list(audit.tables()), 80))
     assert titled("P1082") in text
     assert text.count("12345") == 3
     assert text.count("1234   5.3 %") >= 3

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from abstraction.base.faults import FAULT, RejectedRow
 from abstraction.files.rows import TieredRow, read_questions, read_tiered, write_tiered
 from abstraction.maker.pipeline import make_ladders
-from granola.evidence.audit.offences import FindingTally, audit
+from granola.evidence.audit.offences import audit
 from granola.matching import matcher
 from granola.matching.matchers import MatchCase, match_each
 from granola.matching.verdict import Verdict
@@ -111,7 +111,7 @@ def test_scores_and_audits(rows: list[dict[str, Any]], data: st.DataObject) -> N
         items = list(score_items(kept, said, matcher(name), 0.5, on_reject=told.append))
         assert len(items) == len(kept)
     for by_evidence in (False, True):
-        list(audit(kept, STORE, FindingTally(), by_evidence=by_evidence, on_reject=told.append))
+        audit(kept, STORE, by_evidence=by_evidence, rejected=told)
     no_faults(told)
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from abstraction.files.rows import read_tiered
-from granola.evidence.audit.offences import FindingTally, audit
+from granola.evidence.audit.offences import audit
 from granola.evidence.audit.tier_sheets import TIERS, tier_items
 from granola.evidence.verdict_rows import sheet_form
 from kg.store.sqlite import SQLiteStore
 
 
 def test_the_demos_tiers_hold(store: SQLiteStore, demo: Path) -> None:
-    tally = FindingTally()
-    assert list(audit(read_tiered(demo / "tiers.jsonl"), store, tally)) == []
-    assert tally.total["tiers"] > 50
+    audited = audit(read_tiered(demo / "tiers.jsonl"), store)
+    assert audited.findings == []
+    assert audited.total["tiers"] > 50
 
 
 def test_tiers_become_items_of_a_sheet(demo: Path) -> None:

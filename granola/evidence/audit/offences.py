@@ -1,13 +1,13 @@
-"""The findings of an audit, tier by tier, and their counts by relation and answer class, as tables."""
+"""Audits of tiers: the tiers that fail, and counts by relation and answer class, as tables."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
-from abstraction.base.faults import Fault, OnReject, attempt
+from abstraction.base.faults import Fault, RejectedRow, attempt
 from abstraction.base.properties import titled
 from abstraction.base.relations import relation as relation_row
 from abstraction.files.rows import TieredRow
@@ -33,58 +33,45 @@ OF_AXES: Mapping[str, Sequence[str]] = {
 OF_EVIDENCE: Mapping[str, Sequence[str]] = {name: [name] for name in ("entailed", "flawed", "unchecked")}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Offence:
-    """A tier that fails an audit: the axis (or "evidence"), the verdict or flaw, and the reason.
+@dataclass(kw_only=True, slots=True)
+class TierAudit:
+    """An audit: findings, and counts by relation and by answer class, of rows, of tiers, and of tiers by outcome.
 
-    `level` 2 is the first beyond the answer; tiers of a level are numbered from 1.
+    A finding is a tier that fails, as a line of the findings file: `axis` (or "evidence"), `verdict` or flaw, and
+    reason; `level` 2 is the first beyond the answer, tiers of a level are numbered from 1. `namesakes` are rows whose
+    chain belongs to a namesake of the answer.
     """
 
-    row: str
-    relation: str
-    answer_class: str
-    level: int
-    tier: int
-    text: str
-    axis: str
-    verdict: str
-    why: str
-
-    def to_json(self) -> dict[str, Any]:
-        """A line of the findings file."""
-        return {"class" if name == "answer_class" else name: value for name, value in asdict(self).items()}
-
-
-@dataclass(slots=True)
-class FindingTally:
-    """Counts by relation, by answer class, and in total: of rows, of tiers, and of tiers by outcome.
-
-    `namesakes` are rows whose chain belongs to a namesake of the answer.
-    """
-
-    total: Counter[str] = field(default_factory=Counter)
+    snapshot: str = ""
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    namesakes: list[dict[str, Any]] = field(default_factory=list)
     relations: dict[str, Counter[str]] = field(default_factory=dict)
     classes: dict[str, Counter[str]] = field(default_factory=dict)
-    namesakes: list[dict[str, Any]] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
 
-    def count(self, relation: str, answer_class: str, outcomes: Sequence[str]) -> None:
-        """Count one row with the outcomes of its tiers."""
-        groups = self.relations.setdefault(relation, Counter()), self.classes.setdefault(answer_class, Counter())
-        for counts in (self.total, *groups):
-            counts.update({"rows": 1, "tiers": len(outcomes)})
-            counts.update(outcomes)
+    @property
+    def total(self) -> Counter[str]:
+        """The counts over all rows."""
+        return sum(self.relations.values(), Counter[str]())
+
+    @property
+    def by_verdict(self) -> dict[str, int]:
+        """The number of findings by verdict or flaw."""
+        return dict(sorted(Counter(one["verdict"] for one in self.findings).items()))
 
     def to_json(self) -> dict[str, Any]:
         """The counts as a JSON object."""
 
-        def counts_by_outcome(counts: Counter[str]) -> dict[str, int]:
-            by_outcome = {name: counts[name] for name in sorted(counts.keys() - {"rows", "tiers"})}
-            return {"rows": counts["rows"], "tiers": counts["tiers"], **by_outcome}
+        def ordered(counts: Counter[str]) -> dict[str, int]:
+            return {name: counts[name] for name in ("rows", "tiers", *sorted(counts.keys() - {"rows", "tiers"}))}
 
         return {
-            "total": counts_by_outcome(self.total),
-            "relations": {name: counts_by_outcome(counts) for name, counts in sorted(self.relations.items())},
-            "classes": {name: counts_by_outcome(counts) for name, counts in sorted(self.classes.items())},
+            "snapshot": self.snapshot,
+            "total": ordered(self.total),
+            "relations": {name: ordered(counts) for name, counts in sorted(self.relations.items())},
+            "classes": {name: ordered(counts) for name, counts in sorted(self.classes.items())},
+            "findings": self.by_verdict,
+            "namesakes": self.namesakes,
         }
 
     def tables(self, *, by_evidence: bool = False) -> Iterator[Part]:
@@ -100,30 +87,32 @@ class FindingTally:
                 share = f"{100 * number / counts['tiers']:.1f} %" if counts["tiers"] else "-"
                 yield f"{number} {share:>7}"
 
+        total = self.total
         for heading, groups in (("relation", self.relations), ("answer class", self.classes)):
             ordered = sorted(groups, key=lambda one: (one[:1] != "P", int(one[1:]) if one[1:].isdigit() else 0, one))
             rows = [(titled(name), *as_cells(groups[name])) for name in ordered]
-            yield TextTable(head=(heading, "rows", "tiers", *columns), rows=[*rows, ("total", *as_cells(self.total))])
+            yield TextTable(head=(heading, "rows", "tiers", *columns), rows=[*rows, ("total", *as_cells(total))])
             yield ""
 
 
 def audit(
     rows: Iterable[TieredRow],
     store: Store,
-    tally: FindingTally,
     *,
     by_evidence: bool = False,
     language: str = "en",
-    on_reject: OnReject | None = None,
-) -> Iterator[Offence]:
-    """The tiers that fail an audit, in the order of the rows; `tally` is filled meanwhile.
+    rejected: list[RejectedRow] | None = None,
+) -> TierAudit:
+    """Audit the tiers of rows.
 
-    By axes: tiers that break one of the three axes of Yona et al. 2024; a tier on which the graph gives no verdict,
-    but which follows from its own evidence, is entailed. By evidence: tiers that do not follow from it, one offence
-    per flaw. A row on which the program fails goes to `on_reject` and is not counted; without `on_reject` the error is
-    raised.
+    By axes: tiers that break one of the three axes of Yona et al. 2024 fail; a tier on which the graph gives no
+    verdict, but which follows from its own evidence, is entailed. By evidence: tiers that do not follow from it, one
+    finding per flaw. A row on which the program fails is added to `rejected` and not counted.
     """
     judge, checker = Judge(store, language=language), EntailmentChecker(store, language=language)
+    found = TierAudit(
+        snapshot=str(store.manifest()["snapshot_id"]), rejected=[] if rejected is None else rejected
+    )  # fmt: skip
 
     def audit_row(row: TieredRow) -> tuple[_Outcomes, Iterable[str], dict[str, Any] | None]:
         if not by_evidence:
@@ -137,10 +126,9 @@ def audit(
         return outcomes, judge.maker.classes(own) if own else (), None
 
     for row in rows:
-        audited = audit_row(row) if on_reject is None else attempt("an audit", audit_row, row)
+        audited = attempt("an audit", audit_row, row)
         if isinstance(audited, Fault):
-            assert on_reject is not None  # else it was raised
-            on_reject(audited.rejected(source=row.source, id=row.id, text=row.question))
+            found.rejected.append(audited.rejected(source=row.source, id=row.id, text=row.question))
             judge = Judge(store, language=language)  # the error may have left conclusions half-made
             continue
         outcomes, classes, namesake = audited
@@ -149,15 +137,21 @@ def audit(
         # A date or a quantity is no entity, and has no classes of its own.
         if answer_class not in ("date", "quantity"):
             answer_class = next((name for name in CLASS_ORDER if name in known), min(known, default=NO_CLASS))
-        tally.count(relation, answer_class, [outcome for _, outcome, _ in outcomes])
-        if namesake is not None:
-            tally.namesakes.append(namesake)
-        for tier, _, faults in outcomes:
-            for axis, verdict, why in faults:
-                yield Offence(
-                    row=tier.row, relation=relation, answer_class=answer_class, level=tier.level, tier=tier.position,
-                    text=tier.text, axis=axis, verdict=verdict, why=why,
-                )  # fmt: skip
+        for counts in (
+            found.relations.setdefault(relation, Counter()), found.classes.setdefault(answer_class, Counter())
+        ):  # fmt: skip
+            counts.update({"rows": 1, "tiers": len(outcomes)})
+            counts.update(outcome for _, outcome, _ in outcomes)
+        found.namesakes += [namesake] if namesake is not None else []
+        found.findings += [
+            {
+                "row": tier.row, "relation": relation, "class": answer_class, "level": tier.level,
+                "tier": tier.position, "text": tier.text, "axis": axis, "verdict": verdict, "why": why,
+            }
+            for tier, _, faults in outcomes
+            for axis, verdict, why in faults
+        ]  # fmt: skip
+    return found
 
 
 # Each tier with its outcome, and axis, verdict and reason of each of its faults.
