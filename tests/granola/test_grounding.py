@@ -22,6 +22,7 @@ from granola.commands.grounding import GroundingJudge
 from granola.commands.item_scores import Verdicts
 from granola.errors import UsageError
 from granola.evidence.attribution.evaluators import EntailmentEvaluator
+from granola.evidence.evidence_task import Forming
 from granola.evidence.grounding.answer_judging import AnswerJudge, ChatSentenceJudge, EvaluatorSentenceJudge
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance, read_grounded
 from granola.evidence.grounding.grounding_task import (
@@ -29,10 +30,7 @@ from granola.evidence.grounding.grounding_task import (
     SCORES,
     AnswerVerdict,
     CitationCounts,
-    Deflecting,
     GroundingItem,
-    GroundingSettings,
-    Over,
     SentenceVerdict,
     citation_scores,
     grounding_report,
@@ -131,7 +129,7 @@ def test_the_papers_inequalities_hold_item_by_item(
     one = item(
         eligibility=grade, sentences=("s",) * n, all_=tuple(whole[:n]), relevant={STRICT: tuple(own[:n])}
     )
-    told = {name: item_value(one, name, GroundingSettings()) for name in SCORES if "wide" not in name}
+    told = {name: item_value(one, name, Forming()) for name in SCORES if "wide" not in name}
     scores = {name: number or 0.0 for name, number in told.items()}
     assert scores["F"] <= min(scores["E"], scores["uF"])
     assert scores["RAF strict"] <= min(scores["E"], scores["uRAF strict"])
@@ -142,14 +140,14 @@ def test_what_counts_is_a_setting() -> None:
     declines = item(id="b", expected_deflection=True, deflects="rule", eligibility=None, sentences=())
     deflecting = item(id="c", deflects="rule")
     lacking = item(id="d", eligibility=None)
-    assert item_value(declines, "E", GroundingSettings()) is None
-    assert item_value(declines, "uF", GroundingSettings(over=Over.ALL)) == 0.0
-    assert item_value(deflecting, "E", GroundingSettings()) == 1.0
-    assert item_value(deflecting, "E", GroundingSettings(deflecting=Deflecting.FAILS)) == 0.0
-    assert item_value(deflecting, "E", GroundingSettings(deflecting=Deflecting.LEFT_OUT)) is None
-    assert item_value(lacking, "E", GroundingSettings()) is None
-    assert item_value(lacking, "uF", GroundingSettings()) is not None
-    assert item_value(lacking, "F", GroundingSettings()) is None
+    assert item_value(declines, "E", Forming()) is None
+    assert item_value(declines, "uF", Forming(rules=("over=all",))) == 0.0
+    assert item_value(deflecting, "E", Forming()) == 1.0
+    assert item_value(deflecting, "E", Forming(rules=("deflecting=fails",))) == 0.0
+    assert item_value(deflecting, "E", Forming(rules=("deflecting=left-out",))) is None
+    assert item_value(lacking, "E", Forming()) is None
+    assert item_value(lacking, "uF", Forming()) is not None
+    assert item_value(lacking, "F", Forming()) is None
 
 
 def test_a_report_by_hand() -> None:
@@ -162,7 +160,7 @@ def test_a_report_by_hand() -> None:
         item(id="5", expected_deflection=True, deflects="rule"),
         item(id="6", expected_deflection=True),
     ]
-    found = grounding_report(items, GroundingSettings(resamples=20))
+    found = grounding_report(items, Forming(resamples=20))
     shares = {name: one.value for name, one in found.items()}
     assert (shares["E"], shares["uF"], shares["F"]) == (3 / 4, 2 / 4, 2 / 4)
     assert (shares["uRAF strict"], shares["uRAF wide"]) == (2 / 4, 4 / 4)
@@ -199,7 +197,7 @@ def test_the_papers_deflection_figures_are_whole_numbers_of_questions(model: str
             item(id=f"{expected} {at}", expected_deflection=expected, deflects="rule" if at < declined else "")
             for at in range(n)
         ]
-    report = grounding_report(items, GroundingSettings(resamples=10))
+    report = grounding_report(items, Forming(resamples=10))
     shares = (report["deflection TP"], report["deflection FP"])
     assert tuple(round(100 * share.value, 1) for share in shares) == TABLE_3[model]
     assert tuple(share.n for share in shares) == (427, 1_939)
@@ -281,7 +279,7 @@ def test_simulated_labels_reach_table_2_within_its_own_grain(model: str) -> None
                 all_=(SUP if factual else UNS,), relevant={STRICT: (SUP if relevant else UNS,)},
             )
         )  # fmt: skip
-    found = grounding_report(items, GroundingSettings(resamples=10))
+    found = grounding_report(items, Forming(resamples=10))
     for name, printed in zip(("E", "uF", "F", "uRAF strict", "RAF strict"), TABLE_2[model], strict=True):
         assert 100 * found[name].value == pytest.approx(printed, abs=0.03)
 
@@ -292,7 +290,7 @@ def test_items_come_back_from_json() -> None:
     assert line["sentences"][0] == {"text": "s1", "all": "supported", "strict": "supported", "wide": "supported"}
     assert (GroundingItem.model_validate(line), one.citations) == (one, CitationCounts(1, 2, 3))
     with pytest.raises(RowError, match="no answer: expected"):
-        GROUNDING.read(Record(source="x", data={"id": "x"}))
+        GROUNDING.row.of(Record(source="x", data={"id": "x"}))
 
 
 def told(request: Request) -> str | None:
@@ -329,7 +327,7 @@ def test_a_perfect_answer_scores_one_and_an_empty_one_nothing() -> None:
     model = Scripted(told)
     judge = AnswerJudge(sentences=ChatSentenceJudge(model=model), chat=model)
     perfect, empty = judge.judge([(sample(), "The bridge opened in 1999 [1]."), (sample(id="b"), "")])
-    settings = GroundingSettings(resamples=10)
+    settings = Forming(resamples=10)
     assert {item_value(perfect, name, settings) for name in SCORES} == {1.0}
     assert {item_value(empty, name, settings) for name in SCORES} == {0.0}
     assert empty.deflects == "empty"
@@ -348,7 +346,7 @@ def test_order_and_names_of_passages_change_nothing() -> None:
     for one, answer in zip((sample(), turned), answers, strict=True):
         model = Scripted(told)
         (judged,) = AnswerJudge(sentences=ChatSentenceJudge(model=model), chat=model).judge([(one, answer)])
-        report = grounding_report([judged], GroundingSettings(resamples=10))
+        report = grounding_report([judged], Forming(resamples=10))
         found.append({name: score.value for name, score in report.items() if not math.isnan(score.value)})
     assert found[0] == found[1]
 
@@ -361,7 +359,7 @@ def test_a_judge_that_fails_loses_no_row() -> None:
     assert [one.id for one in found] == [f"q{n}" for n in range(60)]
     lacking = [one for one in found if one.unjudged]
     assert 10 < len(lacking) < 60
-    report = grounding_report(found, GroundingSettings(resamples=10))
+    report = grounding_report(found, Forming(resamples=10))
     assert 0 < report["RAF strict"].n < 60
 
 

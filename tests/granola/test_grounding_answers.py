@@ -28,10 +28,7 @@ from granola.evidence.grounding.answer_judging import (
 )
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance, read_grounded
 from granola.evidence.grounding.grounding_task import (
-    Deflecting,
     GroundingItem,
-    GroundingSettings,
-    Over,
     SentenceVerdict,
     band_of,
     grounding_report,
@@ -42,7 +39,7 @@ from tests.grounding_world import judged_item, own_rows, word_judge
 
 SUP, UNS, CON, NONE = SentenceVerdict
 STRICT, WIDE = Relevance
-QUICK = GroundingSettings(resamples=10)
+QUICK = Forming(resamples=10)
 
 
 def write(path: Path, rows: Iterable[Any]) -> Path:
@@ -319,6 +316,7 @@ def test_two_judges_of_one_system_are_told_by_file_or_pooled(
 
 def test_what_scores_run_over_changes_them(judged: dict[str, list[GroundingItem]]) -> None:
     items = judged["declines"]
-    told = {over: grounding_report(items, replace(QUICK, over=over))["uF"] for over in Over}
-    assert told[Over.ALL].n - told[Over.ANSWERABLE].n == sum(one.expected_deflection for one in items)
-    assert grounding_report(items, replace(QUICK, deflecting=Deflecting.LEFT_OUT))["uF"].n == 0
+    rules = {over: replace(QUICK, rules=(f"over={over}",)) for over in ("all", "answerable")}
+    told = {over: grounding_report(items, forming)["uF"] for over, forming in rules.items()}
+    assert told["all"].n - told["answerable"].n == sum(one.expected_deflection for one in items)
+    assert grounding_report(items, replace(QUICK, rules=("deflecting=left-out",)))["uF"].n == 0

@@ -8,16 +8,14 @@ nor the score of a deflecting answer: both are settings, printed with every scor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, Field, StrictBool, StrictStr, field_serializer
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictStr, ValidationError, field_serializer
 
-from abstraction.files.row_models import RowModel, finite
-from granola import __version__
+from abstraction.files.row_models import RowModel
 from granola.errors import UsageError
 from granola.evidence.evidence_task import (
     Cells,
@@ -136,63 +134,37 @@ class GroundingItem(RowModel):
 
 # Settings of scores.
 
-
-class Over(StrEnum):
-    """The questions that enter the five scores."""
-
-    ALL = "all"
-    ANSWERABLE = "answerable"  # questions whose passages suffice
-
-
-class Deflecting(StrEnum):
-    """How the five scores count an answer that deflects."""
-
-    AS_JUDGED = "as-judged"
-    FAILS = "fails"
-    LEFT_OUT = "left-out"
-
-
+_Ends = Annotated[
+    tuple[Annotated[float, Field(gt=0, lt=1)], ...], AfterValidator(lambda ends: tuple(sorted(ends)))
+]
 THIRDS = (1 / 3, 2 / 3)  # upper ends of all bands but the last; the paper's text does not give its own
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GroundingSettings:
-    """How scores are formed; the signature contains all of it.
+class GroundingRules(BaseModel, frozen=True, extra="forbid"):
+    """The rules of `Forming` that GaRAGe's paper leaves open; the signature contains all of them.
 
-    `bands`: the ends of bands of the share of relevant passages, each in (0, 1).
+    `over`: the questions that enter the five scores, all or those whose passages suffice. `deflecting`: how these
+    scores count an answer that deflects. `bands`: the ends of bands of the share of relevant passages, each in (0, 1).
     """
 
-    over: Over = Over.ANSWERABLE
-    deflecting: Deflecting = Deflecting.AS_JUDGED
-    bands: tuple[float, ...] = THIRDS
-    resamples: int = RESAMPLES
-    seed: int = 0
-
-    def __str__(self) -> str:
-        return (
-            f"over:{self.over}|deflecting:{self.deflecting}|citations over:{Over.ANSWERABLE}"
-            "|strict:answers,related,relevant without second label"
-            "|wide:strict,outdated,unknown,relevant with another second label"
-            f"|intervals:wilson of shares, else boot:{self.resamples}|seed:{self.seed}|version:{__version__}"
-        )
+    over: Literal["answerable", "all"] = "answerable"
+    deflecting: Literal["as-judged", "fails", "left-out"] = "as-judged"
+    bands: _Ends = THIRDS
 
 
 @lru_cache(maxsize=8)
-def grounding_settings(forming: Forming) -> GroundingSettings:
-    """The settings from rules such as over=all and deflecting=fails. Raises UsageError for another rule."""
-    chosen: dict[str, Any] = {}
-    kinds: Mapping[str, type[StrEnum]] = {"over": Over, "deflecting": Deflecting}
+def grounding_rules(forming: Forming) -> GroundingRules:
+    """The rules from texts such as over=all and deflecting=fails. Raises UsageError for another rule."""
+    rules = GroundingRules()
     for rule in forming.rules:
         name, _, word = rule.partition("=")
-        limits = [finite(part) for part in word.split(",")]
-        if name == "bands" and all(limit is not None and 0 < limit < 1 for limit in limits):
-            chosen[name] = tuple(sorted(filter(None, limits)))
-        elif name in kinds and word in list(kinds[name]):
-            chosen[name] = kinds[name](word)
-        else:
+        chosen = {name: word.split(",") if name == "bands" else word}
+        try:
+            rules = GroundingRules.model_validate(rules.model_dump() | chosen)
+        except ValidationError:
             allowed = "over=all|answerable, deflecting=as-judged|fails|left-out, bands=0.3,0.7"
-            raise UsageError(f"--rule is {rule!r}; allowed: {allowed}")
-    return GroundingSettings(resamples=forming.resamples, seed=forming.seed, **chosen)
+            raise UsageError(f"--rule is {rule!r}; allowed: {allowed}") from None
+    return rules
 
 
 # Scores of items.
@@ -205,40 +177,41 @@ SCORES = ("E", *(name for factual in _AGAINST_PASSAGES for name in (f"u{factual}
 DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # by score: whether its questions expect a deflection
 
 
-def item_value(item: GroundingItem, score: str, settings: GroundingSettings) -> float | None:
+def item_value(item: GroundingItem, score: str, forming: Forming) -> float | None:
     """The contribution of an item to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count.
     """
     if score in DEFLECTIONS:
         counts = item.expected_deflection is DEFLECTIONS[score] and item.deflects is not None
         return float(bool(item.deflects)) if counts else None
+    rules = grounding_rules(forming)
     # A good answer to such a question deflects, and is scored by DEFLECTIONS.
-    if settings.over is Over.ANSWERABLE and item.expected_deflection:
+    if rules.over == "answerable" and item.expected_deflection:
         return None
     worth = item.eligible if score == "E" else item.factual(_AGAINST_PASSAGES[score.removeprefix("u")])
     if score in _AGAINST_PASSAGES:
         # Unknown even where the other is False: counting only those would lower the score.
         worth = None if item.eligible is None or worth is None else item.eligible and worth
-    if settings.deflecting is not Deflecting.AS_JUDGED:
+    if rules.deflecting != "as-judged":
         if item.deflects is None:
             worth = None  # no judge decided whether it deflects
         elif item.deflects:
             # None leaves the answer out of the denominator, 0 keeps it.
-            return None if settings.deflecting is Deflecting.LEFT_OUT else 0.0
+            return None if rules.deflecting == "left-out" else 0.0
     return None if worth is None else float(worth)
 
 
-def grounding_report(items: Sequence[GroundingItem], settings: GroundingSettings) -> dict[str, Estimate]:
+def grounding_report(items: Sequence[GroundingItem], forming: Forming) -> dict[str, Estimate]:
     """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
 
     An answer without a verdict on deflection is in neither `deflection` score. Citations are compared with those of
     the reference, where it has any, over answerable questions, whatever `over` is.
     """
     report = {
-        name: share_estimate([item_value(item, name, settings) for item in items])
+        name: share_estimate([item_value(item, name, forming) for item in items])
         for name in (*SCORES, *DEFLECTIONS)
     }
     cited = [item.citations for item in items if item.citations is not None and not item.expected_deflection]
-    scores = citation_scores(cited, resamples=settings.resamples, seed=settings.seed)
+    scores = citation_scores(cited, resamples=forming.resamples, seed=forming.seed)
     return report | {f"cited {name}": estimate for name, estimate in scores.items()}
 
 
@@ -320,12 +293,12 @@ SENTENCES = tuple(
 
 
 def _score_estimates(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
-    return grounding_report([GroundingItem.model_validate(row) for row in rows], grounding_settings(forming))
+    return grounding_report([GroundingItem.model_validate(row) for row in rows], forming)
 
 
 def _score_of_row(row: Row, score: str, forming: Forming) -> float | None:
     known = score in SCORES or score in DEFLECTIONS
-    return item_value(GroundingItem.model_validate(row), score, grounding_settings(forming)) if known else None
+    return item_value(GroundingItem.model_validate(row), score, forming) if known else None
 
 
 def _band_cells(row: Row, along: str, score: str, forming: Forming) -> Cells | None:
@@ -333,7 +306,7 @@ def _band_cells(row: Row, along: str, score: str, forming: Forming) -> Cells | N
     if along not in _SHARE_TAGS:
         return None
     share, worth = row.get("tags", {}).get(along), _score_of_row(row, score, forming)
-    return [] if share is None or worth is None else [(band_of(float(share), grounding_settings(forming).bands), worth)]
+    return [] if share is None or worth is None else [(band_of(float(share), grounding_rules(forming).bands), worth)]
 
 
 def _share_tag_or_field(field: str, score: str) -> str:
@@ -344,9 +317,16 @@ def _share_tag_or_field(field: str, score: str) -> str:
 
 def _signature(forming: Forming, fields: Iterable[str]) -> str:
     """The settings, and the limits of the bands of each field that is cut into them."""
-    settings = grounding_settings(forming)
-    limits = ",".join(f"{limit:g}" for limit in settings.bands)
-    return "|".join([str(settings), *(f"bands of {tag}:{limits}" for tag in fields if tag in _SHARE_TAGS)])
+    rules = grounding_rules(forming)
+    limits = ",".join(f"{limit:g}" for limit in rules.bands)
+    parts = (
+        f"over:{rules.over}|deflecting:{rules.deflecting}|citations over:answerable",
+        "strict:answers,related,relevant without second label",
+        "wide:strict,outdated,unknown,relevant with another second label",
+        f"intervals:wilson of shares, else {forming}",
+        *(f"bands of {tag}:{limits}" for tag in fields if tag in _SHARE_TAGS),
+    )
+    return "|".join(parts)
 
 
 def _sheet_lines(item: Row) -> list[dict[str, str]]:
