@@ -19,7 +19,7 @@ from granola.scoring.shared_settings import Force, Language, Limit, Out
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
-    from granola.evidence.grounding.answer_judging import AnswerJudge
+    from granola.evidence.grounding.answer_judging import AnswerJudge, GivenAnswer
     from granola.evidence.grounding.grounded_rows import GroundedSample
 
 CHAT, WORDS = "chat", "words=0.6"  # values of `--sentences`; 0.6: least share of shared words
@@ -80,16 +80,16 @@ class GroundingJudge(RowsCommand):
             raise UsageError("--ask-deflection asks --model, which is not given")
         with writing_rows(self, self.out, inputs=[self.questions, self.given], force=self.force) as output:
             read = read_grounded(self.questions, on_reject=output.rejected.append)
-            samples = {sample.id: sample for sample in read}
-            pairs, systems = self._pairs(output, samples)
+            pairs = self._pairs(output, {sample.id: sample for sample in read})
             with ExitStack() as stack:
                 judge = self._judge(kind, output, stack)
                 output.more |= {"judge": judge.signature()}
 
                 def rows() -> Iterator[dict[str, Any]]:
-                    for item in judge.judge(pairs):
+                    judged = judge.judge((sample, row.answer) for sample, row in pairs)
+                    for (_, row), item in zip(pairs, judged, strict=True):
                         output.counts["judged" if not item.unjudged else "partly judged"] += 1
-                        yield {**item.model_dump(mode="json"), "system": systems[item.id]}
+                        yield {**item.model_dump(mode="json"), "system": row.system or self.given.stem}
 
                 output.write(rows())
             counts = ", ".join(f"{number:,} {name}" for name, number in sorted(output.counts.items()))
@@ -98,8 +98,8 @@ class GroundingJudge(RowsCommand):
 
     def _pairs(
         self, output: RowsOutput, samples: Mapping[str, GroundedSample]
-    ) -> tuple[list[tuple[GroundedSample, str]], dict[str, str]]:
-        """The questions with their answers, and the name of the system behind each answer, by id."""
+    ) -> list[tuple[GroundedSample, GivenAnswer]]:
+        """The questions with their answers, as far as the user of the system sees them."""
         from abstraction.files.records import Record, read_records
         from abstraction.files.row_models import read_each_once, without_rejected
         from granola.errors import SampleError
@@ -111,16 +111,14 @@ class GroundingJudge(RowsCommand):
             row = GivenAnswer.of(record)
             if row.id not in samples:
                 raise SampleError("no question of this id")
-            return row
+            return row.model_copy(update={"answer": visible_text(row.answer)})
 
-        pairs: list[tuple[GroundedSample, str]] = []
-        systems: dict[str, str] = {}
+        pairs: list[tuple[GroundedSample, GivenAnswer]] = []
         for row in without_rejected(read_each_once(read_records(self.given), read), output.rejected.append):
             if len(pairs) == self.limit:
                 note(f"--limit: answers behind the first {count(len(pairs), 'answer')} of {self.given} are not judged")
                 break
-            pairs.append((samples[row.id], visible_text(row.answer)))
-            systems[row.id] = row.system or self.given.stem
+            pairs.append((samples[row.id], row))
         else:
             if lacking := len(samples) - len(pairs):
                 note(f"{lacking:,} of {count(len(samples), 'question')} have no answer in {self.given}")
@@ -132,13 +130,13 @@ class GroundingJudge(RowsCommand):
                 raise UsageError(f"{self.questions} has no question that can be read{why}")
             raise UsageError(f"{self.given} has no answer to a question of {self.questions}{why}")
         unknown = Counter[str]()
-        for sample, answer in pairs:
-            unknown.update(cited_passages(answer, [passage.id for passage in sample.passages])[1])
+        for sample, row in pairs:
+            unknown.update(cited_passages(row.answer, [passage.id for passage in sample.passages])[1])
         # Usually answers use other ids than the passages.
         if unknown:
             often = ", ".join(f"[{name[:40]}]" for name, _ in unknown.most_common(3))
             note(f"{count(unknown.total(), 'citation')} of no passage of the question, counted as wrong: {often}")
-        return pairs, systems
+        return pairs
 
     def _judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
         from granola.evidence.attribution.evaluators import EvaluatorWords

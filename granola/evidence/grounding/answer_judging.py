@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
-from itertools import islice
+from itertools import islice, starmap
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -61,9 +61,9 @@ SENTENCE_WORDINGS = {
 DEFLECTION_WORDINGS = {"answers": ("answers", "answer"), "deflects": ("deflects", "deflect")}
 
 
-def read_label(reply: str, wordings: Mapping[str, Sequence[str]], affirming: Sequence[str] = ()) -> str:
+def read_label(reply: str, wordings: Mapping[str, Sequence[str]]) -> str:
     """The one of `wordings` in a reply. Raises ReplyError where there is none or an ambiguous one."""
-    verdict = read_verdict(reply, wordings, affirming=affirming)
+    verdict = read_verdict(reply, wordings, affirming=wordings.keys() & {AnswerVerdict.NO_ISSUES})
     if verdict is None:
         raise ReplyError(f"expected one of {', '.join(wordings)}")
     return verdict
@@ -86,18 +86,6 @@ class SentencesToJudge:
     question: str
     sentences: tuple[str, ...]
     passages: tuple[GroundingPassage, ...]
-
-
-class SentenceJudge(Protocol):
-    """Gives each sentence a verdict."""
-
-    def signature(self) -> str:
-        """Everything that the verdicts depend on, as a text."""
-
-    def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
-        """For each answer, in order, the verdicts on its sentences and the reason for missing ones, "" where none is
-        missing.
-        """
 
 
 def read_grounding_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
@@ -137,7 +125,9 @@ class ChatSentenceJudge:
         )
 
     def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
-        """See `SentenceJudge.verdicts`. An answer without sentences needs no request."""
+        """For each answer, in order, the verdicts on its sentences and the reason for missing ones, "" where none is
+        missing; an answer without sentences needs no request.
+        """
         form: RequestForm[SentencesToJudge, Verdicts] = RequestForm(
             model=self.model, ask=self._request, again=self.prompts[AGAIN.name],
             read=lambda answer, reply: read_sentence_verdicts(reply, len(answer.sentences)),
@@ -171,7 +161,7 @@ class EvaluatorSentenceJudge:
         return f"{'apart' if self.apart else 'together'}|{self.evaluator.signature()}"
 
     def verdicts(self, asked: Iterable[SentencesToJudge]) -> Iterator[tuple[Verdicts, str]]:
-        """See `SentenceJudge.verdicts`."""
+        """See `ChatSentenceJudge.verdicts`."""
         for one in asked:
             try:
                 yield self._verdicts_on_sentences(one)
@@ -213,6 +203,7 @@ def _combine_judgements(judged: Sequence[AttributionJudgement]) -> SentenceVerdi
     return SentenceVerdict.UNSUPPORTED
 
 
+SentenceJudge = ChatSentenceJudge | EvaluatorSentenceJudge
 _BATCH = 64  # answers judged per batch; a larger one delays the rows written, a smaller one leaves a server idle
 
 
@@ -230,15 +221,9 @@ class _SplitAnswer:
 
     sample: GroundedSample
     answer: str
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     shown: str
-    sentences: tuple[str, ...]
-
-    @classmethod
-    def of(cls, sample: GroundedSample, answer: str, language: str) -> _SplitAnswer:
-        ids = tuple(passage.id for passage in sample.passages)
-        sentences = tuple(answer_sentences(answer, ids, language=language))
-        return cls(sample=sample, answer=answer, ids=ids, shown=without_markers(answer, ids), sentences=sentences)
+    sentences: Sequence[str]
 
 
 @dataclass(kw_only=True)
@@ -268,7 +253,7 @@ class AnswerJudge:
     def judge(self, pairs: Iterable[tuple[GroundedSample, str]]) -> Iterator[GroundingItem]:
         """One item per pair, in order; a missing verdict is None, its reason in `unjudged`."""
         source = iter(pairs)
-        while batch := [_SplitAnswer.of(*pair, self.language) for pair in islice(source, _BATCH)]:
+        while batch := list(starmap(self._split, islice(source, _BATCH))):
             readings: tuple[Relevance | None, ...] = (None, *Relevance)
             against = {reading: self._sentence_verdicts(batch, reading) for reading in readings}
             eligible = self._chat_verdicts(batch, ELIGIBILITY.name)
@@ -276,6 +261,13 @@ class AnswerJudge:
             for at, one in enumerate(batch):
                 verdicts = {reading: own[at] for reading, own in against.items()}
                 yield self._grounding_item(one, verdicts, eligible[at], declined[at])
+
+    def _split(self, sample: GroundedSample, answer: str) -> _SplitAnswer:
+        ids = [passage.id for passage in sample.passages]
+        return _SplitAnswer(
+            sample=sample, answer=answer, ids=ids, shown=without_markers(answer, ids),
+            sentences=answer_sentences(answer, ids, language=self.language),
+        )  # fmt: skip
 
     def _sentence_verdicts(
         self, batch: Sequence[_SplitAnswer], reading: Relevance | None
@@ -310,15 +302,10 @@ class AnswerJudge:
                 slots["reference"] = without_markers(one.sample.reference, one.ids)
             request = self.prompts[kind].fill(slots)
             return Request(id=f"{one.sample.id} {kind}", messages=request, sampling=self.sampling)
-
-        def read_reply(_: _SplitAnswer, reply: str) -> str:
-            if is_grade:
-                return read_label(reply, GRADE_WORDINGS, [AnswerVerdict.NO_ISSUES])
-            return read_label(reply, DEFLECTION_WORDINGS)
-
         form: RequestForm[_SplitAnswer, str] = RequestForm(
-            model=self.chat, ask=request_of, read=read_reply, again=self.prompts[AGAIN.name]
-        )
+            model=self.chat, ask=request_of, again=self.prompts[AGAIN.name],
+            read=lambda _, reply: read_label(reply, GRADE_WORDINGS if is_grade else DEFLECTION_WORDINGS),
+        )  # fmt: skip
         return [(outcome.value, _reason_without_label(outcome)) for _, outcome in form.run(batch)]
 
     def _grounding_item(
