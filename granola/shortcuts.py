@@ -28,8 +28,7 @@ from abstraction.files.row_shapes import RowShape, shape_of, shaped_records
 from abstraction.files.rows import QARow, TieredRow, question_rows, read_questions, tiered_rows
 from abstraction.maker.pipeline import make_ladders
 from granola.errors import GranolaError, MatcherError, PredictionError, UsageError
-from granola.matching.matchers import matcher
-from granola.matching.verdict import Matcher, Verdict
+from granola.matching.matchers import Matcher, Verdict, matcher
 from granola.scoring import scores
 from granola.scoring.predictions import PredictionFile, QuestionIds, predictions_of, read_predictions
 from granola.scoring.scores import ScoreReport

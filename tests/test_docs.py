@@ -10,7 +10,7 @@ from contextlib import closing
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from typer.main import get_command
@@ -65,6 +65,8 @@ def spans(page: Path) -> list[str]:
 def words_of(param: Any) -> set[str]:
     """The words that an option takes; empty where it takes any."""
     kind = param.type_descriptor.annotation
+    if get_origin(kind) is Literal:
+        return set(get_args(kind))
     return set(map(str, kind)) if isinstance(kind, type) and issubclass(kind, StrEnum) else set()
 
 

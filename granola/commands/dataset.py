@@ -35,7 +35,6 @@ from granola.scoring.shared_settings import (
     Language,
     Limit,
     Linker,
-    LinkerName,
     QuestionSettings,
     Relation,
     check_language,
@@ -75,7 +74,7 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
     out: Annotated[Path, Setting("The folder to write; it appears when all is done.")]
     relation: Relation = None
     language: Language = "en"
-    linker: Linker = LinkerName.QUESTION
+    linker: Linker = "question"
     split: Annotated[
         str | None,
         Setting("What the `datasets` library shall call the rows (test); rows that name another split are left out."),

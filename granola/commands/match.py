@@ -17,9 +17,8 @@ from granola.commands.models import open_matcher
 from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
 from granola.matching import Matcher
-from granola.matching.matchers import MatchCase, asks_a_model, match_each, matcher_names
+from granola.matching.matchers import MatchCase, Verdict, asks_a_model, match_many, matcher_names
 from granola.matching.model_judge import JudgeMatcher
-from granola.matching.verdict import Verdict
 from granola.scoring.prediction_shapes import prediction_shape, read_with_shape
 from granola.scoring.predictions import read_row
 from granola.scoring.shared_settings import (
@@ -138,4 +137,4 @@ def _outcomes(
                 languages[row.language] += 1
             yield row
 
-    yield from match_each(matcher, count_languages(), workers=None)
+    yield from match_many(matcher, count_languages(), workers=None, keep_faults=True)

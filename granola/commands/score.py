@@ -23,7 +23,7 @@ from granola.report.score_tables import differences_tables, group_table, macro_t
 from granola.scoring import scores
 from granola.scoring.aggregation import ItemScore
 from granola.scoring.grouping import BINS, PAGE_VIEWS, SITELINKS, GroupedScores, Grouping, group_scores, with_page_views
-from granola.scoring.metrics import Standard, metrics, usual_standard
+from granola.scoring.metrics import metrics, usual_standard
 from granola.scoring.prediction_shapes import prediction_shape
 from granola.scoring.predictions import QuestionIds, count_other_questions, read_predictions
 from granola.scoring.shared_settings import (
@@ -94,11 +94,6 @@ class ScoringSettings:
     allow_missing: AllowMissing = False
 
     @property
-    def first_level(self) -> Standard | None:
-        """The standard of level 1; None for the default of the matcher."""
-        return None if self.standard is None else self.standard.value
-
-    @property
     def matcher_name(self) -> str:
         """The matcher without its setting."""
         return self.matcher.partition(":")[0]
@@ -110,7 +105,7 @@ class ScoringSettings:
 
     def resolved_settings(self) -> dict[str, Any]:
         """The settings for a run record, with the values of those defaults that depend on the matcher."""
-        standard = self.first_level or usual_standard(self.matcher_name)
+        standard = self.standard or usual_standard(self.matcher_name)
         return {**recorded_settings(self, ScoringSettings), "standard": standard}
 
 
@@ -148,7 +143,7 @@ def score_systems(
                 "row of their id asks; where ids are not those of the tiered file, give --join question"
             )
     how = scores.ScoreSettings(
-        lambda_=settings.lambda_, standard=settings.first_level, resamples=settings.resamples,
+        lambda_=settings.lambda_, standard=settings.standard, resamples=settings.resamples,
         allow_missing=settings.allow_missing, workers=None,
     )  # fmt: skip
     reports = []
@@ -162,7 +157,7 @@ def score_systems(
         for name, file in zip(names_of_systems(predictions), files, strict=True):
             report_rejects(file.name, file.rejected)
             # All requests at once: a judge is slow when asked one by one.
-            judge_ahead(chosen, read.rows, file, settings.first_level or "aliases")
+            judge_ahead(chosen, read.rows, file, settings.standard or "aliases")
             # `faults` collects those of all systems; each file reports its own.
             before = len(faults)
             report = scores.score(
@@ -215,7 +210,7 @@ class Score(Command[Systems], ScoringSettings):
             report = systems.report
             more = {
                 "signature": str(report.signature),
-                "counts": dict(report.counts),
+                "counts": report.counts,
                 "rejected": [row.to_json() for row in systems.rejected],
             }
             arguments = {**self.arguments(), **self.resolved_settings(), "matcher": report.signature.matcher}

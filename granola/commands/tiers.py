@@ -48,7 +48,6 @@ from granola.scoring.shared_settings import (
     Language,
     Limit,
     Linker,
-    LinkerName,
     QuestionSettings,
     Relation,
     check_language,
@@ -91,7 +90,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         Setting("Output format; by default the suffix of --out decides."),
     ] = None
     language: Language = "en"
-    linker: Linker = LinkerName.QUESTION
+    linker: Linker = "question"
     limit: Limit = None
     spark: Annotated[
         str | None,
@@ -131,7 +130,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                     ladders = phrasing.rows(ladders, on_reject=output.rejected.append)
                 self._write(coverage.watch(ladders), output, kind)
                 output.more["snapshot"] = str(store.manifest()["snapshot_id"])
-            fingerprint = link_settings().fingerprint if self.linker is LinkerName.QUESTION else None
+            fingerprint = link_settings().fingerprint if self.linker == "question" else None
             # The reason up to the colon: what follows names the single row.
             reasons = Counter(row.reason.split(":")[0] for row in output.rejected)
             output.more |= {
@@ -206,7 +205,7 @@ class Ladder(Command[tuple[TieredRow, Sequence[str]]]):
     subject: Annotated[str | None, Setting("The entity asked about; by default read from the question.")] = None
     subject_qid: Annotated[str | None, Setting("Its item, as Q76.")] = None
     language: Language = "en"
-    linker: Linker = LinkerName.QUESTION
+    linker: Linker = "question"
 
     def run(self) -> tuple[TieredRow, Sequence[str]]:
         """Return (row with its ladder, doubts about its link).

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from kg.base.packages import lazy_names
 
 if TYPE_CHECKING:
-    from granola.matching.matchers import MATCHERS, in_language, matcher, register
+    from granola.matching.matchers import MATCHERS, Comparison, Levels, Matcher, Verdict, in_language, matcher, register
     from granola.matching.rules import RulesMatcher
     from granola.matching.squad import EmMatcher, F1Matcher
-    from granola.matching.verdict import Comparison, Levels, Matcher, Verdict
 
 __all__ = [
     "MATCHERS",

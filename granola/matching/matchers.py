@@ -1,4 +1,4 @@
-"""The matchers by name, with their settings, and many predictions matched by one of them.
+"""Matchers: the verdict on a prediction, the matchers by name, and many predictions matched by one of them.
 
 A new matcher is registered here and nowhere else. Predictions are matched in order, by this process or by several: the
 verdicts are the same.
@@ -6,28 +6,107 @@ verdicts are the same.
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, is_dataclass, replace
 from importlib import import_module
 from itertools import chain, islice
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from abstraction.base.faults import Fault, attempt
 from granola.errors import MatcherError
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
-    from granola.matching.verdict import Levels, Matcher, Verdict
 
 CHUNK = 500  # predictions per task of a process: few enough to share evenly, enough to outweigh the transfer
 CASES_OF_ONE_PROCESS = 4_000  # cases that one process matches in the time that it takes to start the others
-T = TypeVar("T")
+
+Levels = Sequence[Sequence[str]]
+"""Acceptable names, finest level first; the order inside a level decides only which name is quoted."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Comparison:
+    """The evidence of a verdict: the part of the prediction, and the tier's name that it was compared with."""
+
+    prediction: str
+    tier: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """`level` is 1-based, 1 the finest; None where no tier is stated.
+
+    `rule` is the name of the rule that decided, also where nothing matches. `abstained` verdicts have no level and are
+    neither right nor wrong. `compared` is None where there was nothing to compare, `score` the similarity in [0, 1]
+    where the rule has one. Where something was cut from a prediction (`granola.replies`), `answer` is the judged part,
+    and `cuts` are the rules that cut.
+    """
+
+    level: int | None
+    rule: str
+    compared: Comparison | None = None
+    abstained: bool = False
+    score: float | None = None
+    answer: str | None = None
+    cuts: tuple[str, ...] = ()
+
+
+def signature(name: str, **settings: str) -> str:
+    """The signature of a matcher: its name and its settings in order, `name|setting:value`."""
+    return "|".join((name, *(f"{setting}:{value}" for setting, value in settings.items())))
+
+
+class Matcher(Protocol):
+    """Decides which level, if any, a prediction states. A value: equal settings give equal verdicts."""
+
+    @property
+    def name(self) -> str:
+        """The name under which `granola.matching.matcher` finds it."""
+        ...
+
+    def signature(self) -> str:
+        """The name with every setting that can change a verdict, for the signature of a score."""
+        ...
+
+    def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
+        """The verdict on one prediction. Never raises on any text; a rule may use `question` to decide."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplyMatcher(ABC):
+    """A matcher that judges the answer in a model's output (`granola.replies`); with `raw` the whole output."""
+
+    raw: bool = False
+
+    def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
+        """The verdict on the answer in a prediction. An output that ends within a thought has none and abstains."""
+        from granola.replies.reply import UNFINISHED, read_reply  # not loaded for the help of a command
+
+        if self.raw:
+            return self.match_answer(prediction, levels, question)
+        reply = read_reply(prediction)
+        if not reply.cuts:
+            return self.match_answer(prediction, levels, question)
+        if reply.unfinished:
+            return Verdict(level=None, rule=UNFINISHED, abstained=True, answer=reply.answer, cuts=reply.cuts)
+        return replace(self.match_answer(reply.answer, levels, question), answer=reply.answer, cuts=reply.cuts)
+
+    @abstractmethod
+    def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
+        """The verdict on an answer without anything around it."""
+
+    @property
+    def reading_settings(self) -> dict[str, str]:
+        """How predictions are read, as part of a signature."""
+        return {"replies": "raw" if self.raw else "cut"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MatcherEntry:
     """How a matcher is built from `settings`: by `make`, a class, or `MODULE:CLASS`, loaded when it is used."""
 
@@ -40,7 +119,7 @@ class MatcherEntry:
         return "model" in self.settings
 
 
-_ENTRIES: dict[str, MatcherEntry] = {
+MATCHERS: dict[str, MatcherEntry] = {
     "rules": MatcherEntry(make="granola.matching.rules:RulesMatcher", settings=frozenset({"language", "raw"})),
     "f1": MatcherEntry(make="granola.matching.squad:F1Matcher", settings=frozenset({"language", "raw", "tau"})),
     "f1-published": MatcherEntry(
@@ -49,7 +128,6 @@ _ENTRIES: dict[str, MatcherEntry] = {
     "em": MatcherEntry(make="granola.matching.squad:EmMatcher", settings=frozenset({"language", "raw"})),
     "judge": MatcherEntry(make="granola.matching.model_judge:JudgeMatcher", settings=frozenset({"model", "raw"})),
 }
-MATCHERS: Mapping[str, MatcherEntry] = MappingProxyType(_ENTRIES)
 """The registered matchers by name, the default first."""
 
 
@@ -58,7 +136,7 @@ def asks_a_model(name: str) -> bool:
     return name in MATCHERS and MATCHERS[name].asks_a_model
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MatcherSpec:
     """A matcher as a command line names it: `rules`, `em`, `f1`, `f1:0.5` or `judge:MODEL`."""
 
@@ -109,9 +187,9 @@ def register(name: str, make: Callable[..., Matcher], *settings: str) -> None:
 
     Raises MatcherError where the name is taken.
     """
-    if name in _ENTRIES:
+    if name in MATCHERS:
         raise MatcherError(f"there is a matcher {name!r} already; choose another name")
-    _ENTRIES[name] = MatcherEntry(make=make, settings=frozenset(settings))
+    MATCHERS[name] = MatcherEntry(make=make, settings=frozenset(settings))
 
 
 def matcher(
@@ -161,12 +239,12 @@ def matcher(
 
 def in_language(matcher: Matcher, code: str) -> Matcher:
     """The matcher for answers in the language of `code`; one without a language, such as `judge`, reads any."""
-    if getattr(matcher, "language", code) == code or not dataclasses.is_dataclass(matcher):
+    if getattr(matcher, "language", code) == code or not is_dataclass(matcher):
         return matcher
-    return dataclasses.replace(matcher, language=code)
+    return replace(matcher, language=code)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MatchCase:
     """A prediction with the tiers to match it with; `language` is that of the row, None where it names none."""
 
@@ -176,53 +254,43 @@ class MatchCase:
     language: str | None = None
 
 
-def match_many(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int | None = 1) -> Iterator[Verdict]:
+def match_many(
+    matcher: Matcher, cases: Iterable[MatchCase], *, workers: int | None = 1, keep_faults: bool = False
+) -> Iterator[Verdict | Fault]:
     """The verdict on each case, in order, by `workers` processes, 1 or more; None: one per core, if there are many
     cases.
 
-    Raises MatcherError for fewer than 1 and where a process ended before its work was done, and any error of matching
-    a case.
+    With `keep_faults` a case that fails by an error of the program has a Fault in place of its verdict, else the error
+    is raised. Raises MatcherError for fewer than 1 and where a process ended before its work was done.
     """
-    return _distribute(_match, matcher, cases, workers)
-
-
-def match_each(matcher: Matcher, cases: Iterable[MatchCase], *, workers: int | None = 1) -> Iterator[Verdict | Fault]:
-    """As `match_many`, but a case that fails by an error of the program has a Fault in place of its verdict."""
-    return _distribute(_match_or_fault, matcher, cases, workers)
-
-
-def _distribute(
-    work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Iterable[MatchCase], workers: int | None
-) -> Iterator[T]:
-    """Results of `work` on each case, in order, by this process and, if there are many cases, by several."""
     if workers is not None and workers < 1:
         raise MatcherError(f"workers is {workers}; allowed: 1 or more")
     left = iter(cases)
     for case in left if workers == 1 else islice(left, CASES_OF_ONE_PROCESS if workers is None else 0):
-        yield work(matcher, case)
+        yield from _match_chunk(matcher, [case], keep_faults)
     further = list(islice(left, 1))
     if further:
         from kg.building.source_pass import cores
 
-        yield from _distribute_to_processes(work, matcher, chain(further, left), workers or cores())
+        yield from _match_in_processes(matcher, chain(further, left), workers or cores(), keep_faults)
 
 
-def _distribute_to_processes(
-    work: Callable[[Matcher, MatchCase], T], matcher: Matcher, left: Iterator[MatchCase], workers: int
-) -> Iterator[T]:
-    """Results of `work` on the cases that are left, in order, by a pool of processes."""
+def _match_in_processes(
+    matcher: Matcher, left: Iterator[MatchCase], workers: int, keep_faults: bool
+) -> Iterator[Verdict | Fault]:
+    """The verdicts on the cases that are left, in order, by a pool of processes."""
     import multiprocessing
     from concurrent.futures import Future, ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    running: deque[Future[list[T]]] = deque()
+    running: deque[Future[list[Verdict | Fault]]] = deque()
     # spawn: a fork would copy threads and locks of a service
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
             while True:
                 # three chunks per process keep every process busy while results are read in order
                 while len(running) < 3 * workers and (chunk := list(islice(left, CHUNK))):
-                    running.append(pool.submit(_work_on_chunk, work, matcher, chunk))
+                    running.append(pool.submit(_match_chunk, matcher, chunk, keep_faults))
                 if not running:
                     return
                 yield from running.popleft().result()
@@ -232,14 +300,10 @@ def _distribute_to_processes(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+def _match_chunk(matcher: Matcher, cases: Sequence[MatchCase], keep_faults: bool) -> list[Verdict | Fault]:
+    return [attempt("matching", _match, matcher, case) if keep_faults else _match(matcher, case) for case in cases]
+
+
 def _match(matcher: Matcher, case: MatchCase) -> Verdict:
     chosen = in_language(matcher, case.language) if case.language else matcher
     return chosen.match(case.prediction, case.levels, case.question)
-
-
-def _match_or_fault(matcher: Matcher, case: MatchCase) -> Verdict | Fault:
-    return attempt("matching", _match, matcher, case)
-
-
-def _work_on_chunk(work: Callable[[Matcher, MatchCase], T], matcher: Matcher, cases: Sequence[MatchCase]) -> list[T]:
-    return [work(matcher, case) for case in cases]

@@ -21,7 +21,7 @@ from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts, prompts_hash
 from granola.base.code_hash import hash_of_modules
 from granola.errors import MatcherError
-from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
+from granola.matching.matchers import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.replies import read_reply, read_verdict
 
 JUDGE = PromptKind(

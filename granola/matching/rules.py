@@ -24,6 +24,7 @@ from abstraction.text.language.date_finder import IntervalClaim, dates, turned_d
 from abstraction.text.language.languages import language
 from abstraction.text.language.units import are_other_currencies, currencies
 from granola.base.code_hash import hash_of_modules
+from granola.matching.matchers import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.matching.mentions import (
     AnswerText,
     Mention,
@@ -66,7 +67,6 @@ from granola.matching.tokens import (
     tidy,
 )
 from granola.matching.value_claims import compare, ordinals_and_counts
-from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.matching.vetoes import ANOTHER, CONTRADICTED, RESTATED, restates_characters, veto
 from granola.matching.word_forms import mentions_by_word_form, word_form_tiers
 from granola.replies.plain_text import plain

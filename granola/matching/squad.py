@@ -16,8 +16,8 @@ from typing import Any
 
 from granola.base.code_hash import hash_of_modules
 from granola.errors import MatcherError
+from granola.matching.matchers import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.matching.tokens import keeps_marks
-from granola.matching.verdict import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.replies.refusals import abstention
 from kg.base.bounded_cache import Memory
 

@@ -15,9 +15,9 @@ from itertools import pairwise
 from abstraction.text.language.amount_finder import convert_claim, is_money
 from abstraction.text.language.date_finder import IntervalClaim
 from abstraction.text.language.languages import language
+from granola.matching.matchers import Comparison, Verdict
 from granola.matching.mentions import AnswerText
 from granola.matching.tokens import words
-from granola.matching.verdict import Comparison, Verdict
 from granola.matching.vetoes import is_denied_at
 from granola.replies.plain_text import plain
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from abstraction.files.rows import TieredRow
-from granola.matching.verdict import Verdict
+from granola.matching.matchers import Verdict
 from granola.scoring.metrics import Metric, Outcome, Standard
 from granola.scoring.statistics import (
     Estimate,

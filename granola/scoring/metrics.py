@@ -61,7 +61,8 @@ class Definition:
 
     `title` is its name in tables, `source` the formula in words with its origin. `adds` takes the outcome and lambda,
     and returns the value that the mean averages. `better` is its direction, "neither" for a description of behaviour.
-    `over` are the items that it averages. `summed_field` is the field of an outcome that the mean sums, None where
+    `over` are the items that it averages; `adds` is not asked about others. `by_other_standard` where it counts the
+    outcomes by the other standard of level 1. `summed_field` is the field of an outcome that the mean sums, None where
     items of equal `Outcome.plain` add the same value.
     """
 
@@ -73,6 +74,7 @@ class Definition:
     weighs: bool = False
     summed_field: Literal["bits", "share"] | None = None
     over: Over = "all"
+    by_other_standard: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,7 +118,14 @@ class Metric:
 
     def adds(self, outcome: Outcome) -> float | None:
         """The value that an item adds to the numerator, or None where the metric does not count the item."""
-        return self.definition.adds(outcome, LAMBDA if self.lambda_ is None else self.lambda_)
+        definition = self.definition
+        if definition.by_other_standard:
+            outcome = outcome.other or outcome
+        if (definition.over == "answered" and outcome.abstained) or (
+            definition.over == "matched" and outcome.level is None
+        ):
+            return None
+        return definition.adds(outcome, LAMBDA if self.lambda_ is None else self.lambda_)
 
     def of(self, counts: Mapping[Outcome, int]) -> tuple[float, int]:
         """Return (score, number of counted items) for items given as outcome counts; NaN with 0 where none is counted.
@@ -164,29 +173,6 @@ def _weight_of_level(outcome: Outcome, lambda_: float) -> float:
     return 0.0 if outcome.level is None else informativeness_weight(outcome.level, lambda_)
 
 
-def _bits_of_outcome(outcome: Outcome, _: float) -> float | None:
-    return outcome.bits
-
-
-def _share_of_outcome(outcome: Outcome, _: float) -> float | None:
-    return outcome.share
-
-
-_Numerator = Callable[[Outcome, float], float | None]
-
-
-def _over_matched(adds: _Numerator) -> _Numerator:
-    return lambda outcome, lambda_: None if outcome.level is None else adds(outcome, lambda_)
-
-
-def _over_answered(adds: _Numerator) -> _Numerator:
-    return lambda outcome, lambda_: None if outcome.abstained else adds(outcome, lambda_)
-
-
-def _with_other_standard(adds: _Numerator) -> _Numerator:
-    return lambda outcome, lambda_: adds(outcome.other or outcome, lambda_)
-
-
 _PAPER = "Yona et al. 2024, Definition 1"
 _CONTENT = "Resnik 1995, information content"
 _SELECTIVE = "El-Yaniv and Wiener 2010; Yona et al. 2024, section 5"
@@ -211,7 +197,7 @@ _GAP = {
         "that did not abstain",
         better="neither",
         over="answered",
-        adds=_over_answered(lambda outcome, _: _matched(outcome) - _matched_finest(outcome)),
+        adds=lambda outcome, _: _matched(outcome) - _matched_finest(outcome),
     ),
 }
 
@@ -223,7 +209,7 @@ def _metrics_of_other_standard(definitions: Mapping[str, Definition]) -> dict[st
             definition,
             title=f"{definition.title}, {standard}",
             source=f"{definition.title}, level 1 {_TAKES[standard]}",
-            adds=_with_other_standard(definition.adds),
+            by_other_standard=True,
         )
         for name, definition in definitions.items()
         for standard in STANDARDS
@@ -244,7 +230,7 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
         title="informativeness by bits",
         source=f"ours; {_CONTENT}: mean of bits(level i*) / bits(level 1) over the scored items whose ladders have "
         "bits, 0 where nothing matched",
-        adds=_share_of_outcome,
+        adds=lambda outcome, _: outcome.share,
         summed_field="share",
     ),
     "bits": Definition(
@@ -252,7 +238,7 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
         source=f"ours; {_CONTENT}: mean of bits(level i*) over the scored items whose ladders have bits, 0 where "
         "nothing matched",
         range=(0.0, math.inf),
-        adds=_bits_of_outcome,
+        adds=lambda outcome, _: outcome.bits,
         summed_field="bits",
     ),
     "coverage": Definition(
@@ -271,13 +257,13 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
         title="selective GRANOLA accuracy",
         source=f"{_SELECTIVE}.1: GRANOLA accuracy over the items that did not abstain; the paper's accuracy "
         "wherever IDK occurs",
-        adds=_over_answered(_matched),
+        adds=_matched,
         over="answered",
     ),
     "selective_standard_accuracy": Definition(
         title="selective standard accuracy",
         source=f"{_SELECTIVE}: standard accuracy over the items that did not abstain",
-        adds=_over_answered(_matched_finest),
+        adds=_matched_finest,
         over="answered",
     ),
     **_GAP,
@@ -285,14 +271,14 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
     "informativeness_matched": Definition(
         title="informativeness, matched",
         source="ours: mean of exp(-lambda (i* - 1)) over the matched items",
-        adds=_over_matched(_weight_of_level),
+        adds=_weight_of_level,
         weighs=True,
         over="matched",
     ),
     "informativeness_bits_matched": Definition(
         title="informativeness by bits, matched",
         source="ours: informativeness by bits over the matched items",
-        adds=_over_matched(_share_of_outcome),
+        adds=lambda outcome, _: outcome.share,
         summed_field="share",
         over="matched",
     ),
@@ -300,7 +286,7 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
         title="bits told, matched",
         source="ours: mean of bits(level i*) over the matched items",
         range=(0.0, math.inf),
-        adds=_over_matched(_bits_of_outcome),
+        adds=lambda outcome, _: outcome.bits,
         summed_field="bits",
         over="matched",
     ),

@@ -11,7 +11,8 @@ import json
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -24,9 +25,8 @@ from abstraction.files.rows import TieredRow
 from granola import __version__
 from granola.errors import PredictionError
 from granola.matching import F1Matcher, Matcher, Verdict, squad
-from granola.matching.matchers import MatchCase, match_each, match_many
+from granola.matching.matchers import Levels, MatchCase, match_many
 from granola.matching.model_judge import JudgeMatcher
-from granola.matching.verdict import Levels
 from granola.scoring.aggregation import GroupScore, ItemScore, ItemScores, aggregate, language_of, names_of
 from granola.scoring.metrics import (
     LAMBDA,
@@ -45,58 +45,155 @@ SHOWN_IDS = 3  # ids that an error names: enough to recognise their form
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Signature:
-    """Every setting that can change a digit of a score. `str()` joins them with `|` in this order.
+class ScoreSettings:
+    """Settings of scoring, except the matcher.
 
-    `matcher` includes the hash of its code and data. `tiers` is the start of a hash of those fields of the tiered rows
-    that can change a score, in any order of the rows (form: docs/reference/scoring.md). `snapshot` is the start of a
-    hash of the id of the snapshot that the ladders were made from. `n` is the number of scored questions. Only where
-    they apply: `missing` and `unknown` ids; `one_level`, the rows with a single level, which `rules` reads more
-    leniently; `bits`, the scored questions whose answer has bits; `foreign`, the tiers in another language than their
-    row; `prompts`, the set and the hash of the prompts with which a model phrased the tiers; `asked`, those with which
-    a model was asked the questions; `standard`, where level 1 has the gold answers alone.
+    `lambda_` weighs informativeness. `standard` selects the names of level 1; None: "gold" with the matcher `f1`,
+    "aliases" with others. `resamples` (10 to 100,000) of the bootstrap are drawn from `seed`. `workers` processes
+    match; their number changes no digit. A row without a prediction, and a prediction without a row, are errors unless
+    `allow_missing`: then the row is unscored, the prediction left out.
+    """
+
+    lambda_: float = LAMBDA
+    standard: Standard | None = None
+    resamples: int = RESAMPLES
+    seed: int = 0
+    allow_missing: bool = False
+    workers: int | None = 1
+
+    def standard_for(self, matcher: Matcher) -> Standard:
+        """The standard of level 1: the one set, else the usual one of the matcher."""
+        return self.standard or usual_standard(matcher.name)
+
+
+USUAL = ScoreSettings()
+
+
+def _most_bits(levels: Sequence[Level], field: Literal["bits", "bits_asked"]) -> list[float | None]:
+    """The most bits of a tier of each level, to three decimals as in files, so that rows in memory have equal scores
+    and signature.
+    """
+    bits_of = ([getattr(tier, field) for tier in level.tiers] for level in levels)
+    return [max([round(bits, 3) for bits in of if bits is not None], default=None) for of in bits_of]
+
+
+def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
+    """Return (bits of level `number` from 1, their share of the bits of level 1); 0 for no level, where level 1 has
+    bits.
+
+    The bits of a level are the most of any of its tiers: the conditional bits given the question where every level has
+    them. None where the level or level 1 has none, and where bits rise with the level, which a correct ladder
+    excludes; the share is None also where the answer itself has 0 bits.
+    """
+    if number is None:
+        bits, share = level_bits(levels, 1)
+        return (None, None) if bits is None else (0.0, None if share is None else 0.0)
+    # Conditional and unconditional bits are never compared with each other.
+    of_levels = _most_bits(levels, "bits_asked")
+    if None in of_levels:
+        of_levels = _most_bits(levels, "bits")
+    bits, finest_bits = of_levels[number - 1], of_levels[0]
+    if bits is None or finest_bits is None or bits > finest_bits:
+        return None, None
+    return bits, bits / finest_bits if finest_bits else None
+
+
+@dataclass(kw_only=True, slots=True)
+class RowCounts:
+    """Numbers of rows and predictions, and the sum of the hashes of the rows.
+
+    `missing` are rows without a prediction, `unknown` predictions without a row, `one_level` the rows with a single
+    level, `foreign` the tiers in another language than their row, `bits` the scored questions whose answer has bits,
+    `faults` the predictions whose matching failed by an error of the program.
+    """
+
+    rows: int
+    rows_rejected: int
+    predictions: int
+    predictions_rejected: int
+    missing: int
+    unknown: int
+    one_level: int = 0
+    foreign: int = 0
+    bits: int = 0
+    faults: int = 0
+    digest: int = 0
+
+    def add(self, row: TieredRow, item: ItemScore) -> None:
+        """Count a row with its item."""
+        names = names_of(row)
+        self.one_level += len(names) == 1
+        self.foreign += sum(tier.language is not None for level in row.levels for tier in level.tiers)
+        # A sum, unlike a hash of the concatenation, does not depend on the order of rows.
+        self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical_row(row, names)).digest())) % (1 << 256)
+        self.bits += item.verdict is not None and level_bits(row.levels, 1)[0] is not None
+        self.faults += item.verdict is None and item.prediction is not None
+
+
+def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
+    """The fields of a row that can change a score, as a line of JSON; independent of file, format and caller."""
+    bits = [None if most is None else float(most) for most in _most_bits(row.levels, "bits")]
+    content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
+    # Appended only where present, so that files without them keep their signature.
+    asked = _most_bits(row.levels, "bits_asked")
+    if any(bits_asked is not None for bits_asked in asked):
+        content.append([None if bits_asked is None else float(bits_asked) for bits_asked in asked])
+    try:
+        return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # an unpaired surrogate cannot be encoded
+        return json.dumps(content).encode() + b"\n"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signature:
+    """Every setting that can change a digit of a score. `str()` joins them with `|`.
+
+    `matcher` includes the hash of its code and data. `standard` is the one used, printed where level 1 has the gold
+    answers alone. `snapshot` is the start of a hash of the id of the snapshot that the ladders were made from, `n` the
+    number of scored questions. Only where they apply: numbers of `counts`, such as that of rows with a single level,
+    which `rules` reads more leniently; `prompts`, the set and the hash of the prompts with which a model phrased the
+    tiers; `asked`, those with which a model was asked the questions.
     """
 
     matcher: str
     lambda_: float
-    tiers: str
+    standard: Standard
     snapshot: str
     n: int
+    counts: RowCounts
     resamples: int
     seed: int
-    missing: int = 0
-    unknown: int = 0
-    bits: int = 0
-    one_level: int = 0
-    foreign: int = 0
     prompts: str = ""
     asked: str = ""
-    standard: Standard = "aliases"
-    version: str = __version__
+
+    @property
+    def tiers(self) -> str:
+        """The start of a hash of those fields of the tiered rows that can change a score, in any order of the rows
+        (form: docs/reference/scoring.md).
+        """
+        return f"{self.counts.digest:064x}"[:SHORT]
 
     def __str__(self) -> str:
-        parts = [
-            f"matcher:{self.matcher}",
-            f"lambda:{self.lambda_:g}",
-            *([f"standard:{self.standard}"] if self.standard != "aliases" else []),
-            f"tiers:{self.tiers}",
-            f"snapshot:{self.snapshot}",
-            *([f"prompts:{self.prompts}"] if self.prompts else []),
-            *([f"asked:{self.asked}"] if self.asked else []),
-            f"n:{self.n}",
-        ]
-        if self.one_level:
-            parts.append(f"one-level:{self.one_level}")
-        if self.foreign:
-            parts.append(f"foreign:{self.foreign}")
-        if self.missing:
-            parts.append(f"missing:{self.missing}-unscored")
-        if self.unknown:
-            parts.append(f"unknown:{self.unknown}-ignored")
-        if self.bits:
-            parts.append(f"bits:{self.bits}")
-        parts += [f"boot:{self.resamples}", f"seed:{self.seed}", f"version:{self.version}"]
-        return "|".join(parts)
+        counts = self.counts
+        parts = {
+            "matcher": self.matcher,
+            "lambda": f"{self.lambda_:g}",
+            "standard": "" if self.standard == "aliases" else self.standard,
+            "tiers": self.tiers,
+            "snapshot": self.snapshot,
+            "prompts": self.prompts,
+            "asked": self.asked,
+            "n": str(self.n),
+            "one-level": counts.one_level or "",
+            "foreign": counts.foreign or "",
+            "missing": f"{counts.missing}-unscored" if counts.missing else "",
+            "unknown": f"{counts.unknown}-ignored" if counts.unknown else "",
+            "bits": counts.bits or "",
+            "boot": self.resamples,
+            "seed": self.seed,
+            "version": __version__,
+        }
+        return "|".join(f"{name}:{value}" for name, value in parts.items() if value != "")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,12 +212,18 @@ class ScoreReport:
     relations: Mapping[str, GroupScore]
     macro: Mapping[str, Estimate]
     signature: Signature
-    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers of rows and predictions, of those rejected or unmatched, and of faults, if there are any."""
+        names = ("rows", "rows_rejected", "predictions", "predictions_rejected", "missing", "unknown")
+        counts = self.signature.counts
+        return {name: getattr(counts, name) for name in (*names, *(["faults"] if counts.faults else []))}
 
     @property
     def laddered(self) -> int:
         """The number of questions with a ladder: a level besides that of the gold answer."""
-        return self.questions - self.signature.one_level
+        return self.questions - self.signature.counts.one_level
 
     @property
     def questions(self) -> int:
@@ -166,7 +269,7 @@ class ScoreReport:
             **self.overall.to_json(),
             "macro": {name: estimate.to_json() for name, estimate in self.macro.items()},
             "relations": {name: group.to_json() for name, group in self.relations.items()},
-            "counts": dict(self.counts),
+            "counts": self.counts,
             "definitions": {
                 metric.name: {
                     "range": [end if math.isfinite(end) else None for end in metric.definition.range],
@@ -187,95 +290,68 @@ def score_item(
     The matcher reads the prediction in the language of the row, or its own where the row names none.
     """
     predictions = {} if prediction is None else {row.id: prediction}
-    return next(score_items([row], predictions, matcher, lambda_, standard=standard))
+    return next(score_items([row], predictions, matcher, ScoreSettings(lambda_=lambda_, standard=standard)))[1]
 
 
 def score_items(
     rows: Iterable[TieredRow],
     predictions: Mapping[str, Prediction],
     matcher: Matcher,
-    lambda_: float,
+    settings: ScoreSettings,
     *,
-    standard: Standard = "aliases",
-    workers: int | None = 1,
     on_reject: OnReject | None = None,
-) -> Iterator[ItemScore]:
-    """The items of all rows in their order; see `score_item`. `workers` processes match.
+) -> Iterator[tuple[TieredRow, ItemScore]]:
+    """All rows in their order, with their items; see `score_item`.
 
     A prediction whose matching fails by an error of the program goes to `on_reject`, and its item is unscored; without
     `on_reject` the error is raised.
     """
-    return (item for _, item in _rows_with_items(rows, predictions, matcher, lambda_, standard, workers, on_reject))
-
-
-def _rows_with_items(
-    rows: Iterable[TieredRow],
-    predictions: Mapping[str, Prediction],
-    matcher: Matcher,
-    lambda_: float,
-    standard: Standard,
-    workers: int | None,
-    on_reject: OnReject | None,
-) -> Iterator[tuple[TieredRow, ItemScore]]:
-    """All rows with their items, as in `score_items`."""
+    standard = settings.standard_for(matcher)
     # Rows whose verdict has not come yet; worker processes take cases ahead of the verdicts.
     waiting: deque[tuple[TieredRow, Prediction | None]] = deque()
+
+    def case(row: TieredRow, prediction: Prediction, names: Levels) -> MatchCase:
+        return MatchCase(prediction=prediction.text, levels=names, question=row.question, language=language_of(row))
 
     def cases() -> Iterator[MatchCase]:
         for row in rows:
             prediction = predictions.get(row.id)
             waiting.append((row, prediction))
             if prediction is not None:
-                yield _match_case(row, prediction, names_of(row, standard))
+                yield case(row, prediction, names_of(row, standard))
 
     def unscored() -> Iterator[tuple[TieredRow, ItemScore]]:
         while waiting and waiting[0][1] is None:
             row, _ = waiting.popleft()
-            yield row, _item_score(row, None, None, lambda_)
+            yield row, ItemScore(id=row.id, relation=row.relation, prediction=None, verdict=None, weight=None)
 
-    # Without `on_reject` an error of the program ends the scoring.
-    matched: Callable[..., Iterator[Verdict | Fault]] = match_each if on_reject else match_many
-    for verdict in matched(matcher, cases(), workers=workers):
+    matched = partial(match_many, matcher, keep_faults=on_reject is not None)
+    for verdict in matched(cases(), workers=settings.workers):
         yield from unscored()
         row, prediction = waiting.popleft()
         assert prediction is not None
         second: Verdict | Fault | None = None
-        if not isinstance(verdict, Fault) and (names := _other_names(row, prediction, verdict, matcher, standard)):
-            (second,) = matched(matcher, [_match_case(row, prediction, names)])
-        if isinstance(verdict, Fault) or isinstance(second, Fault):
-            fault = verdict if isinstance(verdict, Fault) else second
-            if on_reject is not None and isinstance(fault, Fault):
-                on_reject(fault.rejected(source=prediction.source, id=row.id, text=prediction.text))
-            yield row, _item_score(row, prediction, None, lambda_)
-        else:
-            yield row, _item_score(row, prediction, verdict, lambda_, second)
+        if isinstance(verdict, Verdict) and (names := _other_names(row, prediction, verdict, matcher, standard)):
+            (second,) = matched([case(row, prediction, names)])
+        fault = next((one for one in (verdict, second) if isinstance(one, Fault)), None)
+        if fault is not None and on_reject is not None:
+            on_reject(fault.rejected(source=prediction.source, id=row.id, text=prediction.text))
+        yield row, _item_score(row, prediction, verdict, second, settings.lambda_)
     yield from unscored()
 
 
-def _match_case(row: TieredRow, prediction: Prediction, names: Levels) -> MatchCase:
-    """The case for the matcher, with these names."""
-    return MatchCase(prediction=prediction.text, levels=names, question=row.question, language=language_of(row))
-
-
 def _item_score(
-    row: TieredRow,
-    prediction: Prediction | None,
-    verdict: Verdict | None,
-    lambda_: float,
-    second: Verdict | None = None,
+    row: TieredRow, prediction: Prediction, verdict: Verdict | Fault, second: Verdict | Fault | None, lambda_: float
 ) -> ItemScore:
-    """The item; unscored where `verdict` is None. `second` is the verdict by the other standard, None if not asked
-    for.
-    """
-    text = prediction.text if prediction else None
-    if verdict is None:
-        return ItemScore(id=row.id, relation=row.relation, prediction=text, verdict=None, weight=None)
+    """The item; unscored with a fault. `second` is the verdict by the other standard, None if not asked for."""
+    if isinstance(verdict, Fault) or isinstance(second, Fault):
+        return ItemScore(id=row.id, relation=row.relation, prediction=prediction.text, verdict=None, weight=None)
     differs = second is not None and (second.level, second.abstained) != (verdict.level, verdict.abstained)
     bits, share = level_bits(row.levels, verdict.level)
     return ItemScore(
         id=row.id,
         relation=row.relation,
-        prediction=text,
+        prediction=prediction.text,
         verdict=verdict,
         weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
         bits=bits,
@@ -304,56 +380,6 @@ def _other_names(
     return names_of(row, "gold" if standard == "aliases" else "aliases")
 
 
-def _most_bits(levels: Sequence[Level], field: Literal["bits", "bits_asked"]) -> list[float | None]:
-    """The most bits of a tier of each level, to three decimals as in files, so that rows in memory have equal scores
-    and signature.
-    """
-    bits_of = ([getattr(tier, field) for tier in level.tiers] for level in levels)
-    return [max([round(bits, 3) for bits in of if bits is not None], default=None) for of in bits_of]
-
-
-def level_bits(levels: Sequence[Level], number: int | None) -> tuple[float | None, float | None]:
-    """Return (bits of level `number` from 1, their share of the bits of level 1); 0 for no level, where level 1 has
-    bits.
-
-    The bits of a level are the most of any of its tiers: the conditional bits given the question where every level has
-    them. None where the level or level 1 has none, and where bits rise with the level, which a correct ladder
-    excludes; the share is None also where the answer itself has 0 bits.
-    """
-    if number is None:
-        bits, share = level_bits(levels, 1)
-        return (None, None) if bits is None else (0.0, None if share is None else 0.0)
-    # Conditional and unconditional bits are never compared with each other.
-    of_levels = _most_bits(levels, "bits_asked")
-    if None in of_levels:
-        of_levels = _most_bits(levels, "bits")
-    bits, finest_bits = of_levels[number - 1], of_levels[0]
-    if bits is None or finest_bits is None or bits > finest_bits:
-        return None, None
-    return bits, bits / finest_bits if finest_bits else None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ScoreSettings:
-    """Settings of scoring, except the matcher.
-
-    `lambda_` weighs informativeness. `standard` selects the names of level 1; None: "gold" with the matcher `f1`,
-    "aliases" with others. `resamples` (10 to 100,000) of the bootstrap are drawn from `seed`. `workers` processes
-    match; their number changes no digit. A row without a prediction, and a prediction without a row, are errors unless
-    `allow_missing`: then the row is unscored, the prediction left out.
-    """
-
-    lambda_: float = LAMBDA
-    standard: Standard | None = None
-    resamples: int = RESAMPLES
-    seed: int = 0
-    allow_missing: bool = False
-    workers: int | None = 1
-
-
-USUAL = ScoreSettings()
-
-
 def score(
     rows: Iterable[TieredRow] | TieredFile | Path | str,
     predictions: PredictionFile,
@@ -375,21 +401,18 @@ def score(
     MatcherError.
     """
     check_resamples(settings.resamples)
-    standard = settings.standard or usual_standard(matcher.name)
+    standard = settings.standard_for(matcher)
     chosen = metrics(settings.lambda_, standard)
     file = read_tiered_file(rows) if isinstance(rows, str | Path) else rows
     if not isinstance(file, TieredFile):
         file = TieredFile(rows=file if isinstance(file, Sequence) else list(file))
-    missing, unknown = _count_unmatched(file, predictions, settings)
-    items, seen = ItemScores(), _SignatureCounts()
+    counts = _count_rows(file, predictions, settings)
+    items = ItemScores()
 
     def outcomes() -> Iterator[tuple[str | None, Outcome | None]]:
-        scored = _rows_with_items(
-            file.rows, predictions.predictions, matcher, settings.lambda_, standard, settings.workers, on_reject
-        )
         # Items are written before aggregation, which needs only their outcomes.
-        for row, item in scored:
-            seen.add(row, item)
+        for row, item in score_items(file.rows, predictions.predictions, matcher, settings, on_reject=on_reject):
+            counts.add(row, item)
             if on_item is not None:
                 on_item(item)
             items.add(item, keep=keep_items)
@@ -407,71 +430,20 @@ def score(
             matcher=matcher.signature(),
             lambda_=settings.lambda_,
             standard=standard,
-            tiers=f"{seen.digest:064x}"[:SHORT],
             snapshot=file.snapshot[:SHORT],
-            prompts=file.prompts,
-            asked=predictions.asked,
             n=overall.n,
+            counts=counts,
             resamples=settings.resamples,
             seed=settings.seed,
-            missing=missing,
-            unknown=unknown,
-            bits=seen.with_bits,
-            one_level=seen.one_level,
-            foreign=seen.foreign,
+            prompts=file.prompts,
+            asked=predictions.asked,
         ),
-        counts={
-            "rows": len(file.rows),
-            "rows_rejected": len(file.rejected),
-            "predictions": len(predictions.predictions),
-            "predictions_rejected": len(predictions.rejected),
-            "missing": missing,
-            "unknown": unknown,
-            **({"faults": seen.faults} if seen.faults else {}),
-        },
     )
 
 
-@dataclass(slots=True)
-class _SignatureCounts:
-    """Counts for the signature, over rows and scored items. `digest` is the sum of the hashes of rows, so that their
-    order does not matter.
-    """
-
-    digest: int = 0
-    one_level: int = 0
-    foreign: int = 0
-    with_bits: int = 0
-    faults: int = 0
-
-    def add(self, row: TieredRow, item: ItemScore) -> None:
-        """Count a row with its item."""
-        names = names_of(row)
-        self.one_level += len(names) == 1
-        self.foreign += sum(tier.language is not None for level in row.levels for tier in level.tiers)
-        # A sum, unlike a hash of the concatenation, does not depend on the order of rows.
-        self.digest = (self.digest + int.from_bytes(hashlib.sha256(_canonical_row(row, names)).digest())) % (1 << 256)
-        self.with_bits += item.verdict is not None and level_bits(row.levels, 1)[0] is not None
-        self.faults += item.verdict is None and item.prediction is not None
-
-
-def _canonical_row(row: TieredRow, names: list[list[str]]) -> bytes:
-    """The fields of a row that can change a score, as a line of JSON; independent of file, format and caller."""
-    bits = [None if most is None else float(most) for most in _most_bits(row.levels, "bits")]
-    content = [row.id, row.relation, row.question, language_of(row), row.answers, names, bits]
-    # Appended only where present, so that files without them keep their signature.
-    asked = _most_bits(row.levels, "bits_asked")
-    if any(bits_asked is not None for bits_asked in asked):
-        content.append([None if bits_asked is None else float(bits_asked) for bits_asked in asked])
-    try:
-        return orjson.dumps(content, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # an unpaired surrogate cannot be encoded
-        return json.dumps(content).encode() + b"\n"
-
-
-def _count_unmatched(file: TieredFile, predictions: PredictionFile, settings: ScoreSettings) -> tuple[int, int]:
-    """Return (rows without a prediction, predictions without a row); raises PredictionError where they are not
-    allowed.
+def _count_rows(file: TieredFile, predictions: PredictionFile, settings: ScoreSettings) -> RowCounts:
+    """The numbers of rows and predictions, rejected ones and those without a counterpart; PredictionError where these
+    are not allowed.
     """
     ids = file.rows.ids if isinstance(file.rows, PackedRows) else [row.id for row in file.rows]
     known = set(ids)
@@ -498,7 +470,14 @@ def _count_unmatched(file: TieredFile, predictions: PredictionFile, settings: Sc
         faults.append("--id-field names the field with the questions' ids, --join question joins by their words")
     if faults:
         raise PredictionError(f"{predictions.name}: " + "; ".join(faults))
-    return len(missing), len(unknown)
+    return RowCounts(
+        rows=len(file.rows),
+        rows_rejected=len(file.rejected),
+        predictions=len(predictions.predictions),
+        predictions_rejected=len(predictions.rejected),
+        missing=len(missing),
+        unknown=len(unknown),
+    )
 
 
 def _first_ids(ids: Sequence[str]) -> str:

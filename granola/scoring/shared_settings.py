@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from abstraction.files.row_shapes import PRESETS
 from granola.base.settings import Setting
+from granola.scoring.metrics import Standard
 from granola.scoring.statistics import LEAST_RESAMPLES, MOST_RESAMPLES
 
 if TYPE_CHECKING:
@@ -47,13 +47,8 @@ Language = Annotated[
 ]
 
 
-class LinkerName(StrEnum):
-    """Values of `--linker`; the methods of `abstraction.linking.linker.Linker`."""
-
-    QUESTION = "question"
-    SMALLEST = "smallest"
-
-
+LinkerName = Literal["question", "smallest"]
+"""The methods of `abstraction.linking.linker.Linker`."""
 Linker = Annotated[
     LinkerName,
     Setting(
@@ -96,17 +91,8 @@ Resamples = Annotated[
         advanced=True,
     ),
 ]
-
-
-class StandardName(StrEnum):
-    """Values of `--standard`."""
-
-    ALIASES = "aliases"
-    GOLD = "gold"
-
-
 FirstLevel = Annotated[
-    StandardName | None,
+    Standard | None,
     Setting(
         "The names of level 1, for every score: the gold answers alone, as in the paper (gold), or their aliases "
         "as well (aliases). The tables also have both accuracies by the other. Default: gold for "

@@ -24,6 +24,7 @@ from granola.decoding.response_aggregation import Aggregator, prediction_row
 from granola.errors import PredictionError
 from granola.scoring.predictions import Prediction, predictions_of
 from granola.scoring.scores import ScoreSettings, score, score_item
+from granola.scoring.shared_settings import LinkerName
 from granola.scoring.tiered_file import TieredFile
 from granola.service import limits, schemas, snapshot_work
 from granola.service.bounded_routes import BODY, Bound, as_typed, bounded
@@ -101,7 +102,7 @@ def add_ladders(app: FastAPI, service: Service) -> None:
     async def ladders(
         request: Request,
         language: schemas.Language = "en",
-        linker: schemas.Linker = "question",
+        linker: LinkerName = "question",
         relation: Annotated[str | None, Query(pattern=r"^P[1-9][0-9]{0,8}$")] = None,
     ) -> Response:
         """Ladders of a batch, each as soon as it is made; bad rows are rejected in their places with the reason."""

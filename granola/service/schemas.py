@@ -35,10 +35,8 @@ from granola.service.problems import HTTPProblem, problem_of_errors, too_many
 
 if TYPE_CHECKING:
     MatcherName = str
-    Linker = Literal["question", "smallest"]
 else:
     MatcherName = Literal[tuple(name for name in MATCHERS if name != "judge")]  # which asks a model
-    Linker = Literal[tuple(map(str, shared_settings.LinkerName))]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -181,7 +179,7 @@ class LadderRequest(_Asked):
     answer: Any = Field(None, description="A text, or a list of equal ones; also as `answers`.", examples=["Honolulu"])
     answer_qid: Any = Field(None, description="The answer's item, as Q18094; linked by name if left out.")
     language: Language = _field_like_setting(shared_settings.Language, "en")
-    linker: Linker = _field_like_setting(shared_settings.Linker, "question")
+    linker: shared_settings.LinkerName = _field_like_setting(shared_settings.Linker, "question")
 
     @cached_property
     def row(self) -> QARow:
@@ -209,7 +207,7 @@ class AggregateRequest(_Asked):
     counting: Literal["text", "alias", "ladder"] = _field_like_setting(methods.CountedAs, "text")
     abstaining: Literal["ignore", "vote", "against"] | None = _field_like_setting(methods.AbstainingRule, None)
     language: Language = _field_like_setting(methods.ResponseLanguage, "en")
-    linker: Linker = _field_like_setting(shared_settings.Linker, "question")
+    linker: shared_settings.LinkerName = _field_like_setting(shared_settings.Linker, "question")
 
     @cached_property
     def row(self) -> SampleRow:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from granola.errors import MatcherError
 from granola.matching import EmMatcher, F1Matcher, Levels, RulesMatcher, Verdict, in_language, matcher, matchers, squad
-from granola.matching.verdict import signature
+from granola.matching.matchers import signature
 from tests.thorough import examples
 
 # The paper's running example: "When was Barack Obama born?" (Yona et al. 2024, introduction).
@@ -170,8 +170,7 @@ class Contained:
 
 
 def test_a_registered_matcher_is_asked_for_by_its_name_and_in_a_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matchers, "_ENTRIES", dict(matchers._ENTRIES))
-    monkeypatch.setattr(matchers, "MATCHERS", matchers._ENTRIES)
+    monkeypatch.setattr(matchers, "MATCHERS", dict(matchers.MATCHERS))
     matchers.register("contained", Contained, "language")
     chosen = matcher("contained", language="de")
     assert chosen == in_language(matcher("contained"), "de") == Contained(language="de")

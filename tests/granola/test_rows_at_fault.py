@@ -17,10 +17,9 @@ import pytest
 from abstraction.base.faults import FAULT, RejectedRow, attempt
 from abstraction.files.rows import TieredRow
 from abstraction.maker.pipeline import LadderMaker
-from granola.matching.matchers import MatchCase, match_each, match_many
-from granola.matching.verdict import Levels, Verdict
+from granola.matching.matchers import Levels, MatchCase, Verdict, match_many
 from granola.scoring.predictions import Prediction
-from granola.scoring.scores import score_items
+from granola.scoring.scores import USUAL, score_items
 from kg.errors import MirrorUnreachableError
 from tests.conftest import Run
 from tests.granola.rows_fed import WORLD, read, rejects, write
@@ -138,7 +137,7 @@ class BreakingMatcher:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_matching_by_processes(workers: int) -> None:
     cases = [MatchCase(prediction=text, levels=(("a",),)) for text in ("a", "bad", "b")]
-    found = list(match_each(BreakingMatcher(), cases, workers=workers))
+    found = list(match_many(BreakingMatcher(), cases, workers=workers, keep_faults=True))
     assert [isinstance(one, Verdict) for one in found] == [True, False, True]
     with pytest.raises(BrokenError):
         list(match_many(BreakingMatcher(), cases, workers=workers))
@@ -150,8 +149,8 @@ def test_scoring_in_python() -> None:
     rows = [TieredRow(id=str(n), question="?", answers=("Berlin",), levels=ladder.levels) for n in range(3)]
     said = {one.id: Prediction(id=one.id, text="bad" if one.id == "1" else "Berlin", source="p:2") for one in rows}
     told: list[RejectedRow] = []
-    items = list(score_items(rows, said, BreakingMatcher(), 0.5, on_reject=told.append))
+    items = [item for _, item in score_items(rows, said, BreakingMatcher(), USUAL, on_reject=told.append)]
     assert [one.status for one in items] == ["matched", "unscored", "matched"]
     assert [(one.source, one.id) for one in told] == [("p:2", "1")]
     with pytest.raises(BrokenError):
-        list(score_items(rows, said, BreakingMatcher(), 0.5))
+        list(score_items(rows, said, BreakingMatcher(), USUAL))

@@ -16,10 +16,9 @@ from abstraction.files.rows import TieredRow, read_questions, read_tiered, write
 from abstraction.maker.pipeline import make_ladders
 from granola.evidence.audit.offences import audit
 from granola.matching import matcher
-from granola.matching.matchers import MatchCase, match_each
-from granola.matching.verdict import Verdict
+from granola.matching.matchers import MatchCase, Verdict, match_many
 from granola.scoring.predictions import Prediction
-from granola.scoring.scores import score_items
+from granola.scoring.scores import USUAL, score_items
 from tests.granola.rows_fed import WORLD, write
 from tests.thorough import examples
 from tests.worlds import store_of
@@ -108,7 +107,7 @@ def test_scores_and_audits(rows: list[dict[str, Any]], data: st.DataObject) -> N
         kept: list[TieredRow] = list(read_tiered(path, on_reject=told.append))
     said = {row.id: Prediction(id=row.id, text=data.draw(texts)) for row in kept}
     for name in ("rules", "f1", "em"):
-        items = list(score_items(kept, said, matcher(name), 0.5, on_reject=told.append))
+        items = [item for _, item in score_items(kept, said, matcher(name), USUAL, on_reject=told.append)]
         assert len(items) == len(kept)
     for by_evidence in (False, True):
         audit(kept, STORE, by_evidence=by_evidence, rejected=told)
@@ -120,5 +119,5 @@ def test_scores_and_audits(rows: list[dict[str, Any]], data: st.DataObject) -> N
 def test_matching(prediction: str, levels: list[list[str]], question: str, language: str) -> None:
     case = MatchCase(prediction=prediction, levels=levels, question=question, language=language)
     for name in ("rules", "f1", "em"):
-        (found,) = match_each(matcher(name), [case])
+        (found,) = match_many(matcher(name), [case], keep_faults=True)
         assert isinstance(found, Verdict), found
