@@ -13,8 +13,7 @@ from typing import Any
 from measuring import arguments
 from sklearn.model_selection import GroupKFold
 
-from granola.evidence.attribution.attribution_samples import AttributionSample, read_samples
-from granola.evidence.attribution.attribution_task import scores_of, verdict_row
+from granola.evidence.attribution.attribution_task import AttributionSample, read_samples, scores_of, verdict_row
 from granola.evidence.attribution.trained_evaluator import TrainedEvaluator
 from granola.evidence.evidence_task import Forming
 

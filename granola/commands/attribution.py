@@ -30,7 +30,7 @@ from kg.base.files import resolved
 
 if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
-    from granola.evidence.attribution.attribution_samples import AttributionSample, Category
+    from granola.evidence.attribution.attribution_task import AttributionSample, Category
     from granola.evidence.attribution.evaluators import EvaluatorWords
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
@@ -113,8 +113,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
         self, words: EvaluatorWords, samples: Sequence[AttributionSample]
     ) -> tuple[list[dict[str, Any]], list[str]]:
         """The rows of every evaluator and sample, and the signatures of evaluators."""
-        from granola.evidence.attribution.attribution_samples import Category
-        from granola.evidence.attribution.attribution_task import verdict_row
+        from granola.evidence.attribution.attribution_task import Category, verdict_row
 
         # FActScore is defined on these alone.
         partial = [sample for sample in samples if sample.category is Category.PARTIAL]
@@ -172,7 +171,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
 
 def _labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -> list[AttributionSample]:
     """The samples with a category or label. Raises UsageError where there is none."""
-    from granola.evidence.attribution.attribution_samples import read_samples
+    from granola.evidence.attribution.attribution_task import read_samples
 
     read = (sample for path in paths for sample in read_samples(path, on_reject=rejected.append))
     samples = [sample for sample in read if sample.supported is not None]
@@ -250,8 +249,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
         """
         from abstraction.datasets.building import check_place
         from granola import __version__
-        from granola.evidence.attribution.benchmark_building import SampleMaker, in_paper_shares
-        from granola.evidence.attribution.benchmark_folder import split, write_benchmark
+        from granola.evidence.attribution.benchmark_building import SampleMaker, in_paper_shares, split, write_benchmark
         from granola.evidence.attribution.sample_queries import DAMAGED, mined_queries, read_queries
         from kg.graph.logical_query import StoreFacts
         from kg.store import is_address, open_store
@@ -343,7 +341,7 @@ class AttributionAudit(Command[Mapping[str, Any]]):
 
     def run(self) -> Mapping[str, Any]:
         """Counts by kind of text and label, and rejected rows. Raises UsageError where no sample has facts."""
-        from granola.evidence.attribution.attribution_samples import read_samples
+        from granola.evidence.attribution.attribution_task import read_samples
         from granola.evidence.attribution.sample_texts import automatic_coverage
 
         rejected: list[RejectedRow] = []

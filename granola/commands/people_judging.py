@@ -84,7 +84,7 @@ class SheetsDraw(RowsCommand):
     def _read_items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
         from abstraction.files.records import Record, read_records
         from abstraction.files.rows import read_tiered
-        from granola.evidence.attribution.attribution_samples import read_samples
+        from granola.evidence.attribution.attribution_task import read_samples
         from granola.evidence.attribution.sample_texts import text_items
         from granola.evidence.audit.tier_sheets import tier_items
         from granola.evidence.verdict_rows import read_verdicts, task_of

@@ -15,7 +15,7 @@ import pytest
 from abstraction.errors import RowError
 from granola.commands import AttributionBuild
 from granola.errors import UsageError
-from granola.evidence.attribution.attribution_samples import (
+from granola.evidence.attribution.attribution_task import (
     AttributionSample,
     Category,
     Complexity,
@@ -28,12 +28,14 @@ from granola.evidence.attribution.benchmark_building import (
     PAPER_COUNTS,
     CategoryShares,
     SampleMaker,
+    counts,
     in_paper_shares,
+    lengths,
+    split,
+    subjects_of,
 )
-from granola.evidence.attribution.benchmark_folder import counts, lengths, split, subjects_of
 from granola.evidence.attribution.evidence_edits import EvidenceEditor, facts_of, why_unproven
-from granola.evidence.attribution.fact_wording import FactWording
-from granola.evidence.attribution.relation_table import RelationValues
+from granola.evidence.attribution.fact_wording import FactWording, RelationValues
 from granola.evidence.attribution.sample_queries import (
     Extension,
     QueryExtender,

@@ -18,23 +18,21 @@ from abstraction.models.chat_model import Request
 from abstraction.models.text_scorers import Entailment, TextPair
 from granola.commands import AttributionEvaluate, AttributionTrain
 from granola.errors import UsageError
-from granola.evidence.attribution.attribution_samples import (
-    AttributionSample,
-    Category,
-    CitedFact,
-    Complexity,
-    read_samples,
-    write_samples,
-)
 from granola.evidence.attribution.attribution_task import (
     BY_PEOPLE,
     CATEGORIES,
     FACT_SCORE,
     TRIPLES_LEFT,
+    AttributionSample,
+    Category,
+    CitedFact,
+    Complexity,
     macro_f1,
     micro_f1,
+    read_samples,
     scores_of,
     verdict_row,
+    write_samples,
 )
 from granola.evidence.attribution.evaluators import (
     LABELS,

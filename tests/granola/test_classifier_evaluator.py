@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from granola.errors import UsageError
-from granola.evidence.attribution.attribution_samples import AttributionSample, Category
+from granola.evidence.attribution.attribution_task import AttributionSample, Category
 from granola.evidence.attribution.evaluators import ClassifierEvaluator
 from tests.tiny_model import WORDS
 from tests.tiny_scorers import build_classifier

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from granola.evidence.attribution.attribution_samples import Category
-from granola.evidence.attribution.attribution_task import scores_of, verdict_row
+from granola.evidence.attribution.attribution_task import Category, scores_of, verdict_row
 from granola.evidence.attribution.benchmark_building import CategoryShares, SampleMaker
 from granola.evidence.attribution.evaluators import GraphEvaluator
 from granola.evidence.attribution.sample_queries import SourcedQuery

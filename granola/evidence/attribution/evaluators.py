@@ -30,7 +30,7 @@ from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
 from granola.base.code_hash import hash_of_modules
 from granola.errors import UsageError
-from granola.evidence.attribution.attribution_samples import TWO_WAY, AttributionSample, Category, read_samples
+from granola.evidence.attribution.attribution_task import TWO_WAY, AttributionSample, Category, read_samples
 from granola.evidence.attribution.evidence_edits import why_unproven
 from granola.evidence.evidence_task import identity_name, model_name
 from granola.replies import read_verdict

@@ -10,8 +10,8 @@ import random
 from collections.abc import Mapping, Sequence, Set
 
 from abstraction.base.properties import with_role
-from granola.evidence.attribution.attribution_samples import Category, NoSampleError
-from granola.evidence.attribution.relation_table import CLASS, RelationValues, related_properties, wording
+from granola.evidence.attribution.attribution_task import Category, NoSampleError
+from granola.evidence.attribution.fact_wording import CLASS, RelationValues, related_properties, wording
 from kg.base.model import Statement, TimeValue
 from kg.graph.logical_query import Fact, FactList, Grounding, Hop, Shape, StoreFacts, ground
 from kg.graph.query_mining import name_of

@@ -24,7 +24,7 @@ from typing import Any
 from abstraction.base.faults import RejectedRow, excerpt
 from abstraction.files.records import open_for_reading, read_records
 from granola.errors import SampleError
-from granola.evidence.attribution.relation_table import (
+from granola.evidence.attribution.fact_wording import (
     RelationValues,
     follow_up_relations,
     known_properties,

@@ -25,7 +25,7 @@ from abstraction.models.text_scorers import EntailmentModel, TextPair
 from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
 from abstraction.text.language.phrases import FUNCTION
-from granola.evidence.attribution.attribution_samples import AttributionSample, CitedFact
+from granola.evidence.attribution.attribution_task import AttributionSample, CitedFact
 from granola.evidence.evidence_task import JudgedQuestion, SheetForm
 
 CITATION = PromptKind(name="citation", required=frozenset({"facts"}))

@@ -28,7 +28,7 @@ from abstraction.models.text_scorers import Entailment, EntailmentModel, TextPai
 from abstraction.text.language.phrases import FUNCTION, stem
 from granola.base.code_hash import hash_of_modules
 from granola.errors import UsageError
-from granola.evidence.attribution.attribution_samples import TWO_WAY, AttributionSample, Category
+from granola.evidence.attribution.attribution_task import TWO_WAY, AttributionSample, Category
 from granola.evidence.attribution.evaluators import TextEvaluator
 from granola.evidence.attribution.sample_texts import folded_words, foreign_names
 from kg.base.files import atomic_path
