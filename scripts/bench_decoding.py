@@ -65,7 +65,8 @@ def main() -> None:
     if not source.is_file():
         print(f"decoding: not measured, {source} is not there")
         return
-    from granola.decoding.aggregation_rules import Counting, DragGraph, SelfConsistency
+    from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
+    from granola.decoding.decision import Counting
     from granola.decoding.response_aggregation import Aggregator
     from kg.store import open_store
 

@@ -10,14 +10,15 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from abstraction.base.relations import ANY, relation
 from abstraction.base.tiers import Abstention, Level
 from abstraction.errors import DatasetError
-from abstraction.files.row_models import finite
-from abstraction.files.rows import TieredRow
 from abstraction.text.language.phrases import bare
+
+if TYPE_CHECKING:
+    from abstraction.files.rows import TieredRow
 
 SCORE = "score_for_potential_error"  # GRANOLA-EQ's column: the share of samples that call the row inconsistent
 MOST = 0.5  # in [0, 1]; a row with a greater score counts as an error
@@ -115,6 +116,8 @@ class Cleaner:
         return Dropped(step=step, reason=reason)
 
     def _reason_to_drop(self, step: CleaningStep, row: TieredRow, count: StepCount) -> str | None:
+        from abstraction.files.row_models import finite
+
         if step is CleaningStep.MISSING_ANSWERS:
             texts = [tier.text for level in row.levels for tier in level.tiers]
             if not all(text.strip() for text in texts):

@@ -11,16 +11,18 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.errors import DatasetError
 from abstraction.files.row_shapes import RowShape
-from abstraction.files.rows import QARow, TieredRow, read_questions
 from abstraction.files.writing import json_line
 from kg.base.files import WorkFolder, atomic_path
+
+if TYPE_CHECKING:
+    from abstraction.files.rows import QARow, TieredRow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,8 @@ class QuestionFiles:
 
     def read(self, on_reject: OnReject) -> Iterator[QARow]:
         """The questions; bad and repeated rows go to `on_reject`, and so does an UnansweredRow."""
+        from abstraction.files.rows import read_questions
+
         return read_questions(
             self.files, relation=self.relation, limit=self.limit, on_reject=on_reject, on_unanswered=on_reject,
             shape=self.shape, language=self.language,
@@ -119,6 +123,8 @@ def line_of(row: TieredRow | RejectedRow) -> bytes:
 
 def row_of(line: bytes) -> TieredRow | RejectedRow:
     """The tiered or rejected row in a line of a batch."""
+    from abstraction.files.rows import TieredRow
+
     data = orjson.loads(line)
     if "rejected" in data:
         return RejectedRow(**data["rejected"])

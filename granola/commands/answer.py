@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from abstraction.base.faults import RejectedRow, UnansweredRow
-from abstraction.files.rows import read_tiered
-from abstraction.models.spec import parse_model_spec
 from granola.base.settings import ADVANCED, Setting
 from granola.commands.messages import count, note, unanswered_line, warn_of_snapshot
 from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, writing_rows
-from granola.decoding.aggregation_rules import SUPPORT, Counting, Method
-from granola.decoding.decision import Abstaining, Decision
-from granola.decoding.guessing import guesses
-from granola.decoding.methods import (
+from granola.decoding.decision import (
     SAMPLES,
+    SUPPORT,
+    Abstaining,
     AbstainingRule,
     Answering,
     CountedAs,
+    Counting,
+    Decision,
     ResponseLanguage,
-    default_abstaining,
-    needs_snapshot,
-    read_prompts,
-    rule_of,
 )
-from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
-from granola.decoding.response_aggregation import Aggregator, answer_row, prediction_row
-from granola.decoding.samples import SampleRow, read_samples, read_systems, read_unsampled_questions
 from granola.errors import PredictionError, UsageError
 from granola.scoring.shared_settings import (
     Force,
@@ -44,6 +36,11 @@ from granola.scoring.shared_settings import (
 from granola.scoring.system_comparison import names_of_systems
 from kg.store import open_store
 from kg.store.protocol import Store
+
+if TYPE_CHECKING:
+    from granola.decoding.aggregation_rules import Method
+    from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
+    from granola.decoding.samples import SampleRow
 
 Support = Annotated[
     float | None,
@@ -105,6 +102,8 @@ class Answer(RowsCommand, QuestionSettings):
 
     def run(self) -> RowsOutput:
         """Ask and write. Raises UsageError for settings that do not go together, before anything is asked."""
+        from granola.decoding.samples import read_unsampled_questions
+
         check_standard_input(self.questions)
         relation = property_id(self.relation)
         # Settings are checked before the model is opened.
@@ -136,6 +135,10 @@ class Answer(RowsCommand, QuestionSettings):
 
     def check(self) -> tuple[Method | None, AnswerSettings]:
         """The rule of the method, and how is asked. Raises UsageError for settings that do not go together."""
+        from abstraction.models.spec import parse_model_spec
+        from granola.decoding.methods import default_abstaining, needs_snapshot, read_prompts, rule_of
+        from granola.decoding.model_answers import AnswerSettings
+
         check_language(self.language)
         spec = parse_model_spec(self.model)
         read_prompts(self.prompts)
@@ -146,15 +149,17 @@ class Answer(RowsCommand, QuestionSettings):
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
         if needs_snapshot(rule) and self.snapshot is None:
             raise UsageError(f"--method {self.method} links responses to a snapshot: give --snapshot")
-        abstaining = getattr(rule, "abstaining", None) or self.abstaining or default_abstaining(self.method)
-        return rule, AnswerSettings(
-            method=self.method, samples=self.samples, abstaining=abstaining, **spec.sampling
-        )
+        abstaining = self.abstaining or default_abstaining(self.method)
+        return rule, AnswerSettings(method=self.method, samples=self.samples, abstaining=abstaining, **spec.sampling)
 
     def _answerer(
         self, stack: ExitStack, output: RowsOutput, asking: AnswerSettings, rule: Method | None
     ) -> Answerer:
         """The answerer, whose snapshot and models stay open as long as `stack`."""
+        from granola.decoding.methods import read_prompts
+        from granola.decoding.model_answers import Answerer
+        from granola.decoding.response_aggregation import Aggregator
+
         store = _open_snapshot(self.snapshot, self.language, stack, output)
         asked = stack.enter_context(open_model(self.model, output.named_path, output.inputs))
         drag_model = None
@@ -173,6 +178,9 @@ class Answer(RowsCommand, QuestionSettings):
         """Rows of predictions; questions without a response are rejected. Raises PredictionError if none has an
         answer.
         """
+        from granola.decoding.model_answers import Answered
+        from granola.decoding.response_aggregation import answer_row
+
         for answer in answers:
             if isinstance(answer, Answered):
                 output.counts["IDK" if answer.decision.abstains else "answered"] += 1
@@ -239,11 +247,13 @@ class Aggregate(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Write the predictions. Raises UsageError for settings that do not go together."""
+        from granola.decoding.methods import default_abstaining, needs_snapshot, rule_of
+
         if self.method == "guess":
             return self._guess_each_row()
         check_language(self.language)
         rule = rule_of(self.method, support=self.support, counting=self.counting, abstaining=self.abstaining)
-        abstaining = getattr(rule, "abstaining", None) or self.abstaining or default_abstaining(self.method)
+        abstaining = self.abstaining or default_abstaining(self.method)
         if (self.aggregator is None) != (self.method != "drag"):
             raise UsageError("--method drag asks a model: give it as --aggregator MODEL, which no other method takes")
         if self.snapshot is None and needs_snapshot(rule):
@@ -261,6 +271,9 @@ class Aggregate(RowsCommand):
 
     def _guess_each_row(self) -> RowsOutput:
         """Guess each tiered row from the others. Raises PredictionError for a file without tiered rows."""
+        from abstraction.files.rows import read_tiered
+        from granola.decoding.guessing import guesses
+
         if len(self.samples) != 1 or self.aggregator or self.snapshot:
             raise UsageError("--method guess takes one file of tiered rows; no --aggregator, no --snapshot")
         (tiered,) = self.samples
@@ -283,6 +296,8 @@ class Aggregate(RowsCommand):
     def _prediction_rows(
         self, output: RowsOutput, stack: ExitStack, store: Store | None, rule: Method | None, abstaining: Abstaining
     ) -> Iterator[dict[str, Any]]:
+        from granola.decoding.response_aggregation import Aggregator, prediction_row
+
         rows = self._read_sample_rows(output)
         if rule is None:
             decided = self._by_model(rows, output, stack, abstaining)
@@ -297,6 +312,8 @@ class Aggregate(RowsCommand):
 
     def _read_sample_rows(self, output: RowsOutput) -> Iterable[SampleRow]:
         """The questions with responses; for several systems with their names."""
+        from granola.decoding.samples import read_samples, read_systems
+
         reject = output.rejected.append
         # One file: samples of a single system, all with weight 1.
         if len(self.samples) == 1:
@@ -307,6 +324,9 @@ class Aggregate(RowsCommand):
     def _by_model(
         self, rows: Iterable[SampleRow], output: RowsOutput, stack: ExitStack, abstaining: Abstaining
     ) -> Iterator[tuple[SampleRow, Decision]]:
+        from granola.decoding.methods import read_prompts
+        from granola.decoding.model_answers import Answered, Answerer, AnswerSettings
+
         assert self.aggregator is not None  # checked in `run`
         model = stack.enter_context(open_model(self.aggregator, output.named_path, output.inputs))
         asking = AnswerSettings(method=Answering.DRAG, abstaining=abstaining)

@@ -6,15 +6,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from abstraction.base.faults import OnReject
-from abstraction.datasets.building import Built, DatasetSettings, build_dataset, check_place
 from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
 from abstraction.datasets.saved_work import QuestionFiles
 from abstraction.files.row_shapes import RowShape
-from abstraction.files.rows import QARow
-from abstraction.linking.review import Decisions
 from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, command_line, recorded_settings
 from granola.base.terminal_lines import TextTable, count_table, show_lines
@@ -43,6 +40,11 @@ from granola.scoring.shared_settings import (
 from kg.base.files import resolved
 from kg.store import is_address, open_store
 
+if TYPE_CHECKING:
+    from abstraction.datasets.building import Built, DatasetSettings
+    from abstraction.files.rows import QARow
+    from abstraction.linking.review import Decisions
+
 
 @dataclass(frozen=True, kw_only=True)
 class WatchedFiles(QuestionFiles):
@@ -56,7 +58,7 @@ class WatchedFiles(QuestionFiles):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
+class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings):
     """Build a dataset of answers at several granularities: rows, a card with statistics, what was left out and why.
 
     With --phrase a model words the ladders, with --consistency one scores whether descriptions fit their questions.
@@ -103,6 +105,8 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
 
     def run(self) -> Built:
         """Build the dataset. Raises UsageError, DatasetError and the errors of reading the questions."""
+        from abstraction.datasets.building import check_place
+
         check_language(self.language)
         questions = WatchedFiles(
             files=tuple(map(Path, self.expand_folders(self.qa))),
@@ -125,6 +129,8 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
             return self._build(questions, settings)
 
     def _settings(self, decisions: Decisions) -> DatasetSettings:
+        from abstraction.datasets.building import DatasetSettings
+
         steps = frozenset(STEPS) - frozenset(self.without)
         return DatasetSettings(
             name=self.name if self.name is not None else resolved(self.out).name,
@@ -142,6 +148,8 @@ class Dataset(Command[Built], QuestionSettings, DatasetModels, ReviewSettings):
         )
 
     def _build(self, questions: QuestionFiles, settings: DatasetSettings) -> Built:
+        from abstraction.datasets.building import build_dataset
+
         inputs: list[Path | str] = [*questions.files, self.snapshot, *([self.decisions] if self.decisions else [])]
         with (
             writing(self.review, inputs=inputs, force=self.force, asked="--review"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.files.writing import writing_lines
 from granola.base.run_record import record_of, write_run_record
@@ -17,12 +17,11 @@ from granola.commands.score import ScoringSettings, score_systems
 from granola.commands.snapshot_build import SnapshotBuild
 from granola.commands.tiers import Tiers
 from granola.errors import GranolaError, UsageError
-from granola.report.score_page import render, rows_with_evidence
-from granola.report.score_tables import score_tables
 from granola.scoring.shared_settings import Force
-from granola.scoring.system_comparison import Systems
-from granola.shortcuts import bundled
 from kg.base.files import atomic_path
+
+if TYPE_CHECKING:
+    from granola.scoring.system_comparison import Systems
 
 SYSTEMS = ("specific", "cautious")  # the two bundled prediction files
 PAGE = "report.html"  # its run record marks the folder as a demo
@@ -54,6 +53,8 @@ class Demo(Command["Systems"]):
             return self._make_files()
 
     def _make_files(self) -> Systems:
+        from granola.report.score_page import render, rows_with_evidence
+
         snapshot, tiers = str(self.out / "snapshot.sqlite"), str(self.out / "tiers.jsonl")
         self.out.mkdir(parents=True, exist_ok=True)
         SnapshotBuild(sources=_announce("snapshot", "wikidata", snapshot), out=Path(snapshot), force=True).run()
@@ -80,6 +81,8 @@ class Demo(Command["Systems"]):
 
     def show(self, result: Systems) -> None:
         """Print the tables, the signature, and the path of the page."""
+        from granola.report.score_tables import score_tables
+
         # Systems scored alike have one signature.
         signatures = dict.fromkeys(f"signature: {report.signature}" for report in result.reports)
         show_lines(*score_tables(result.reports), "", *map(Verbatim, signatures), Verbatim(f"page: {self.out / PAGE}"))
@@ -91,6 +94,8 @@ class Demo(Command["Systems"]):
 
 def _announce(doing: str, name: str, out: str) -> tuple[str]:
     """The path of a bundled file; announces on standard error what is made from it."""
+    from granola.shortcuts import bundled
+
     path = bundled(name)
     print(f"{doing:<9} {path.name} -> {out}", file=sys.stderr)
     return (str(path),)

@@ -30,8 +30,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from abstraction.errors import ModelSpecError
-from abstraction.models.spec import parse_model_spec, with_settings
-from abstraction.phrasing.prompt_files import hash_of
 from granola import __version__
 from granola.base.run_record import record_of
 from granola.base.settings import Setting, command_line
@@ -41,7 +39,7 @@ from granola.commands.messages import json_of, note, report_rejects
 from granola.commands.output import REJECTS_SUFFIX, lock_output
 from granola.commands.report import Report
 from granola.commands.score import Compare
-from granola.decoding.methods import METHODS, Answering, read_prompts
+from granola.decoding.decision import Answering
 from granola.errors import UsageError
 from granola.scoring.system_comparison import ComparedSystems
 from kg.base.files import atomic_path, sha256_of
@@ -143,6 +141,8 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
 
     Raises UsageError for settings that no command has, and for missing files.
     """
+    from abstraction.models.spec import parse_model_spec, with_settings
+
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -183,6 +183,8 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
 
 def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The name and the settings of each distinct system: values that its method does not use make no further system."""
+    from abstraction.models.spec import with_settings
+
     listed = {key for key in ASKING if isinstance(table.get(key), list)}
     if empty := [key for key in listed if not table[key]]:
         raise UsageError(f"{empty[0]} is an empty list; give at least one value")
@@ -208,6 +210,8 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
 
 def _affects_method(method: str, key: str) -> bool:
     """Whether a setting affects the result of a method."""
+    from granola.decoding.methods import METHODS
+
     drawn = METHODS[Answering(method)].drawn if method in METHODS else "often"  # of an unknown one Answer raises
     if key in ("temperature", "top_p", "seed"):
         return drawn != "no"
@@ -225,6 +229,9 @@ def _command_lines(systems: Mapping[str, Answer | Aggregate]) -> dict[str, str]:
 
 def _is_complete(system: Answer | Aggregate) -> bool:
     """Whether an earlier run completed this output: with these settings, prompts and inputs, and nothing rejected."""
+    from abstraction.phrasing.prompt_files import hash_of
+    from granola.decoding.methods import METHODS, read_prompts
+
     record = record_of(system.out)
     if not Path(system.out).is_file() or Path(f"{system.out}{REJECTS_SUFFIX}").exists():
         return False

@@ -6,30 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
 
 from abstraction.base.faults import OnReject
-from abstraction.files.rows import TieredRow
 from abstraction.files.writing import json_line
-from abstraction.linking.review import (
-    Decisions,
-    Reviewer,
-    read_decisions,
-    without_refused_links,
-    without_uncertain_links,
-    write_sheet,
-)
-from abstraction.models.chat_model import ChatModel
-from abstraction.models.spec import parse_model_spec
-from abstraction.phrasing.decisions import DecisionCounts, log_lines, without_decisions
-from abstraction.phrasing.phraser import ConsistencyScorer, Mode, ModelPhraser
-from abstraction.phrasing.phrasing_prompts import read_prompts
 from granola.base.settings import Setting, settings_of
 from granola.commands.messages import count, note
 from granola.commands.models import open_model
 from granola.errors import UsageError
 from kg.base.files import atomic_path
 from kg.store.protocol import Store
+
+if TYPE_CHECKING:
+    from abstraction.files.rows import TieredRow
+    from abstraction.linking.review import Decisions
+    from abstraction.models.chat_model import ChatModel
+    from abstraction.phrasing.decisions import DecisionCounts
+    from abstraction.phrasing.phraser import ConsistencyScorer, Mode, ModelPhraser
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +45,16 @@ class ReviewSettings:
 
     def read_review(self) -> Decisions:
         """Read the decisions of a person. Raises RowError as `read_decisions`."""
+        from abstraction.linking.review import read_decisions
+
         return read_decisions(self.decisions) if self.decisions else {}
 
     def apply_review(
         self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions, language: str
     ) -> Iterator[TieredRow]:
         """Remove the ladders of refused or uncertain links; write doubtful links to the sheet."""
+        from abstraction.linking.review import Reviewer, without_refused_links, without_uncertain_links, write_sheet
+
         # Decisions first: decided links need not be reviewed again.
         ladders = (without_refused_links(row, decisions) for row in ladders)
         if self.review is not None:
@@ -109,6 +106,9 @@ class PhrasingSettings:
 
         Settings without effect, for lack of a model, are refused; where `scored` a scoring model uses the prompts.
         """
+        from abstraction.models.spec import parse_model_spec
+        from abstraction.phrasing.phrasing_prompts import read_prompts
+
         if self.phrase is None:
             spared = {"phrase", *(("prompts",) if scored else ())}
             changed = [
@@ -127,6 +127,9 @@ class PhrasingSettings:
 
     def phraser(self, model: ChatModel, store: Store, language: str) -> ModelPhraser:
         """The phraser with these settings, for an open model."""
+        from abstraction.phrasing.phraser import ModelPhraser
+        from abstraction.phrasing.phrasing_prompts import read_prompts
+
         # With the paper's prompts the model's reply is the ladder, unchecked.
         mode: Mode = "paper" if self.prompts == "paper" else "free"
         unproven: Literal["drop", "keep"] = "drop" if self.phrase_mode == "strict" else "keep"
@@ -151,6 +154,9 @@ class DatasetModels(PhrasingSettings):
 
     def check_models(self) -> None:
         """Check the settings of both models, see `check_phrasing`."""
+        from abstraction.models.spec import parse_model_spec
+        from abstraction.phrasing.phrasing_prompts import read_prompts
+
         self.check_phrasing(scored=self.consistency is not None)
         if self.consistency is None and self.samples != SAMPLES_PER_ROW:
             raise UsageError("--samples goes with --consistency MODEL, which is not given")
@@ -162,6 +168,9 @@ class DatasetModels(PhrasingSettings):
         self, stack: ExitStack, store: Store, out: Path, inputs: Sequence[Path | str], language: str
     ) -> tuple[ModelPhraser | None, ConsistencyScorer | None]:
         """The phraser and the scorer, each None where not requested; they share a model where both name the same."""
+        from abstraction.phrasing.phraser import ConsistencyScorer
+        from abstraction.phrasing.phrasing_prompts import read_prompts
+
         model = phraser = scorer = None
         if self.phrase is not None:
             model = stack.enter_context(open_model(self.phrase, out, inputs))
@@ -178,12 +187,16 @@ class PhrasingRun:
     """Phrases rows as they are written, and writes a log of all decisions, which appears whole or not at all."""
 
     def __init__(self, phraser: ModelPhraser, out: Path | str | None) -> None:
+        from abstraction.phrasing.decisions import DecisionCounts
+
         self.phraser = phraser
         self.counts: DecisionCounts = DecisionCounts()
         self._log = None if out is None else Path(f"{out}{LOG_SUFFIX}")
 
     def rows(self, ladders: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """The phrased rows; the log appears when all have been read. `on_reject`: see `ModelPhraser.stream`."""
+        from abstraction.phrasing.decisions import log_lines, without_decisions
+
         with ExitStack() as stack:
             stream: BinaryIO | None = None
             if self._log is not None:

@@ -9,8 +9,6 @@ from typing import Annotated, Any
 
 from abstraction.base.faults import Fault, RejectedRow, excerpt
 from abstraction.files.records import Record, read_records
-from abstraction.files.row_models import read_each
-from abstraction.text.language.languages import is_known, supported_languages
 from granola.base.settings import Setting
 from granola.commands.messages import count, note, warn_of_answer_languages
 from granola.commands.models import open_matcher
@@ -18,9 +16,6 @@ from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
 from granola.matching import Matcher
 from granola.matching.matchers import MatchCase, Verdict, asks_a_model, match_many, matcher_names
-from granola.matching.model_judge import JudgeMatcher
-from granola.scoring.prediction_shapes import prediction_shape, read_with_shape
-from granola.scoring.predictions import read_row
 from granola.scoring.shared_settings import (
     Force,
     MatcherName,
@@ -58,6 +53,8 @@ class Match(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Match and write. Raises UsageError, and MatcherError for settings that exclude each other."""
+        from abstraction.text.language.languages import is_known, supported_languages
+
         if self.language is not None:
             if not is_known(self.language):
                 allowed = f"answers are read in {supported_languages()}, or a kind as de-at"
@@ -84,6 +81,8 @@ class Match(RowsCommand):
             return output.finish(source=self.file, matcher=signature, language=self.language or "en")
 
     def _records(self) -> Iterator[Record | RejectedRow]:
+        from granola.scoring.prediction_shapes import prediction_shape, read_with_shape
+
         shape = prediction_shape(prediction=self.prediction_field)
         return read_records(self.file) if shape is None else read_with_shape(self.file, shape)
 
@@ -92,6 +91,9 @@ def _matched_lines(
     records: Iterator[Record | RejectedRow], matcher: Matcher, output: RowsOutput, languages: Counter[str]
 ) -> Iterator[Mapping[str, Any]]:
     """The rows with their verdicts, in order; invalid rows, and those without a verdict, are rejected."""
+    from abstraction.files.row_models import read_each
+    from granola.scoring.predictions import read_row
+
     waiting: deque[Record] = deque()
 
     def valid_cases() -> Iterator[MatchCase]:
@@ -123,6 +125,8 @@ def _outcomes(
     rows: Iterator[MatchCase], matcher: Matcher, languages: Counter[str]
 ) -> Iterator[Verdict | Fault | str]:
     """For each row its verdict, a fault of the program, or the reason why a judge gave none."""
+    from granola.matching.model_judge import JudgeMatcher
+
     # A judge is asked for many items at a time.
     if isinstance(matcher, JudgeMatcher):
         items = (matcher.item(row.prediction, row.levels, row.question) for row in rows)

@@ -19,7 +19,7 @@ from granola.commands.command import Command
 from granola.commands.messages import count, note, report_rejects, warn_of_snapshot
 from granola.commands.output import csv_raw, lock_output, writing
 from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
-from granola.decoding.methods import ResponseLanguage
+from granola.decoding.decision import ResponseLanguage
 from granola.decoding.response_aggregation import Aggregator
 from granola.decoding.samples import read_samples
 from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes, support_reaching

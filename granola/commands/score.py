@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.base.faults import RejectedRow
-from abstraction.files.rows import TieredRow
 from abstraction.files.writing import check_kind, writing_lines
 from granola.base.run_record import SUFFIX as RECORD_SUFFIX
 from granola.base.run_record import write_run_record
@@ -19,13 +18,7 @@ from granola.commands.messages import count, note, report_rejects, warn_of_answe
 from granola.commands.models import check_matcher, open_matcher
 from granola.commands.output import REJECTS_SUFFIX, STANDARD, check_standard_input, list_rejects, writing
 from granola.errors import UsageError
-from granola.report.score_tables import differences_tables, group_table, macro_table, relations_table, score_tables
-from granola.scoring import scores
-from granola.scoring.aggregation import ItemScore
-from granola.scoring.grouping import BINS, PAGE_VIEWS, SITELINKS, GroupedScores, Grouping, group_scores, with_page_views
 from granola.scoring.metrics import metrics, usual_standard
-from granola.scoring.prediction_shapes import prediction_shape
-from granola.scoring.predictions import QuestionIds, count_other_questions, read_predictions
 from granola.scoring.shared_settings import (
     AllowMissing,
     FirstLevel,
@@ -37,7 +30,6 @@ from granola.scoring.shared_settings import (
     Resamples,
     Tiered,
 )
-from granola.scoring.sweeps import risk_coverage
 from granola.scoring.system_comparison import (
     COMPARED,
     ComparedSystems,
@@ -48,7 +40,11 @@ from granola.scoring.system_comparison import (
     names_of_systems,
     permutations_needed,
 )
-from granola.scoring.tiered_file import read_tiered_file
+
+if TYPE_CHECKING:
+    from abstraction.files.rows import TieredRow
+    from granola.scoring.aggregation import ItemScore
+    from granola.scoring.grouping import GroupedScores
 
 BY_ID, BY_QUESTION = "id", "question"  # values of --join; any other is the path of the question in predictions
 SystemFiles = Annotated[
@@ -123,6 +119,11 @@ def score_systems(
     `out` is the path next to which the answers of a judge are stored; `on_item`, `keep_items` and errors: see
     `granola.scoring.scores.score`. Also raises UsageError.
     """
+    from granola.scoring.prediction_shapes import prediction_shape
+    from granola.scoring.predictions import QuestionIds, count_other_questions, read_predictions
+    from granola.scoring.scores import ScoreSettings, score
+    from granola.scoring.tiered_file import read_tiered_file
+
     settings.check()
     check_standard_input([tiered, *predictions])
     read = read_tiered_file(tiered)
@@ -142,7 +143,7 @@ def score_systems(
                 f"{file.name}: {other:,} of {count(carrying, 'prediction')} with a question carry another one than the "
                 "row of their id asks; where ids are not those of the tiered file, give --join question"
             )
-    how = scores.ScoreSettings(
+    how = ScoreSettings(
         lambda_=settings.lambda_, standard=settings.standard, resamples=settings.resamples,
         allow_missing=settings.allow_missing, workers=None,
     )  # fmt: skip
@@ -160,7 +161,7 @@ def score_systems(
             judge_ahead(chosen, read.rows, file, settings.standard or "aliases")
             # `faults` collects those of all systems; each file reports its own.
             before = len(faults)
-            report = scores.score(
+            report = score(
                 read, file, chosen, how, system=name, on_item=on_item, keep_items=keep_items, on_reject=faults.append
             )
             reports.append(report)
@@ -169,7 +170,7 @@ def score_systems(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score(Command[Systems], ScoringSettings):
+class Score(Command["Systems"], ScoringSettings):
     """Score predictions: GRANOLA accuracy, informativeness and more, with intervals and a signature."""
 
     tiered: Tiered
@@ -223,6 +224,8 @@ class Score(Command[Systems], ScoringSettings):
 
     def show(self, result: Systems) -> None:
         """Print the tables and the signature."""
+        from granola.report.score_tables import relations_table, score_tables
+
         report = result.report
         relations = relations_table(report) if report.relations else ()
         show_lines(*score_tables([report]), *relations, "", Verbatim(f"signature: {report.signature}"))
@@ -275,6 +278,8 @@ def grouped_scores(
     systems: Systems, settings: GroupSettings, scoring: ScoringSettings, *, popular: bool
 ) -> GroupedScores:
     """The scores by the groups that the settings name; with `popular` also by the popularity of the question entity."""
+    from granola.scoring.grouping import GroupedScores, Grouping, group_scores
+
     rows, fields = systems.rows, list(settings.popularity)
     if popular:
         rows, fields = with_popularity(rows, fields)
@@ -297,6 +302,8 @@ def with_popularity(
     Where `popularity` is empty, the sitelinks of the question entity are used if rows have them. Raises as
     `with_page_views`.
     """
+    from granola.scoring.grouping import BINS, PAGE_VIEWS, SITELINKS, with_page_views
+
     fields = list(popularity)
     for at, word in enumerate(fields):
         if Path(word).is_file():
@@ -316,7 +323,7 @@ def with_popularity(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
+class Compare(Command["ComparedSystems"], GroupSettings, ScoringSettings):
     """Compare systems: scores side by side, paired tests with Holm's correction, and what n could show."""
 
     tiered: Tiered
@@ -328,6 +335,8 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
 
     def run(self) -> ComparedSystems:
         """Score every system and test each pair. Raises MatcherError, UsageError."""
+        from granola.scoring.sweeps import risk_coverage
+
         # A metric that is named twice must not be tested twice: Holm counts tests.
         metrics = tuple(dict.fromkeys(self.metric or COMPARED))
         check_metrics(metrics)
@@ -357,6 +366,8 @@ class Compare(Command[ComparedSystems], GroupSettings, ScoringSettings):
 
     def show(self, result: ComparedSystems) -> None:
         """Print the tables, the risk-coverage curves and the signatures."""
+        from granola.report.score_tables import differences_tables, group_table, macro_table, score_tables
+
         reports = result.systems.reports
         parts: list[Part] = list(score_tables(reports))
         if any(report.macro for report in reports):

@@ -20,7 +20,6 @@ from granola.commands.command import Command
 from granola.commands.messages import note, warn_of_snapshot
 from granola.errors import GranolaError, UsageError
 from granola.scoring.shared_settings import Language, check_language
-from granola.shortcuts import build_sample, snapshot
 from kg.base.packages import install_hint
 from kg.store import open_store
 
@@ -78,6 +77,8 @@ class Serve(Command[None]):
 
     def run(self) -> None:
         """Serve until a signal ends it. Raises UsageError, and GranolaError without the service's libraries."""
+        from granola.shortcuts import build_sample
+
         token = self._checked_token()
         try:
             from granola.service.server import bind, run
@@ -194,6 +195,7 @@ class Mcp(Command[None]):
         if find_spec("mcp") is None:
             raise UsageError(f"granola mcp needs the protocol's SDK: {install_hint('mcp')}")
         from granola.service.agent_tools import tool_server
+        from granola.shortcuts import snapshot
 
         check_language(self.language)
         with closing(snapshot(self.snapshot)) as store:

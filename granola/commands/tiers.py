@@ -9,14 +9,8 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from abstraction.base.tiers import REASONS, Tier
 from abstraction.errors import RowError
-from abstraction.files.row_models import qid_of
-from abstraction.files.rows import QARow, TieredRow, read_questions, write_tiered
 from abstraction.files.writing import format_of
-from abstraction.linking.linker import link_settings
-from abstraction.linking.review import Reviewer, doubt_lines, with_decisions
-from abstraction.maker.pipeline import make_ladders
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Part, visible
 from granola.commands.command import Command
@@ -40,8 +34,6 @@ from granola.commands.output import (
     writing_rows,
 )
 from granola.errors import UsageError
-from granola.report.ladder_view import evidence_line
-from granola.scoring.ladder_coverage import Coverage
 from granola.scoring.shared_settings import (
     LINKED_TO,
     Force,
@@ -59,6 +51,9 @@ from kg.store.protocol import Store
 if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
+
+    from abstraction.base.tiers import Tier
+    from abstraction.files.rows import TieredRow
 
 SHOWN_ALIASES = 6  # aliases of a tier that fit on a line
 PLAIN_WIDTH = 160  # characters of a line of a ladder where the output is no terminal
@@ -105,6 +100,9 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
 
     def run(self) -> RowsOutput:
         """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
+        from abstraction.linking.linker import link_settings
+        from granola.scoring.ladder_coverage import Coverage
+
         relation = property_id(self.relation)
         check_language(self.language)
         check_standard_input(self.qa)
@@ -153,6 +151,10 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         super().report_problems(result)
 
     def _ladders(self, store: Store, relation: str | None, output: RowsOutput) -> Iterator[TieredRow]:
+        from abstraction.files.rows import read_questions
+        from abstraction.linking.review import with_decisions
+        from abstraction.maker.pipeline import make_ladders
+
         warn_of_snapshot(store, self.language, relation)
         decisions = self.read_review()
         asked = read_questions(
@@ -172,6 +174,8 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
         return self.apply_review(ladders, store, decisions, self.language)
 
     def _write(self, rows: Iterator[TieredRow], output: RowsOutput, kind: str | None) -> None:
+        from abstraction.files.rows import write_tiered
+
         def rows_or_error() -> Iterator[TieredRow]:
             """Yield the rows; raises RowError where there is none, so that no empty file is left."""
             first = next(rows, None)
@@ -192,7 +196,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ladder(Command[tuple[TieredRow, Sequence[str]]]):
+class Ladder(Command["tuple[TieredRow, Sequence[str]]"]):
     """Show the ladder of one answer: every tier, coarser with each level, and what entails it."""
 
     question: Annotated[str, Setting("The question, as asked.", positional=True)]
@@ -212,6 +216,11 @@ class Ladder(Command[tuple[TieredRow, Sequence[str]]]):
 
         Raises RowError for an empty question or answer, or an id that is none.
         """
+        from abstraction.files.row_models import qid_of
+        from abstraction.files.rows import QARow
+        from abstraction.linking.review import Reviewer, doubt_lines
+        from abstraction.maker.pipeline import make_ladders
+
         if not self.question.strip() or not self.answer.strip():
             raise RowError("the question and the answer must not be empty")
         # Exchanged arguments are an easy mistake.
@@ -270,6 +279,9 @@ def _is_question(text: str) -> bool:
 def _tree(row: TieredRow) -> Tree:
     from rich.text import Text
     from rich.tree import Tree
+
+    from abstraction.base.tiers import REASONS
+    from granola.report.ladder_view import evidence_line
 
     entity = row.question_entity or {}
     asked = " ".join(filter(None, (row.relation, entity.get("text"), entity.get("qid"))))

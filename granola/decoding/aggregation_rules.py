@@ -13,18 +13,25 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from functools import partial
 
 from granola.decoding.claims import Claim, ClaimTally, decision_for, fineness, total_weight
-from granola.decoding.decision import SHOWN, Abstaining, Decision, abstention, list_others, of_responses
+from granola.decoding.decision import (
+    SHOWN,
+    SUPPORT,
+    Abstaining,
+    Counting,
+    Decision,
+    abstention,
+    list_others,
+    of_responses,
+)
 from granola.decoding.response_cleaning import CleanedResponse
 from granola.errors import UsageError
 from granola.matching.squad import normalise
 
-SUPPORT = 0.6  # minimum share of responses; measured in docs/reference/decoding.md
-UNSAID = 0.9  # minimum share for an answer that no response stated; same source
+UNSAID = 0.9  # minimum share for an answer that no response stated; measured in docs/reference/decoding.md
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,14 +125,6 @@ def is_uncontested(claim: Claim, claims: Sequence[Claim]) -> bool:
     """
     most, supporters = claim.support, claim.supporters
     return not any(supporters.isdisjoint(other.supporters) and other.support >= most for other in claims)
-
-
-class Counting(StrEnum):
-    """The criterion for equal answers."""
-
-    TEXT = "text"
-    ALIAS = "alias"
-    LADDER = "ladder"
 
 
 def tie_break(answers: Iterable[str]) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""The decision of a method for a question: prediction, confidence and explanation."""
+"""The settings of methods of answering, and the decision of one for a question: prediction, confidence, explanation."""
 
 from __future__ import annotations
 
@@ -6,11 +6,35 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from granola.decoding.response_cleaning import IDK
+from granola.base.settings import Setting
 
+IDK = "IDK"  # prediction of an abstention
+SUPPORT = 0.6  # minimum share of responses; measured in docs/reference/decoding.md
+SAMPLES = 10
 SHOWN = 4  # alternatives listed in an explanation
+
+
+class Answering(StrEnum):
+    """The methods by name."""
+
+    GREEDY = "greedy"
+    SAMPLE = "sample"
+    IDK = "idk"
+    IDK_IF_UNCERTAIN = "idk-if-uncertain"
+    AGG = "agg"
+    SELF_CONSISTENCY = "self-consistency"
+    DRAG = "drag"
+    DRAG_GRAPH = "drag-graph"
+
+
+class Counting(StrEnum):
+    """The criterion for equal answers."""
+
+    TEXT = "text"
+    ALIAS = "alias"
+    LADDER = "ladder"
 
 
 class Abstaining(StrEnum):
@@ -34,6 +58,24 @@ class Abstaining(StrEnum):
     def counted_responses(self, *, responses: float, abstaining: float) -> float:
         """The denominator of a share: all responses for AGAINST, else those that do not abstain."""
         return responses if self is Abstaining.AGAINST else responses - abstaining
+
+
+CountedAs = Annotated[
+    Counting,
+    Setting(
+        "self-consistency: what counts as the same answer: its words, what they name, or what follows from them.",
+        advanced=True,
+    ),
+]
+AbstainingRule = Annotated[
+    Abstaining | None,
+    Setting(
+        "How declining responses count. ignore: not at all; vote: for IDK, where more decline than entail the answer; "
+        "against: as responses that entail nothing; pass: drag's model sees them. Default: pass for drag, else ignore.",
+        advanced=True,
+    ),
+]
+ResponseLanguage = Annotated[str, Setting("Language of the responses and of the predictions.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,35 +1,16 @@
-"""The methods of answering: their settings, prompts and rules."""
+"""The methods of answering: their prompts and rules."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
-from granola.base.settings import Setting
-from granola.decoding.aggregation_rules import SUPPORT, Counting, DragGraph, Method, SelfConsistency
-from granola.decoding.decision import Abstaining
+from granola.decoding.aggregation_rules import DragGraph, Method, SelfConsistency
+from granola.decoding.decision import SUPPORT, Abstaining, Answering, Counting
 from granola.errors import UsageError
-
-CountedAs = Annotated[
-    Counting,
-    Setting(
-        "self-consistency: what counts as the same answer: its words, what they name, or what follows from them.",
-        advanced=True,
-    ),
-]
-AbstainingRule = Annotated[
-    Abstaining | None,
-    Setting(
-        "How declining responses count. ignore: not at all; vote: for IDK, where more decline than entail the answer; "
-        "against: as responses that entail nothing; pass: drag's model sees them. Default: pass for drag, else ignore.",
-        advanced=True,
-    ),
-]
-ResponseLanguage = Annotated[str, Setting("Language of the responses and of the predictions.")]
 
 
 def rule_of(
@@ -69,22 +50,6 @@ def needs_snapshot(rule: Method | None) -> bool:
 
 
 TEMPERATURE = 0.8
-SAMPLES = 10
-
-
-class Answering(StrEnum):
-    """The methods by name."""
-
-    GREEDY = "greedy"
-    SAMPLE = "sample"
-    IDK = "idk"
-    IDK_IF_UNCERTAIN = "idk-if-uncertain"
-    AGG = "agg"
-    SELF_CONSISTENCY = "self-consistency"
-    DRAG = "drag"
-    DRAG_GRAPH = "drag-graph"
-
-
 _QUESTION = frozenset({"question"})
 ANSWER = PromptKind(name="answer", required=_QUESTION)
 IDK = PromptKind(name="idk", required=_QUESTION)

@@ -12,10 +12,10 @@ from abstraction.base.faults import Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.prompt_files import Prompt, hash_of
 from granola.decoding.aggregation_rules import Method
-from granola.decoding.decision import Abstaining, Decision, abstention, of_responses
-from granola.decoding.methods import DRAG, METHODS, SAMPLES, TEMPERATURE, Answering
+from granola.decoding.decision import IDK, SAMPLES, Abstaining, Answering, Decision, abstention, of_responses
+from granola.decoding.methods import DRAG, METHODS, TEMPERATURE
 from granola.decoding.response_aggregation import Aggregator
-from granola.decoding.response_cleaning import IDK, clean_response
+from granola.decoding.response_cleaning import clean_response
 from granola.decoding.samples import SampleRow
 from granola.errors import UsageError
 from granola.matching.squad import normalise

@@ -11,9 +11,9 @@ from abstraction.base.faults import Fault, OnReject, attempt
 from abstraction.base.relations import relation
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.questions.question_facts import follows_from_question
-from granola.decoding.aggregation_rules import Counting, Method, SelfConsistency, tally_of_words
+from granola.decoding.aggregation_rules import Method, SelfConsistency, tally_of_words
 from granola.decoding.claims import Claim, ClaimTally, tally
-from granola.decoding.decision import Decision
+from granola.decoding.decision import Counting, Decision
 from granola.decoding.response_cleaning import clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
 from granola.decoding.samples import SampleRow

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from granola.decoding.decision import IDK
 from granola.replies import read_reply
 from granola.replies.refusals import refusal_in_any_language
 from granola.replies.reply import is_label
 from kg.base.bounded_cache import Memory
 
-IDK = "IDK"  # prediction of an abstention
 EXAMINED = 2_000  # characters of a response that are read; answers come first
 DECODING = Memory(characters=1 << 22)
 """What the methods know of responses and of tiers' names, which come again (see kg.base.bounded_cache)."""

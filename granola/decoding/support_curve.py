@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from abstraction.base.faults import Fault, OnReject, attempt
 from abstraction.files.rows import TieredRow
-from granola.decoding.aggregation_rules import Counting, DragGraph, SelfConsistency
+from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
 from granola.decoding.claims import ClaimTally
+from granola.decoding.decision import IDK, Counting
 from granola.decoding.response_aggregation import Aggregator
-from granola.decoding.response_cleaning import IDK
 from granola.decoding.samples import SampleRow
 from granola.matching import Matcher
 from granola.scoring.aggregation import aggregate

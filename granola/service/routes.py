@@ -18,8 +18,8 @@ from abstraction.files.records import Record
 from abstraction.files.rows import TieredRow as Row
 from abstraction.files.rows import linked_ids
 from abstraction.files.writing import json_line
-from granola.decoding.aggregation_rules import Counting, DragGraph, SelfConsistency
-from granola.decoding.decision import Abstaining
+from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
+from granola.decoding.decision import Abstaining, Counting
 from granola.decoding.response_aggregation import Aggregator, prediction_row
 from granola.errors import PredictionError
 from granola.scoring.predictions import Prediction, predictions_of

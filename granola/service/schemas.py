@@ -22,8 +22,7 @@ from abstraction.files.records import Record, record_of_line
 from abstraction.files.rows import QARow, question_rows
 from abstraction.files.rows import TieredRow as Row
 from abstraction.text.language.languages import is_known, supported_languages
-from granola.decoding import methods
-from granola.decoding.aggregation_rules import SUPPORT
+from granola.decoding import decision
 from granola.decoding.samples import SampleRow, sample_row
 from granola.matching import Matcher, matcher
 from granola.matching.matchers import MATCHERS
@@ -199,14 +198,14 @@ class AggregateRequest(_Asked):
     samples: list[Text] = Field(min_length=1, max_length=limits.MOST_SAMPLES, examples=[["Honolulu", "in Hawaii"]])
     method: Literal["drag-graph", "self-consistency"] = "drag-graph"
     support: float = Field(
-        SUPPORT,
+        decision.SUPPORT,
         gt=0,
         le=1,
         description="drag-graph: the share that entails the answer, of responses that do not decline.",
     )
-    counting: Literal["text", "alias", "ladder"] = _field_like_setting(methods.CountedAs, "text")
-    abstaining: Literal["ignore", "vote", "against"] | None = _field_like_setting(methods.AbstainingRule, None)
-    language: Language = _field_like_setting(methods.ResponseLanguage, "en")
+    counting: Literal["text", "alias", "ladder"] = _field_like_setting(decision.CountedAs, "text")
+    abstaining: Literal["ignore", "vote", "against"] | None = _field_like_setting(decision.AbstainingRule, None)
+    language: Language = _field_like_setting(decision.ResponseLanguage, "en")
     linker: shared_settings.LinkerName = _field_like_setting(shared_settings.Linker, "question")
 
     @cached_property

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from granola.decoding.aggregation_rules import Counting, DragGraph, SelfConsistency
-from granola.decoding.decision import Abstaining, Decision
+from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
+from granola.decoding.decision import Abstaining, Counting, Decision
 from granola.errors import UsageError
 from tests.decoding_world import ALL, decide
 from tests.tables import read_table

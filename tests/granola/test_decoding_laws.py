@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow
-from granola.decoding.aggregation_rules import Counting, DragGraph, SelfConsistency
+from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
 from granola.decoding.claims import tally
-from granola.decoding.decision import Abstaining
+from granola.decoding.decision import Abstaining, Counting
 from granola.decoding.response_cleaning import CleanedResponse, clean_response
 from granola.decoding.responses import ReadResponse, ResponseReader
 from kg.base.model import normalise

@@ -9,7 +9,8 @@ import pytest
 from abstraction.base.faults import FAULT, RejectedRow
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.phrasing.phraser import ModelPhraser
-from granola.decoding.methods import Answering, read_prompts
+from granola.decoding.decision import Answering
+from granola.decoding.methods import read_prompts
 from granola.decoding.model_answers import Answerer, AnswerSettings
 from granola.decoding.samples import SampleRow
 from tests.abstraction.scripted_model import Scripted, block

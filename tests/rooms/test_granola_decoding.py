@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from granola.decoding.aggregation_rules import Counting, DragGraph, SelfConsistency
+from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
+from granola.decoding.decision import Counting
 from granola.decoding.response_aggregation import Aggregator
 from granola.decoding.samples import SampleRow
 from kg.store.sqlite import SQLiteStore
