@@ -44,7 +44,7 @@ from abstraction.models.chat_model import (
 )
 from abstraction.models.text_scorers import Entailment, TextScorer, TokenScores
 from kg.base.files import writable
-from kg.web.answer_cache import Cache
+from kg.web.client import Cache
 
 KIND, SCHEMA_VERSION = "model-calls", 1
 _ID = re.compile(r"([0-9a-f]{32})-([0-9a-f]{64})-(\d{1,9})-(\d{1,9})")

@@ -145,7 +145,7 @@ class KnowledgeJudge(RowsCommand):
             read_passages,
         )
         from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
-        from kg.web.answer_cache import Cache
+        from kg.web.client import Cache
 
         store: Path | str = ":memory:"
         if output.named_path is not None:

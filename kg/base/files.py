@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and hashed; leftovers of killed processes are removed.
+"""Files and folders: written whole or not at all, and hashed; leftovers of killed processes are removed.
 
 Files and folders are written under a temporary name next to their final one. The writer keeps a lock on it, which ends
 with the process: an unlocked temporary file is a leftover, and is used again. A long job has its intermediate work in a
@@ -10,17 +10,20 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import io
 import itertools
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from kg.errors import OutputError
+from kg.errors import ExportError, OutputError
 
 SUFFIX = ".work"
+MANIFEST = "manifest.json"  # the file by which a folder of tables is known
 _LOCK = "lock"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk full, quota exceeded, file too large
 _NAME_KEPT = 40  # characters of a long name that its temporary name keeps
@@ -201,3 +204,71 @@ def _delete_content(part: Path, handle: int) -> None:
     os.ftruncate(handle, 0)
     for suffix in _BESIDE:
         part.with_name(part.name + suffix).unlink(missing_ok=True)
+
+
+STDOUT = "-"
+
+
+@contextmanager
+def bytes_out(out: Path | str) -> Iterator[BinaryIO]:
+    """A stream to write to; the file appears under its name when the block ends well.
+
+    The same bytes give the same file, packed or not. Raises `ExportError` where the disk is full or the folder
+    cannot be written.
+    """
+    if str(out) == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with writing(out), atomic_path(out) as temporary, temporary.open("wb", buffering=1 << 20) as raw:
+        if not str(out).endswith(".gz"):
+            yield raw
+            return
+        import gzip  # not at the start of every command
+
+        # No name and no time in the header: they would make equal content differ.
+        packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
+        with io.BufferedWriter(packed, buffer_size=1 << 20) as stream:
+            yield stream
+
+
+@contextmanager
+def writing(out: Path | str) -> Iterator[None]:
+    """Turn a full disk or a folder that is not ours into an `ExportError`."""
+    try:
+        yield
+    except (BrokenPipeError, FileNotFoundError):
+        raise
+    except OSError as error:
+        why = why_unwritten(Path(out), error)
+        raise ExportError(f"cannot write {out}: {why}; nothing was left behind") from error
+
+
+@contextmanager
+def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> Iterator[Path]:
+    """A new folder next to `out`, renamed to it when the block ends well, removed when it raises.
+
+    With `force` a folder of an earlier export (one with a manifest.json) is replaced, unless `source` is in it. Raises
+    `ExportError` where `out` exists otherwise, the disk is full or the place cannot be written.
+    """
+    final = Path(out)
+    if final.exists():
+        if not force:
+            raise ExportError(f"{out} exists; give --force to replace it, or another --out")
+        if not final.is_dir() or not ((final / MANIFEST).is_file() or not any(final.iterdir())):
+            raise ExportError(f"{out} is no folder of an earlier export, so it is not replaced; give another --out")
+        if final.resolve() in Path(source).resolve().parents:
+            raise ExportError(f"{source} is in {out} and would be lost; give another --out")
+    with writing(out):
+        final.parent.mkdir(parents=True, exist_ok=True)
+        temporary, handle = part_beside(final, folder=True)
+        try:
+            yield temporary
+            if final.exists():
+                shutil.rmtree(final)
+            temporary.rename(final)  # from then on another may have one of its name
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        finally:
+            os.close(handle)

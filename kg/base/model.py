@@ -17,7 +17,8 @@ from enum import StrEnum
 from kg.base.bounded_cache import bounded_cache
 from kg.errors import SnapshotError
 
-ENTITY_ID = re.compile(r"[QP][1-9][0-9]{0,17}\Z")
+ENTITY_ID = re.compile(r"[QP][1-9][0-9]{0,17}\Z")  # 18 digits fit an SQLite integer
+ITEM_ID, PROPERTY_ID = (re.compile(kind + ENTITY_ID.pattern[4:]) for kind in "QP")
 
 
 class Rank(StrEnum):

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kg.base.model import ENTITY_ID, normalise
+from kg.base.model import ENTITY_ID, ITEM_ID, PROPERTY_ID, normalise
 from kg.errors import SelectionError
 
-_PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
-_ITEM = re.compile(r"Q[1-9][0-9]{0,17}\Z")
 _LISTED = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Property:)?)?([QP][1-9][0-9]{0,17})\Z")
 
 
@@ -45,9 +43,9 @@ class Scope:
 
     def __post_init__(self) -> None:
         _check(self.ids | self.also, ENTITY_ID, "an id is Q or P and a number, as in Q42")
-        _check(self.classes, _ITEM, "a class is an item, as in Q515")
-        _check(self.excluded, _ITEM, "a class is an item, as in Q13442814")
-        _check(self.along, _PROPERTY, "hops go along properties, as in P131")
+        _check(self.classes, ITEM_ID, "a class is an item, as in Q515")
+        _check(self.excluded, ITEM_ID, "a class is an item, as in Q13442814")
+        _check(self.along, PROPERTY_ID, "hops go along properties, as in P131")
         if self.hops < 0:
             raise SelectionError(f"hops must be 0 or more, not {self.hops}")
         if self.hops and not self.along:

@@ -16,8 +16,7 @@ import msgspec
 from kg.base.model import ENTITY_ID, number_of
 from kg.base.scope import Scope
 from kg.building.id_sets import IdSet
-from kg.reading.entity_json import EdgeData, EdgeStatement, MaybeId
-from kg.reading.snaks import by_number
+from kg.reading.entity_json import EdgeData, EdgeStatement, MaybeId, by_number
 
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]  # ids -> (id as asked, entity object)
 INSTANCE_OF, SUBCLASS_OF = 31, 279  # P31, P279

@@ -21,6 +21,7 @@ from kg.building.id_sets import IdSet, key_of
 from kg.reading.dump import Block, lines_of, parse
 from kg.reading.entity_json import (
     HEAD,
+    LONGEST_NAME,
     EntityData,
     OtherData,
     Pieces,
@@ -30,27 +31,23 @@ from kg.reading.entity_json import (
     StringData,
     TimeData,
     TypedStatement,
+    Unreadable,
     WordsData,
     by_language,
     entity_decoder,
-    number_of_entity,
-    sketch_decoder,
-)
-from kg.reading.snaks import (
-    LONGEST_NAME,
-    Unreadable,
     is_language,
+    number_of_entity,
     property_number,
     read_coordinate,
     read_quantity,
     read_target,
     read_time,
+    sketch_decoder,
 )
 from kg.store import schema
-from kg.store.entity_rows import DATATYPE_CODES, UUID, Record, TermRow, encode_value, stored_name
+from kg.store.entity_rows import DATATYPE_CODES, RANK_CODES, UUID, Record, TermRow, encode_value, stored_name
 from kg.store.filling import digest_bytes, digest_of
 
-_RANKS = {"preferred": schema.PREFERRED, "normal": schema.NORMAL, "deprecated": schema.DEPRECATED}
 _UNKNOWN = {"somevalue": schema.SOMEVALUE, "novalue": schema.NOVALUE}
 _first = itemgetter(0)
 _is_uuid, _from_hex = UUID.match, bytes.fromhex
@@ -95,7 +92,7 @@ class TypedRowMaker:
             raise Unreadable("bad-statement", "statements in a list, not a map by property")
         columns: list[Any] = []
         add = columns.extend
-        value_of, targets, ranks, codes = self._value, self._targets, _RANKS, DATATYPE_CODES
+        value_of, targets, ranks, codes = self._value, self._targets, RANK_CODES, DATATYPE_CODES
         unnamed: Counter[str] = Counter()
         prefix = subject + "$"
         start = len(prefix)

@@ -120,7 +120,7 @@ def build_from_api(
     good.
     """
     from kg.reading.api import WIKIDATA, WikiDataAPI
-    from kg.web.answer_cache import Cache
+    from kg.web.client import Cache
 
     out = Path(out)
     check_output(out, settings)

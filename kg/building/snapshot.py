@@ -14,10 +14,9 @@ from typing import Any, TypedDict, Unpack
 from kg.base.files import atomic_path, folder_of, put_in_place, why_unwritten
 from kg.base.model import with_fallbacks
 from kg.base.scope import Scope
-from kg.building.checkpoint import BuildFolder
 from kg.building.closure import EdgeTable, numbers_of, survey_properties
 from kg.building.extraction import BlockRows, ExtractionPlan
-from kg.building.ingestion import Ingester, Rejects
+from kg.building.ingestion import BuildFolder, Ingester, Rejects
 from kg.building.source_pass import Progress, SourcePass
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.reading.dump import STDIN, opened

@@ -21,8 +21,8 @@ from typing import Any
 
 import msgspec
 
-from kg.building.checkpoint import BuildFolder
 from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
+from kg.building.ingestion import BuildFolder
 from kg.errors import WorkerError
 from kg.reading.dump import Block, DumpReader
 

@@ -11,11 +11,10 @@ from typing import Any
 
 import orjson
 
+from kg.base.files import MANIFEST, folder_out
 from kg.base.model import id_of
-from kg.export.output_streams import folder_out
 from kg.reading.parquet_tables import (
     FORMAT,
-    MANIFEST,
     TABLES,
     Table,
     arrow_schema,

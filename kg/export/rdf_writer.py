@@ -32,6 +32,7 @@ from urllib.parse import quote
 import orjson
 import pyoxigraph as rdf
 
+from kg.base.files import bytes_out
 from kg.base.model import (
     Entity,
     EntityValue,
@@ -45,7 +46,6 @@ from kg.base.model import (
     TimeValue,
     Value,
 )
-from kg.export.output_streams import bytes_out
 from kg.reading.rdf_vocabulary import (
     ABSENT,
     BARE_NUMBER,

@@ -23,8 +23,6 @@ from kg.store import schema
 from kg.store.entity_rows import whole_id
 from kg.store.sqlite import SQLiteStore
 
-_TERMS = {schema.LABEL: "label", schema.ALIAS: "alias", schema.DESCRIPTION: "description"}
-_RANKS = {schema.PREFERRED: "preferred", schema.NORMAL: "normal", schema.DEPRECATED: "deprecated"}
 _KINDS = ("added", "removed", "changed")
 
 # Ids of statements repeat only in damaged sources; then the place among the repeats is the key. An alias is
@@ -145,7 +143,7 @@ def diff(
         statements=counts["statement"],
         aspects=dict(sorted(aspects.items())),
         properties=dict(sorted(properties.items(), key=lambda item: (-sum(item[1].values()), int(item[0][1:])))),
-        terms={what: counts[what] for what in _TERMS.values() if what in counts},
+        terms={what: counts[what] for what in schema.KINDS if what in counts},
         redirects=counts["redirect"],
     )
 
@@ -165,7 +163,7 @@ def _changes(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
             )
         worded = "SELECT * FROM terms WHERE entity = ? ORDER BY language, kind, old IS NULL, ordinal"
         for _, language, what, _, before, after in connection.execute(worded, (number,)):
-            yield _change_record(_TERMS[what], entity, before, after, {"language": language})
+            yield _change_record(schema.KINDS[what], entity, before, after, {"language": language})
     for source, before, after in connection.execute(_REDIRECTS):
         old, new = (None if target is None else id_of(target) for target in (before, after))
         yield _change_record("redirect", id_of(source), old, new, {})
@@ -195,7 +193,7 @@ def _sorted_qualifiers(qualifiers: str | None) -> str:
 def _statement_as_json(rank: int | None, kind: int, value: Any, qualifiers: str | None) -> dict[str, Any] | None:
     if rank is None:
         return None
-    statement: dict[str, Any] = {"rank": _RANKS[rank], "value": _stored_value_as_json(kind, value)}
+    statement: dict[str, Any] = {"rank": schema.RANKS[rank], "value": _stored_value_as_json(kind, value)}
     if qualifiers is not None:
         statement["qualifiers"] = [
             [f"P{prop}", _stored_value_as_json(kind, value)] for prop, kind, value in orjson.loads(qualifiers)

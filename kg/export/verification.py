@@ -13,8 +13,7 @@ from typing import Any
 from kg.base.model import id_of
 from kg.errors import DamagedMirrorError, DamagedSnapshotError
 from kg.store import filling
-from kg.store.neo4j import Neo4jStore
-from kg.store.neo4j_client import Address, Neo4jClient
+from kg.store.neo4j import Address, Neo4jClient, Neo4jStore
 from kg.store.neo4j_push import WRITE_SECONDS, wrong_counts
 from kg.store.protocol import Store
 from kg.store.sqlite import SQLiteStore, read_only

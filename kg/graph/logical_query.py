@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
-from kg.base.model import ENTITY_ID, Entity, EntityValue, Rank, Snak, Statement, entity_number
+from kg.base.model import ENTITY_ID, PROPERTY_ID, Entity, EntityValue, Rank, Snak, Statement, entity_number
 from kg.errors import GroundingError, QueryShapeError
 from kg.store.protocol import Store
 
@@ -49,7 +49,7 @@ class Hop:
 
     def __post_init__(self) -> None:
         for one in (self.property, self.qualifier):
-            if one is not None and not (one.startswith("P") and ENTITY_ID.match(one)):
+            if one is not None and not PROPERTY_ID.match(one):
                 raise QueryShapeError(f"{one!r} is no property; expected P and a number, as in P19")
         if self.qualifier is not None and not self.forward:
             raise QueryShapeError("a qualifier's value is reached from its statement only, not the other way")

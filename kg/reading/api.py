@@ -23,8 +23,7 @@ from kg.errors import (
     TimeLimitError,
 )
 from kg.web.addresses import ServiceAddress
-from kg.web.answer_cache import Cache, cache_key
-from kg.web.client import AT_ONCE, RetryDelays, ServiceClient, TryAgain, retry_after
+from kg.web.client import AT_ONCE, Cache, RetryDelays, ServiceClient, TryAgain, cache_key, retry_after
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 BATCH = 50  # ids a call, and entities of one search: the API's own limits

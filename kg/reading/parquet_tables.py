@@ -30,6 +30,7 @@ from typing import Any, Literal
 
 import orjson
 
+from kg.base.files import MANIFEST
 from kg.base.model import (
     Entity,
     EntityValue,
@@ -75,10 +76,8 @@ OF_ENTITIES: tuple[Table, ...] = ("entities", "terms", "statements", "qualifiers
 
 Rows = dict[Table, list[tuple[Any, ...]]]
 
-_TERMS = {"label": schema.LABEL, "alias": schema.ALIAS, "description": schema.DESCRIPTION}
 _NONE = (None,) * 12
 FORMAT = 1  # version of the folder's format, increased with every change of columns
-MANIFEST = "manifest.json"
 
 
 def rows_of(entities: Iterable[Entity]) -> Rows:
@@ -161,7 +160,7 @@ def entities_of(
                     datatype=of,
                 )
             )
-        worded = ((_TERMS[kind], language, text) for _, kind, language, _, text in term_groups.of(subject))
+        worded = ((schema.KINDS.index(kind), language, text) for _, kind, language, _, text in term_groups.of(subject))
         yield entity_with(subject, sitelinks, datatype, worded, stated)
     for table, groups in (("terms", term_groups), ("statements", statement_groups), ("qualifiers", qualifier_groups)):
         if groups.following is not None:

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import orjson
 
 from kg.base.model import ENTITY_ID, TimeValue
+from kg.reading.entity_json import by_number, finite_number, whole_number
 from kg.reading.rdf_vocabulary import (
     ABSENT,
     BARE_NUMBER,
@@ -42,7 +43,6 @@ from kg.reading.rdf_vocabulary import (
     language_code,
     time_of,
 )
-from kg.reading.snaks import by_number, finite_number, whole_number
 
 # Values in RDF, as simple literals or as nodes -> the snaks of a JSON dump.
 #

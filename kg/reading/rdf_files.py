@@ -19,11 +19,10 @@ import orjson
 
 from kg.base.model import id_of, number_of
 from kg.errors import SourceError
-from kg.reading.dump import EXCERPT, STDIN, file_facts, opened
+from kg.reading.dump import EXCERPT, STDIN, DamagedError, HashedReader, file_facts, opened, plain_chunks
 from kg.reading.entity_json import Reject
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, assemble, is_read, property_datatype
 from kg.reading.rdf_vocabulary import DATA, ENTITY, NAMESPACES, Facts, Kind, Term, language_code
-from kg.reading.streams import DamagedError, HashedReader, plain_chunks
 
 ENDINGS = ("nt", "nq", "ttl", "n3", "rdf", "xml", "trig", "jsonld")  # endings that pyoxigraph recognises
 _PACKED = re.compile(r"\.(?:gz|bz2|zst)\Z", re.IGNORECASE)

@@ -16,11 +16,11 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from kg.base.model import ENTITY_ID, normalise
+from kg.base.model import ENTITY_ID, PROPERTY_ID, normalise
 from kg.errors import BadAnswerError, ServiceError, SourceError, TimeLimitError
+from kg.reading.entity_json import whole_number
 from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, Assembled, assemble, is_read, property_datatype
 from kg.reading.rdf_vocabulary import ENTITY, NAMESPACES, VALUE_PARTS, Term, language_tags
-from kg.reading.snaks import whole_number
 from kg.web.addresses import ServiceAddress
 from kg.web.client import Answer, RetryDelays, ServiceClient, TryAgain, retry_after
 
@@ -37,7 +37,6 @@ _ABOUT_VALUES = ", ".join((*(f"wikibase:{name}" for name in VALUE_PARTS), "grano
 _ORDERS = "granola:aliasOrder, granola:statementOrder, granola:qualifierOrder"  # at endpoints loaded from an export
 _BATCH, _NODES = 50, 200  # entities and value nodes per query
 _PROP = NAMESPACES["p"]
-_PROPERTY = re.compile(r"P[1-9][0-9]{0,17}\Z")
 _IRI = re.compile(r"[^\x00-\x20<>\"{}|^`\\]+\Z")  # characters allowed in an IRI of a query
 T = TypeVar("T")
 _Grouped = dict[str, list[tuple[str, Term]]]  # (predicate, object) by subject
@@ -231,7 +230,7 @@ class SPARQLEntities:
 
     def _learn_datatypes(self, facts: Iterable[tuple[str, Term]]) -> None:
         used = {predicate.rpartition("/")[2] for predicate, _ in facts if predicate.startswith(_PROP)}
-        lacking = sorted(prop for prop in used - self._datatypes.keys() if _PROPERTY.match(prop))
+        lacking = sorted(prop for prop in used - self._datatypes.keys() if PROPERTY_ID.match(prop))
         if lacking:
             types = f"VALUES ?s {{ {_iris(lacking)} }} ?s wikibase:propertyType ?o"
             self._datatypes |= dict.fromkeys(lacking)

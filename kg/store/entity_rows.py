@@ -36,12 +36,9 @@ TermRow = tuple[int, str, int, int, str]
 # their keys and all columns of all rows in one list.
 Record = tuple[int, int, str | None, list[Any], list[Any]]
 
-_RANK_CODES = {
-    Rank.PREFERRED: schema.PREFERRED,
-    Rank.NORMAL: schema.NORMAL,
-    Rank.DEPRECATED: schema.DEPRECATED,
-}
-_RANKS = (Rank.DEPRECATED, Rank.NORMAL, Rank.PREFERRED)  # by the numbers in `kg.store.schema`
+# Keys are plain texts, which a dict finds faster; a Rank, which is a text, is found too.
+RANK_CODES = {rank.value: schema.RANKS.index(rank) for rank in Rank}
+_RANKS = tuple(map(Rank, schema.RANKS))
 _KINDS = (SnakKind.SOMEVALUE, SnakKind.NOVALUE, *[SnakKind.VALUE] * 7)  # by the value types in `kg.store.schema`
 DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
 UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
@@ -66,7 +63,7 @@ def record_of(entity: Entity, number: int) -> Record:
                 number,
                 int(prop[1:]),
                 ordinal,
-                _RANK_CODES[statement.rank],
+                RANK_CODES[statement.rank],
                 kind,
                 orjson.dumps(value).decode() if type(value) is list else value,
                 orjson.dumps(qualifiers).decode() if qualifiers else None,

@@ -27,8 +27,7 @@ from kg.base.model import id_of
 from kg.errors import MirrorError
 from kg.store import schema
 from kg.store.entity_rows import RowGroups, whole_id
-from kg.store.neo4j import MODEL, RANKS, VALUES_A_BLOCK, default_datatype, read_marker, stored_key
-from kg.store.neo4j_client import Address, Neo4jClient
+from kg.store.neo4j import MODEL, VALUES_A_BLOCK, Address, Neo4jClient, default_datatype, read_marker, stored_key
 from kg.store.sqlite import SQLiteStore, read_only
 
 _BEGIN = -(1 << 62)  # below all entity numbers; those of properties are negative
@@ -151,7 +150,7 @@ def relationships(connection: sqlite3.Connection, after: int | None = None) -> I
         name = id_of(subject)
         stated: list[list[Any]] = []
         for _, prop, ordinal, rank, value, qualifiers, statement_id, datatype in group:
-            properties = {"id": whole_id(name, statement_id), "rank": RANKS[rank], "ordinal": ordinal}
+            properties = {"id": whole_id(name, statement_id), "rank": schema.RANKS[rank], "ordinal": ordinal}
             if qualifiers is not None:
                 properties["qualifiers"] = qualifiers
                 properties |= _start_and_end(qualifiers)

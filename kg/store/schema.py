@@ -3,9 +3,14 @@
 APPLICATION_ID = 0x4B475331  # "KGS1"
 SCHEMA_VERSION = 1
 
-PREFERRED, NORMAL, DEPRECATED = 2, 1, 0
+DEPRECATED, NORMAL, PREFERRED = range(3)  # what counts is above 0
 SOMEVALUE, NOVALUE, ENTITY, OTHER_ENTITY, TIME, QUANTITY, STRING, MONOLINGUAL, OTHER = range(9)
-LABEL, ALIAS, DESCRIPTION = 0, 1, 2
+LABEL, ALIAS, DESCRIPTION = range(3)
+
+# The names of these codes, in their order.
+RANKS = ("deprecated", "normal", "preferred")
+TYPES = ("somevalue", "novalue", "entity", "other entity", "time", "quantity", "text", "monolingual text", "other")
+KINDS = ("label", "alias", "description")
 
 # Datatypes that are stored as a number; any other is stored as its name.
 DATATYPES: tuple[str, ...] = (
@@ -122,21 +127,8 @@ INDEX = "CREATE INDEX statement_target ON statement (property, value) WHERE type
 # Rows of `name` with the text as it is written.
 WITH_TERM = "JOIN term USING (entity, language, kind, ordinal)"
 
-CODES: tuple[tuple[str, int, str], ...] = (
-    ("rank", PREFERRED, "preferred"),
-    ("rank", NORMAL, "normal"),
-    ("rank", DEPRECATED, "deprecated"),
-    ("type", SOMEVALUE, "somevalue"),
-    ("type", NOVALUE, "novalue"),
-    ("type", ENTITY, "entity"),
-    ("type", OTHER_ENTITY, "other entity"),
-    ("type", TIME, "time"),
-    ("type", QUANTITY, "quantity"),
-    ("type", STRING, "text"),
-    ("type", MONOLINGUAL, "monolingual text"),
-    ("type", OTHER, "other"),
-    ("kind", LABEL, "label"),
-    ("kind", ALIAS, "alias"),
-    ("kind", DESCRIPTION, "description"),
-    *(("datatype", code, name) for code, name in enumerate(DATATYPES)),
+CODES: tuple[tuple[str, int, str], ...] = tuple(
+    (domain, code, name)
+    for domain, names in (("rank", RANKS), ("type", TYPES), ("kind", KINDS), ("datatype", DATATYPES))
+    for code, name in enumerate(names)
 )

@@ -21,7 +21,7 @@ from abstraction.models.spec import (
     open_relevance,
 )
 from abstraction.models.text_scorers import Continuation, EmbeddedText, Entailment, QueryPassage, TextPair, TokenScores
-from kg.web.answer_cache import Cache
+from kg.web.client import Cache
 from tests.scoring_server import logprob_of, scoring_server
 from tests.tiny_model import WORDS, build, build_encoder_decoder
 from tests.tiny_scorers import build_classifier

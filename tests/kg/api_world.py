@@ -10,8 +10,7 @@ from store_contract import statement
 
 from kg.base.model import Entity, Rank
 from kg.reading.api import WikiDataAPI
-from kg.web.answer_cache import Cache
-from kg.web.client import RetryDelays
+from kg.web.client import Cache, RetryDelays
 
 QUICK = RetryDelays(base=0.01, cap=0.05, tries=4, timeout=20.0)
 

@@ -16,7 +16,6 @@ from springfield import WORLD
 from kg.building.snapshot import build
 from kg.export.rdf_writer import export_rdf
 from kg.reading import dump as reading
-from kg.reading import streams
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def dump(tmp_path: Path) -> Path:
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dumps are read in blocks so small that a small one has many."""
     monkeypatch.setattr(reading, "BLOCK", 8000)
-    monkeypatch.setattr(streams, "BLOCK", 4000)
+    monkeypatch.setattr(reading, "PACKED", 4000)
 
 
 @pytest.fixture

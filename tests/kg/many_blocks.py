@@ -17,7 +17,7 @@ from dump_json import lines
 from kg.base.files import folder_of
 from kg.base.model import Entity, EntityValue, Statement
 from kg.base.scope import Scope
-from kg.building import checkpoint
+from kg.building import ingestion
 from kg.building.snapshot import Report, build
 
 PADDING = Random(5).randbytes(60_000).hex()
@@ -75,12 +75,12 @@ NEARLY = 380  # entities: a few blocks before the end, which may be read ahead
 
 CODE = """
 import sys
-from kg.building import checkpoint
-from kg.reading import dump, streams
+from kg.building import ingestion
+from kg.reading import dump
 from kg.base.scope import Scope
 from kg.building.snapshot import build
-checkpoint.EVERY = 0.0
-dump.BLOCK, streams.BLOCK = 8000, 4000
+ingestion.EVERY = 0.0
+dump.BLOCK, dump.PACKED = 8000, 4000
 path, out, workers = sys.argv[1:4]
 print("ready", flush=True)
 build([path], out, scope={scope!r}, workers=int(workers), limit={limit!r})
@@ -94,7 +94,7 @@ def start(folder: Path, scope: str, workers: int, *, source: str = "dump", limit
 
 def interrupted(folder: Path, monkeypatch: pytest.MonkeyPatch, after: int, **options: Any) -> None:
     """A build that stops after some blocks and keeps what it has."""
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    monkeypatch.setattr(ingestion, "EVERY", 0.0)
     told = 0
 
     def stop(_: object) -> None:

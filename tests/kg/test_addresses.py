@@ -17,7 +17,7 @@ from kg.building.snapshot import Report
 from kg.errors import QueryError, ServiceError
 from kg.reading.api import WikiDataAPI
 from kg.web.addresses import ServiceAddress, scrubbed, without_secrets
-from kg.web.answer_cache import Cache
+from kg.web.client import Cache
 
 pytestmark = pytest.mark.thorough("kg/reading", "kg/web")
 

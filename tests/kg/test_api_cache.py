@@ -11,7 +11,7 @@ import wikidata_api as api
 from api_world import WORLD, client
 
 from kg.errors import ServiceError, SourceError
-from kg.web.answer_cache import Cache
+from kg.web.client import Cache
 
 pytestmark = pytest.mark.usefixtures("contact")
 

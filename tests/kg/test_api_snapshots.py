@@ -21,7 +21,7 @@ from kg.building.other_sources import GATHERED, build_from_api
 from kg.building.snapshot import build
 from kg.errors import SelectionError, SnapshotError, SourceError
 from kg.store import open_store
-from kg.web.answer_cache import Cache
+from kg.web.client import Cache
 
 pytestmark = pytest.mark.usefixtures("contact")
 

@@ -13,7 +13,7 @@ import pytest
 from many_blocks import DUMP, PACKED, outcome, start
 
 from kg.base.files import folder_of
-from kg.building import checkpoint
+from kg.building import ingestion
 from kg.building.snapshot import build
 from kg.errors import SourceError, WorkerError
 from kg.store import filling, open_store
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.usefixtures("small_blocks"), pytest.mark.thorough("kg"
 
 @pytest.mark.parametrize("packing", ["gz", "bz2", "zst"])
 def test_a_truncated_dump_keeps_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str) -> None:
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    monkeypatch.setattr(ingestion, "EVERY", 0.0)
     packed = PACKED[packing](DUMP)
     source = tmp_path / "dump"
     source.write_bytes(packed[: len(packed) * 2 // 3])
@@ -69,7 +69,7 @@ def test_a_disk_that_fills_up_while_reading(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_before_the_first_checkpoint_leaves_nothing(tmp_path: Path) -> None:
-    one = checkpoint.BuildFolder(tmp_path / "out", {})
+    one = ingestion.BuildFolder(tmp_path / "out", {})
     one.connection.execute("PRAGMA main.max_page_count = 1")
     one.connection.execute("PRAGMA notes.max_page_count = 1")
     with pytest.raises(sqlite3.OperationalError, match="full"):
@@ -96,7 +96,7 @@ def test_sorting_is_done_beside_the_output(tmp_path: Path) -> None:
 
 def test_a_worker_that_is_killed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "dump").write_bytes(DUMP)
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    monkeypatch.setattr(ingestion, "EVERY", 0.0)
 
     def kill(_: object) -> None:
         for worker in multiprocessing.active_children()[:1]:

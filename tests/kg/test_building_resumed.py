@@ -16,7 +16,7 @@ from many_blocks import DUMP, NEARLY, PACKED, SCOPES, interrupted, outcome, star
 
 from kg.base.files import folder_of
 from kg.base.scope import Scope
-from kg.building import checkpoint
+from kg.building import ingestion
 from kg.building.snapshot import REJECTS_SUFFIX, Report, build
 from kg.errors import SnapshotError
 from kg.reading import dump
@@ -91,7 +91,7 @@ def test_killed_when_all_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_both_databases_of_a_build_are_committed_in_one(tmp_path: Path) -> None:
     """SQLite does so only where neither is set to wait for nothing: else a kill may come between the two."""
-    one = checkpoint.BuildFolder(tmp_path / "out", {})
+    one = ingestion.BuildFolder(tmp_path / "out", {})
     found = {name: one.connection.execute(f"PRAGMA {name}.synchronous").fetchone()[0] for name in ("main", "notes")}
     one.remove()
     assert min(found.values()) > 0, found
@@ -109,7 +109,7 @@ def test_an_interrupt_in_the_middle_of_a_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, every: float
 ) -> None:
     """Half a block is not kept: it would be missing for ever, or come twice."""
-    monkeypatch.setattr(checkpoint, "EVERY", every)
+    monkeypatch.setattr(ingestion, "EVERY", every)
     scope = SCOPES["graph"] if "closure" in place else SCOPES["everything"]
     (tmp_path / "dump").write_bytes(PACKED["gz"](DUMP))
     real = pkgutil.resolve_name(place)

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 from kg.errors import SourceError
-from kg.reading import dump, streams
+from kg.reading import dump
 from kg.reading.dump import DumpReader, parse
 from kg.reading.entity_json import Reject
 from tests.thorough import sample
@@ -87,7 +87,7 @@ def test_every_shape_in_every_packing(
 ) -> None:
     """The ending of the name means nothing; blocks may end anywhere."""
     monkeypatch.setattr(dump, "BLOCK", max(size, 20) if "pretty" in shape else size)
-    monkeypatch.setattr(streams, "BLOCK", 7 * size)
+    monkeypatch.setattr(dump, "PACKED", 7 * size)
     path = tmp_path / "dump.anything"
     path.write_bytes(PACKINGS[packing](SHAPES[shape]))
     ids, damaged, reader = read(path)
@@ -180,7 +180,7 @@ def test_an_array_that_is_cut_in_or_behind_its_last_line(tmp_path: Path, kept: i
 def test_an_object_over_many_lines_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dump, "BLOCK", 100)
     monkeypatch.setattr(dump, "LONGEST", 400)
-    monkeypatch.setattr(streams, "BLOCK", 64)
+    monkeypatch.setattr(dump, "PACKED", 64)
     (tmp_path / "dump").write_bytes(SHAPES["pretty array"])
     with pytest.raises(SourceError, match=r"dump, line 1: more than 0 MiB without an end.*jq"):
         read(tmp_path / "dump")

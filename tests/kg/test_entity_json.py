@@ -28,8 +28,7 @@ from kg.base.model import (
 from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
 from kg.building.id_sets import IdSet, key_of
 from kg.reading.dump import Block
-from kg.reading.entity_json import Pieces
-from kg.reading.snaks import Unreadable, read_quantity, read_time
+from kg.reading.entity_json import Pieces, Unreadable, read_quantity, read_time
 from kg.store.entity_rows import entity_of
 from tests.conftest import WHOLE_ENTITIES, needs_whole_entities
 from tests.thorough import examples

@@ -20,8 +20,7 @@ from store_contract import ALL, PARIS, as_read
 from kg.errors import MirrorAccessError, MirrorError, MirrorTimeoutError, MirrorUnreachableError
 from kg.export.verification import verify_mirror
 from kg.store import open_store
-from kg.store.neo4j import Neo4jStore
-from kg.store.neo4j_client import Address, Neo4jClient
+from kg.store.neo4j import Address, Neo4jClient, Neo4jStore
 from kg.store.neo4j_push import push
 
 pytestmark = pytest.mark.thorough("kg/store")

@@ -15,8 +15,7 @@ from strategies import entities as any_entities
 from kg.base.model import Entity
 from kg.errors import MirrorError
 from kg.store import open_store
-from kg.store.neo4j import LONGEST_KEY, VALUES_A_BLOCK, Neo4jStore
-from kg.store.neo4j_client import Address, Neo4jClient
+from kg.store.neo4j import LONGEST_KEY, VALUES_A_BLOCK, Address, Neo4jClient, Neo4jStore
 from tests.thorough import examples
 
 pytestmark = SERVER

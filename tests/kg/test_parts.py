@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from kg.base.files import atomic_path
-from kg.export.output_streams import folder_out
+from kg.base.files import atomic_path, folder_out
 from kg.reading.parquet_tables import MANIFEST
 from tests.thorough import thorough_only
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITERS = {
     "file": "from kg.base.files import atomic_path as out\narguments = {}",
-    "folder": "from kg.export.output_streams import folder_out as out\narguments = {'source': 'none'}",
+    "folder": "from kg.base.files import folder_out as out\narguments = {'source': 'none'}",
 }
 
 

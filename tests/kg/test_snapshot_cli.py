@@ -17,7 +17,7 @@ from dump_json import entity_json, lines
 from springfield import WORLD, ids_of
 
 from granola.commands import snapshot_build
-from kg.building import checkpoint
+from kg.building import ingestion
 from tests.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("dump")
@@ -256,7 +256,7 @@ def test_an_interrupt_says_what_becomes_of_the_work(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during:
-        during.setattr(checkpoint, "EVERY", every)
+        during.setattr(ingestion, "EVERY", every)
         during.setattr(snapshot_build, "phase_progress", lambda _: nullcontext(stop))
         code, out, err = run("build", "world.json.gz", "--out", "w")
     told = "granola: interrupted; the same command goes on with what is kept, if anything is\n"

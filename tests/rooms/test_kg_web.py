@@ -8,8 +8,7 @@ import pytest
 
 from kg.errors import MissingContactError
 from kg.web.addresses import without_secrets
-from kg.web.answer_cache import Cache
-from kg.web.client import RetryDelays, user_agent
+from kg.web.client import Cache, RetryDelays, user_agent
 
 
 def test_an_address_without_its_secrets() -> None:
