@@ -43,7 +43,7 @@ def test_garages_rows_as_published(tmp_path: Path) -> None:
     ]  # fmt: skip
     # Who validated an answer says nothing of whether it deflects.
     assert (first.cited, first.deflection, second.deflection) == (("cite_1",), False, False)
-    assert [one.signs.contradicting for one in (first, second) if one.signs] == [(), ("not validated",)]
+    assert [one.contradicting for one in (first, second)] == [(), ("not validated",)]
     assert (first.tags["time_sensitivity"], first.tags["knowledge_base"], first.source) == (
         "fast-changing", "sec", "private",
     )  # fmt: skip
@@ -135,7 +135,7 @@ def test_the_human_answer_says_whether_to_decline_and_other_signs_may_contradict
     odd = {**row, "sample_id": "b", "evidence_relevant": ["YES"], "answer_validate": "YES"}
     answered = {**row, "sample_id": "c", "answer_generate": "It opened.[cite_1]"}
     samples = list(read_grounded(write(tmp_path / "g.jsonl", [row, odd, answered])))
-    assert [one.signs.by for one in samples if one.signs] == ["printed sentence", "printed sentence", ""]
+    assert [one.deflects_by for one in samples] == ["printed sentence", "printed sentence", ""]
     assert [one.deflection for one in samples] == [True, True, False]
     told = statistics_of(samples)
     assert told["deflection_signs"] == {"printed sentence": 2, "answers": 1}

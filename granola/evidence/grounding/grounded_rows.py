@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StringConstraints, model_validator
 
 from abstraction.base.faults import OnReject, excerpt
-from abstraction.files.records import Record, parse_json, read_records
+from abstraction.files.records import Record, read_records
 from abstraction.files.row_models import NeededId, RowModel, read_each_once, without_rejected
 from granola.errors import SampleError
 from granola.evidence.evidence_task import by_slice
@@ -52,7 +52,9 @@ _PLACEHOLDER = re.compile(r"(?:published date:)?\s*(?:not defined|not available|
 
 
 def parse_label(value: object) -> object:
-    """A label in capitals with hyphens; None for an empty one."""
+    """A label in capitals with hyphens, YES and NO also from true and false; None for an empty one."""
+    if isinstance(value, bool):
+        return "YES" if value else "NO"
     return value.strip().upper().replace("_", "-").replace(" ", "-") or None if isinstance(value, str) else value
 
 
@@ -122,7 +124,10 @@ class GroundedSample:
 
     `cited`: ids of the passages that the reference answer cites, None where unknown. `tags` contain `time_sensitivity`
     (fast-changing, slow-changing or static), `complexity`, `popularity`, `category` and further labels of the row.
-    `signs`: the evidence for `deflection` in a published row.
+
+    In a published row `deflects_by` is "printed sentence", "empty answer" or the name of the rule by which the human
+    answer deflects, "" where it answers; `contradicting` are the further signs of the row ("not validated", "no
+    relevant passage" in the wide reading, "no citation") that disagree with the human answer.
     """
 
     id: str
@@ -132,7 +137,8 @@ class GroundedSample:
     reference: str = ""
     cited: tuple[str, ...] | None = None
     deflection: bool = False
-    signs: DeflectionSigns | None = None
+    deflects_by: str | None = None
+    contradicting: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
 
     def relevant_passages(self, reading: Relevance) -> tuple[GroundingPassage, ...]:
@@ -157,23 +163,13 @@ class GroundedSample:
 DEFLECTING_SENTENCE = "There is not enough grounding for an answer."
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DeflectionSigns:
-    """`by`: "printed sentence", "empty answer" or the name of the rule by which the human answer deflects; "" where it
-    answers.
-
-    `contradicting`: the further signs of the row ("not validated", "no relevant passage" in the wide reading, "no
-    citation") that disagree with the human answer.
-    """
-
-    by: str
-    contradicting: tuple[str, ...]
-
-
 def deflection_signs(
     answer: str, passages: Sequence[GroundingPassage], *, validated: bool | None, cited: bool | None
-) -> DeflectionSigns:
-    """The signs of a row. `validated` and `cited` are None where the row lacks that field."""
+) -> tuple[str, tuple[str, ...]]:
+    """By what the human answer of a row deflects, and the signs that contradict it: see `GroundedSample`.
+
+    `validated` and `cited` are None where the row lacks that field.
+    """
     ids = [passage.id for passage in passages]
     if not answer.strip():
         by = "empty answer"
@@ -191,31 +187,16 @@ def deflection_signs(
     # A row may lack labels of citations, and its answer still contain markers.
     if cited is not None or marked:
         others["no citation"] = not (cited or marked)
-    contradicting = tuple(sign for sign, suggests in others.items() if suggests is not bool(by))
-    return DeflectionSigns(by=by, contradicting=contradicting)
+    return by, tuple(sign for sign, suggests in others.items() if suggests is not bool(by))
 
 
 KNOWLEDGE_BASES = frozenset({"web", "arxiv", "sec", "devops", "enron"})  # sources that GaRAGe wrote its questions from
 MOST_PASSAGES = 500  # per question; bounds the size of a request to a judge
 
 
-def _parse_cell(value: object) -> object:
-    """A list or an object, parsed from JSON where a CSV cell contains it as text."""
-    return parse_json(value) if isinstance(value, str) else value
-
-
-def _parse_mark(value: object) -> object:
-    """YES or NO, also from true and false."""
-    return parse_label("YES" if value is True else "NO" if value is False else value)
-
-
 FirstStep = Annotated[Literal["YES", "NO", "RELEVANT", "IRRELEVANT"] | None, BeforeValidator(parse_label)]
-Mark = Annotated[Literal["YES", "NO"] | None, BeforeValidator(_parse_mark)]
-Passages = Annotated[
-    list[GroundingPassage],
-    BeforeValidator(_parse_cell),
-    Field(min_length=1, max_length=MOST_PASSAGES, description="a list"),
-]
+Mark = Annotated[Literal["YES", "NO"] | None, BeforeValidator(parse_label)]
+Passages = Annotated[list[GroundingPassage], Field(min_length=1, max_length=MOST_PASSAGES, description="a list")]
 
 
 class _Question(RowModel):
@@ -226,9 +207,9 @@ class _Question(RowModel):
 class _GarageRow(_Question):
     sample_id: Annotated[NeededId, Field(description="a text")]
     grounding: Passages
-    evidence_relevant: Annotated[list[FirstStep] | None, BeforeValidator(_parse_cell)] = None
-    evidence_correct: Annotated[list[SecondStep] | None, BeforeValidator(_parse_cell)] = None
-    evidence_cited: Annotated[list[Mark] | None, BeforeValidator(_parse_cell)] = None
+    evidence_relevant: list[FirstStep] | None = None
+    evidence_correct: list[SecondStep] | None = None
+    evidence_cited: list[Mark] | None = None
     answer_generate: str | None = None
     answer_validate: Mark = None
 
@@ -237,9 +218,9 @@ class _PlainRow(_Question):
     id: Annotated[NeededId, Field(description="a text")]
     passages: Passages
     reference: str | None = None
-    reference_citations: Annotated[list[NeededId] | None, BeforeValidator(_parse_cell)] = None
+    reference_citations: list[NeededId] | None = None
     deflection: StrictBool = False
-    tags: Annotated[dict[str, Any] | None, BeforeValidator(_parse_cell)] = None
+    tags: dict[str, Any] | None = None
 
 
 def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Iterator[GroundedSample]:
@@ -275,13 +256,13 @@ def _garage_sample(record: Record) -> GroundedSample:
     if row.evidence_cited is not None:
         cited = tuple(one.id for one, mark in zip(passages, row.evidence_cited, strict=True) if mark == "YES")
     answer = (row.answer_generate or "").strip()
-    signs = deflection_signs(
+    by, contradicting = deflection_signs(
         answer, passages, cited=None if cited is None else bool(cited),
         validated=row.answer_validate == "YES" if "answer_validate" in record.data else None,
     )  # fmt: skip
     return GroundedSample(
         id=row.sample_id, question=row.question, passages=passages, question_date=row.question_date, reference=answer,
-        cited=cited, deflection=bool(signs.by), signs=signs, tags=_tags(record.data),
+        cited=cited, deflection=bool(by), deflects_by=by, contradicting=contradicting, tags=_tags(record.data),
     )  # fmt: skip
 
 
@@ -349,8 +330,9 @@ def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
     """
     samples = list(given)
     labels = _labels_by_provider(samples)
-    signs = [(sample.id, sample.signs) for sample in samples if sample.signs is not None]
-    against = [{"id": id_, "by": one.by, "signs": list(one.contradicting)} for id_, one in signs if one.contradicting]
+    against = [
+        {"id": one.id, "by": one.deflects_by, "signs": list(one.contradicting)} for one in samples if one.contradicting
+    ]
     deflections = sum(sample.deflection for sample in samples)
     return {
         "questions": len(samples),
@@ -372,7 +354,9 @@ def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
             tag: _count_values(sample.tags[tag] for sample in samples if tag in sample.tags)
             for tag in sorted({tag for sample in samples for tag in sample.tags})
         },
-        "deflection_signs": _count_values(one.by or "answers" for _, one in signs),
+        "deflection_signs": _count_values(
+            one.deflects_by or "answers" for one in samples if one.deflects_by is not None
+        ),
         "contradicting_signs": _count_values(sign for one in against for sign in one["signs"]),
         "contradicting": against,
     }
