@@ -7,20 +7,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from abstraction.files.records import Record, read_records
+from abstraction.files.row_models import read_each_once, without_rejected
+from abstraction.models.chat_model import ChatModel
+from abstraction.text.language.languages import is_known, notice
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count, note
 from granola.commands.models import open_model
 from granola.commands.output import RowsCommand, RowsOutput, writing_rows
-from granola.errors import UsageError
+from granola.errors import SampleError, UsageError
+from granola.evidence.attribution.evaluators import EvaluatorWords
+from granola.evidence.grounding import answer_judging
+from granola.evidence.grounding.answer_judging import AnswerJudge, GivenAnswer, SentenceJudge
+from granola.evidence.grounding.answer_text import cited_passages
+from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
+from granola.replies.reply import visible_text
 from granola.scoring.shared_settings import Force, Language, Limit, Out
-
-if TYPE_CHECKING:
-    from abstraction.models.chat_model import ChatModel
-    from granola.evidence.grounding.answer_judging import AnswerJudge, GivenAnswer
-    from granola.evidence.grounding.grounded_rows import GroundedSample
 
 CHAT, WORDS = "chat", "words=0.6"  # values of `--sentences`; 0.6: least share of shared words
 
@@ -66,9 +71,6 @@ class GroundingJudge(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Judge the answers and write the items. Raises UsageError for settings that contradict each other."""
-        from abstraction.text.language.languages import is_known, notice
-        from granola.evidence.grounding.grounded_rows import read_grounded
-
         kind = self.sentences or (WORDS if self.model is None else CHAT)
         if kind == CHAT and self.model is None:
             raise UsageError("--sentences chat asks --model, which is not given")
@@ -100,13 +102,6 @@ class GroundingJudge(RowsCommand):
         self, output: RowsOutput, samples: Mapping[str, GroundedSample]
     ) -> list[tuple[GroundedSample, GivenAnswer]]:
         """The questions with their answers, as far as the user of the system sees them."""
-        from abstraction.files.records import Record, read_records
-        from abstraction.files.row_models import read_each_once, without_rejected
-        from granola.errors import SampleError
-        from granola.evidence.grounding.answer_judging import GivenAnswer
-        from granola.evidence.grounding.answer_text import cited_passages
-        from granola.replies.reply import visible_text
-
         def read(record: Record) -> GivenAnswer:
             row = GivenAnswer.of(record)
             if row.id not in samples:
@@ -139,31 +134,22 @@ class GroundingJudge(RowsCommand):
         return pairs
 
     def _judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
-        from granola.evidence.attribution.evaluators import EvaluatorWords
-        from granola.evidence.grounding.answer_judging import (
-            ONE_PASSAGE_KINDS,
-            TEMPERATURE,
-            AnswerJudge,
-            ChatSentenceJudge,
-            EvaluatorSentenceJudge,
-            SentenceJudge,
-            read_grounding_prompts,
-        )
 
-        prompts = read_grounding_prompts(self.prompts)
+        prompts = answer_judging.read_grounding_prompts(self.prompts)
         chat: ChatModel | None = None
         if self.model is not None:
             chat = stack.enter_context(open_model(self.model, output.named_path, output.inputs))
         if kind == CHAT:
             assert chat is not None
-            sentences: SentenceJudge = ChatSentenceJudge(model=chat, prompts=prompts)
+            sentences: SentenceJudge = answer_judging.ChatSentenceJudge(model=chat, prompts=prompts)
         else:
             words = EvaluatorWords(
-                chat=lambda word: open_model(word, output.named_path, output.inputs), temperature=TEMPERATURE
+                chat=lambda word: open_model(word, output.named_path, output.inputs),
+                temperature=answer_judging.TEMPERATURE,
             )
             words.check([kind])
-            apart = kind.partition("=")[0] in ONE_PASSAGE_KINDS
-            sentences = EvaluatorSentenceJudge(evaluator=words.open(kind, stack), apart=apart)
+            apart = kind.partition("=")[0] in answer_judging.ONE_PASSAGE_KINDS
+            sentences = answer_judging.EvaluatorSentenceJudge(evaluator=words.open(kind, stack), apart=apart)
         return AnswerJudge(
             sentences=sentences, chat=chat, asks_deflection=self.ask_deflection, language=self.language,
             prompts=prompts,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from abstraction.base.faults import RejectedRow
+from abstraction.files.writing import write_records
 from granola.base.run_record import SUFFIX as RECORD_SUFFIX
 from granola.base.run_record import write_run_record
 from granola.base.settings import Setting
@@ -17,17 +19,16 @@ from granola.commands.command import Command
 from granola.commands.messages import count, paired_test_line, print_json, report_rejects
 from granola.commands.output import writing
 from granola.errors import UsageError
+from granola.evidence.evidence_task import Forming, Report
+from granola.evidence.grounding import grounded_rows
+from granola.evidence.knowledge import knowledge_task
+from granola.evidence.paper_tables import FilledTable, ItemFigure, published
+from granola.evidence.verdict_rows import BY_NAME, JudgePool, VerdictRows, pool_judges, read_verdicts
+from granola.report.charts import Panel, estimates_figure, estimates_table
 from granola.scoring.shared_settings import Force, Resamples
-
-if TYPE_CHECKING:
-    from abstraction.base.faults import RejectedRow
-    from granola.evidence.evidence_task import Report
-    from granola.evidence.knowledge.knowledge_task import Association, ChosenTexts
-    from granola.evidence.paper_tables import FilledTable, ItemFigure
-    from granola.evidence.verdict_rows import JudgePool, VerdictRows
-    from granola.report.charts import Panel
-    from granola.scoring.statistics import Estimate
-    from granola.scoring.system_comparison import Difference
+from granola.scoring.statistics import Estimate
+from granola.scoring.system_comparison import Difference
+from kg.base.files import atomic_path
 
 # file endings by kind of output
 FIGURES, TABLES, ROWS = (".svg", ".png", ".pdf"), (".tex", ".csv"), (".jsonl",)
@@ -46,8 +47,8 @@ class VerdictsReport:
     tests: Sequence[Difference] = ()
     table: FilledTable | None = None
     pool: JudgePool | None = None
-    chosen: ChosenTexts | None = None
-    associations: Sequence[Association] = ()
+    chosen: knowledge_task.ChosenTexts | None = None
+    associations: Sequence[knowledge_task.Association] = ()
     notes: Sequence[str] = ()
     counts: Mapping[str, Any] = field(default_factory=dict)
     files: Sequence[Path] = ()
@@ -186,16 +187,12 @@ class Verdicts(Command[VerdictsReport]):
 
     def run(self) -> VerdictsReport:
         """Read, score and write. Raises UsageError for what does not go together, and for nothing to show."""
-        from granola.evidence.evidence_task import Forming
-        from granola.evidence.grounding.grounded_rows import QUESTION_FIGURES, has_questions
-        from granola.evidence.verdict_rows import VerdictRows, read_verdicts
-
         self._check_options()
         rejected: list[RejectedRow] = []
         sides = (RECORD_SUFFIX, *([".csv"] if self.out is not None and self.out.suffix in FIGURES else []))
         with writing(self.out, inputs=self.judged, sides=sides, force=self.force):
             # Questions have no verdicts yet: only their counts can be reported.
-            if self.figure in QUESTION_FIGURES or has_questions(self.judged[0]):
+            if self.figure in grounded_rows.QUESTION_FIGURES or grounded_rows.has_questions(self.judged[0]):
                 report = self._question_report(rejected)
             else:
                 forming = Forming(resamples=self.resamples, rules=self.rule)
@@ -207,11 +204,8 @@ class Verdicts(Command[VerdictsReport]):
 
     def _check_options(self) -> None:
         """Raise UsageError for an unknown table or figure, and for an output of nothing."""
-        from granola.evidence.grounding.grounded_rows import QUESTION_FIGURES
-        from granola.evidence.paper_tables import published
-
         for name, value, known in (
-            ("--figure", self.figure, sorted({*published().figures, *QUESTION_FIGURES})),
+            ("--figure", self.figure, sorted({*published().figures, *grounded_rows.QUESTION_FIGURES})),
             ("--table", self.table, [*published().tables]),
         ):
             if value is not None and value not in known:
@@ -230,10 +224,6 @@ class Verdicts(Command[VerdictsReport]):
             )
 
     def _verdicts_report(self, given: VerdictRows, rejected: list[RejectedRow]) -> VerdictsReport:
-        from granola.evidence.knowledge.knowledge_task import associations, choose_texts, parse_coefficients
-        from granola.evidence.paper_tables import FilledTable, published
-        from granola.evidence.verdict_rows import BY_NAME, pool_judges
-
         pool = pool_judges(given) if self.pool else None
         # Pooled rows replace those of the judges in everything that follows.
         if pool is not None:
@@ -248,10 +238,16 @@ class Verdicts(Command[VerdictsReport]):
                 raise UsageError(f"{option} is for knowledge texts: give the output of granola knowledge judge")
         chosen = None
         if self.best is not None:
-            chosen = choose_texts(given.rows, self.best, parse_coefficients(self.quality), given.forming)
+            gamma = knowledge_task.parse_coefficients(self.quality)
+            chosen = knowledge_task.choose_texts(given.rows, self.best, gamma, given.forming)
         panels = given.panels(plan) if plan.x else []
         report = given.report()
-        self._check_score(given, {name for scores in report.values() for name in scores})
+        known = {name for scores in report.values() for name in scores}
+        for score in self.score:
+            if score not in known and all(given.value(row, score) is None for row in given.rows):
+                near = difflib.get_close_matches(score, known, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else f"; scores: {', '.join(sorted(known))}"
+                raise UsageError(f"--score is {score!r}, no score of these rows and no field with a number{hint}")
         # The reason for missing values, if a system lacks the main score of the task.
         has_main = all(scores[given.task.main].n for scores in report.values() if given.task.main in scores)
         head = [f"table:{self.table}"] if table is not None else []
@@ -261,22 +257,12 @@ class Verdicts(Command[VerdictsReport]):
             lacking="" if has_main else given.task.lacking, panels=panels,
             tests=[test for score in plan.y for test in given.tests(score)],
             table=None if table is None else FilledTable(table=table, report=report, printed=self.printed),
-            pool=pool, chosen=chosen, associations=associations(given.rows) if self.correlate else (),
+            pool=pool, chosen=chosen, associations=knowledge_task.associations(given.rows) if self.correlate else (),
             files=self._output_files(), rejected=rejected,
         )  # fmt: skip
 
-    def _check_score(self, given: VerdictRows, known: Set[str]) -> None:
-        """Raise UsageError for a --score that is no score of the task and no number in any row."""
-        for score in self.score:
-            if score not in known and all(given.value(row, score) is None for row in given.rows):
-                near = difflib.get_close_matches(score, known, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; scores: {', '.join(sorted(known))}"
-                raise UsageError(f"--score is {score!r}, no score of these rows and no field with a number{hint}")
-
     def _axes_and_scores(self, given: VerdictRows) -> ItemFigure:
         """The fields and scores to slice by: those of the figure, unless options name others."""
-        from granola.evidence.paper_tables import ItemFigure, published
-
         if self.figure is None:
             return ItemFigure(x=self.by, y=self.score or (given.task.main,))
         plan = published().figures[self.figure]
@@ -288,22 +274,16 @@ class Verdicts(Command[VerdictsReport]):
 
     def _question_report(self, rejected: list[RejectedRow]) -> VerdictsReport:
         """Counts of questions with passages, or a figure of them."""
-        from granola.evidence.grounding.grounded_rows import (
-            QUESTION_FIGURES,
-            question_panels,
-            read_grounded,
-            statistics_of,
-        )
-
-        samples = [one for path in self.judged for one in read_grounded(path, on_reject=rejected.append)]
+        samples = [one for path in self.judged for one in grounded_rows.read_grounded(path, on_reject=rejected.append)]
         if not samples:
             why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
             raise UsageError(f"{self.judged[0]} has no question with passages{why}")
-        if self.figure not in (None, *QUESTION_FIGURES):
+        if self.figure not in (None, *grounded_rows.QUESTION_FIGURES):
             raise UsageError(f"--figure {self.figure} is of judged answers; {self.judged[0]} has questions")
         return VerdictsReport(
-            signature=f"questions:{len(samples)}", counts=statistics_of(samples), files=self._output_files(),
-            panels=question_panels(samples, self.figure) if self.figure is not None else (), rejected=rejected,
+            signature=f"questions:{len(samples)}", counts=grounded_rows.statistics_of(samples),
+            panels=grounded_rows.question_panels(samples, self.figure) if self.figure is not None else (),
+            files=self._output_files(), rejected=rejected,
         )  # fmt: skip
 
     def _output_files(self) -> list[Path]:
@@ -313,10 +293,6 @@ class Verdicts(Command[VerdictsReport]):
 
     def _write(self, report: VerdictsReport, out: Path) -> None:
         """Write the output in the format of its file ending, with its run record."""
-        from abstraction.files.writing import write_records
-        from granola.report.charts import estimates_figure, estimates_table
-        from kg.base.files import atomic_path
-
         if out.suffix in ROWS:
             source = report.chosen or report.pool
             write_records(source.rows if source is not None else (), out)

@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from abstraction.files.writing import check_kind
+from abstraction.base.faults import RejectedRow
+from abstraction.files.records import Record, read_records
+from abstraction.files.rows import read_tiered
+from abstraction.files.writing import check_kind, write_records
 from granola.base.run_record import write_run_record
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Part, TextTable, show_lines
@@ -17,11 +20,14 @@ from granola.commands.command import Command
 from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, csv_raw, writing, writing_rows
 from granola.errors import UsageError
+from granola.evidence import annotation_sheets
+from granola.evidence.attribution.attribution_task import read_samples
+from granola.evidence.attribution.sample_texts import PAPER, TEXTS, text_items
+from granola.evidence.audit.tier_sheets import COMPARABLE, TIERS, error_rates, rates_table, tier_items
+from granola.evidence.evidence_task import Row
+from granola.evidence.grounding.grounded_rows import read_grounded
+from granola.evidence.verdict_rows import read_verdicts, sheet_form, task_of
 from granola.scoring.shared_settings import Force, Out
-
-if TYPE_CHECKING:
-    from abstraction.base.faults import RejectedRow
-    from granola.evidence.evidence_task import Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +66,6 @@ class SheetsDraw(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Draw and write. Raises UsageError where there is no item, or a file would be lost."""
-        from granola.evidence.annotation_sheets import draw_items, share_out, write_sheet
-        from granola.evidence.verdict_rows import sheet_form
-
         check_kind(Path(self.out), "jsonl")
         # One file per annotator, so that none sees the labels of another.
         sheets = [Path(self.out).with_suffix(f".{number}.csv") for number in range(1, self.annotators + 1)]
@@ -74,21 +77,15 @@ class SheetsDraw(RowsCommand):
             if not items:
                 raise UsageError(f"{self.items} has no item for people to judge")
             form = sheet_form(items[0])
-            drawn = draw_items(items, form, self.number, seed=self.seed)
-            for sheet, own in zip(sheets, share_out(len(drawn), self.annotators, self.shared), strict=True):
-                write_sheet(drawn, form, sheet, only=own, raw=csv_raw())
+            drawn = annotation_sheets.draw_items(items, form, self.number, seed=self.seed)
+            numbers = annotation_sheets.share_out(len(drawn), self.annotators, self.shared)
+            for sheet, own in zip(sheets, numbers, strict=True):
+                annotation_sheets.write_sheet(drawn, form, sheet, only=own, raw=csv_raw())
             output.write(drawn)
             names = ", ".join(map(str, sheets))
             return output.finish(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))
 
     def _read_items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
-        from abstraction.files.records import Record, read_records
-        from abstraction.files.rows import read_tiered
-        from granola.evidence.attribution.attribution_task import read_samples
-        from granola.evidence.attribution.sample_texts import text_items
-        from granola.evidence.audit.tier_sheets import tier_items
-        from granola.evidence.verdict_rows import read_verdicts, task_of
-
         first = next((one for one in read_records(self.items) if isinstance(one, Record)), None)
         # Both layouts of tiered rows: nested levels, and the columns of the dataset.
         if first is not None and {"levels", "granola_answer_1"} & first.data.keys():
@@ -104,8 +101,6 @@ class SheetsDraw(RowsCommand):
 
     def _with_questions(self, rows: Sequence[Row], rejected: list[RejectedRow]) -> Iterator[Row]:
         """Judged answers with their question, reference and passages."""
-        from granola.evidence.grounding.grounded_rows import read_grounded
-
         # Judged answers refer to passages by id; their text is in the file of questions.
         if self.questions is None:
             raise UsageError("a sheet of answers shows passages: give --questions FILE, the file that was answered")
@@ -135,8 +130,6 @@ class SheetsJudged:
 
     def parts(self) -> Iterator[Part]:
         """A table for each question, after those of error rates."""
-        from granola.evidence.audit.tier_sheets import rates_table
-
         for those, rates in self.rates.items():
             yield from (f"{those}:", rates_table(rates), "")
         for asked, own in self.agreement.items():
@@ -172,13 +165,6 @@ class SheetsRead(Command[SheetsJudged]):
 
     def run(self) -> SheetsJudged:
         """Read and compare. Raises UsageError and SheetError for files that do not fit."""
-        from abstraction.files.records import Record, read_records
-        from abstraction.files.writing import write_records
-        from granola.evidence.annotation_sheets import check_sheets, read_sheet, sheet_agreement, verdicts_of
-        from granola.evidence.attribution.sample_texts import PAPER, TEXTS
-        from granola.evidence.audit.tier_sheets import COMPARABLE, TIERS, error_rates
-        from granola.evidence.verdict_rows import sheet_form
-
         inputs = [self.drawn, *self.sheets]
         with writing(self.out, inputs=inputs, force=self.force):
             if self.out is not None:
@@ -187,9 +173,9 @@ class SheetsRead(Command[SheetsJudged]):
             if not items:
                 raise UsageError(f"{self.drawn} has no item; give the output of granola sheets draw")
             form = sheet_form(items[0])
-            sheets = [read_sheet(path, form) for path in self.sheets]
-            check_sheets(sheets, items, form, self.drawn)
-            verdicts = list(verdicts_of(sheets, items, form))
+            sheets = [annotation_sheets.read_sheet(path, form) for path in self.sheets]
+            annotation_sheets.check_sheets(sheets, items, form, self.drawn)
+            verdicts = list(annotation_sheets.verdicts_of(sheets, items, form))
             if not verdicts:
                 raise UsageError("no cell of the sheets is filled in; write the labels and read them again")
             if self.out is not None:
@@ -202,7 +188,7 @@ class SheetsRead(Command[SheetsJudged]):
         if form is TIERS and not all(item["before"] for item in items):
             rates["all answers, the first ones among them"] = error_rates(sheets, items)
         return SheetsJudged(
-            agreement=sheet_agreement(sheets, form, automatic), verdicts=len(verdicts), rates=rates,
+            agreement=annotation_sheets.sheet_agreement(sheets, form, automatic), verdicts=len(verdicts), rates=rates,
             paper=PAPER if form is TEXTS else COMPARABLE if form is TIERS else "",
         )  # fmt: skip
 

@@ -330,9 +330,6 @@ def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
     """
     samples = list(given)
     labels = _labels_by_provider(samples)
-    against = [
-        {"id": one.id, "by": one.deflects_by, "signs": list(one.contradicting)} for one in samples if one.contradicting
-    ]
     deflections = sum(sample.deflection for sample in samples)
     return {
         "questions": len(samples),
@@ -357,8 +354,12 @@ def statistics_of(given: Iterable[GroundedSample]) -> dict[str, Any]:
         "deflection_signs": _count_values(
             one.deflects_by or "answers" for one in samples if one.deflects_by is not None
         ),
-        "contradicting_signs": _count_values(sign for one in against for sign in one["signs"]),
-        "contradicting": against,
+        "contradicting_signs": _count_values(sign for one in samples for sign in one.contradicting),
+        "contradicting": [
+            {"id": one.id, "by": one.deflects_by, "signs": list(one.contradicting)}
+            for one in samples
+            if one.contradicting
+        ],
     }
 
 
