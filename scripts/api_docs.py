@@ -21,7 +21,7 @@ PUBLIC = (
     "abstraction.verifying.tier_verdicts",
     "abstraction.datasets.building", "granola", "granola.matching", "granola.scoring.metrics", "granola.scoring.scores",
     "granola.decoding", "granola.evidence.audit.offences", "granola.evidence.audit.tier_sheets", "granola.report.study",
-    "granola.report.figures", "granola.service.application", "granola.service.limits",
+    "granola.service.application", "granola.service.limits",
 )  # fmt: skip
 
 

@@ -25,11 +25,13 @@ from granola.decoding.samples import read_samples
 from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes, support_reaching
 from granola.errors import UsageError
 from granola.matching import matcher
+from granola.report.charts import Panel, check_drawing, estimates_figure, format_of
 from granola.report.score_page import render, rows_with_evidence
-from granola.report.study import Study
+from granola.report.study import FIGURES, PAGE, TABLES, Study, report_files, write_report
+from granola.scoring.grouping import GroupedScores
 from granola.scoring.shared_settings import LINKED_TO, Force, Samples, Tiered, check_language
 from granola.scoring.statistics import Estimate
-from granola.scoring.system_comparison import compare
+from granola.scoring.system_comparison import Systems, compare
 from granola.scoring.tiered_file import read_tiered_file, snapshot_of
 from kg.base.files import atomic_path
 from kg.store import open_store
@@ -69,8 +71,6 @@ class Curve(Command[Curves]):
 
     def run(self) -> Curves:
         """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
-        from granola.report.charts import Panel, estimates_figure, format_of
-
         check_language(self.language)
         # Checked before the long aggregation.
         format = None if self.figure is None else format_of(self.figure, "--figure")
@@ -168,60 +168,48 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
 
     def run(self) -> DrawnReport:
         """Score, draw and write. Raises UsageError for a folder with other content."""
-        from granola.report.charts import check_drawing
-        from granola.report.figures import PAGE, write_study
-
         if self.predictions:
             check_drawing()  # before scoring, which may take minutes
+        arguments, inputs, more = dict(self.arguments()), [self.tiered], dict[str, Any]()
         with lock_output(self.out):
             earlier = _check_folder(self.out, force=self.force)
-            if not self.predictions:
-                return self._write_ladders_page()
-            systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
-            if self.colour is not None:
-                # Most unknown names are typing errors.
-                every = (said for file in systems.files for said in file.predictions.values())
-                known = sorted({name for said in every for name in said.scores})
-                if self.colour not in known:
-                    near = difflib.get_close_matches(self.colour, known, n=1)
-                    hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"
-                    raise UsageError(f"no prediction has a number under {self.colour!r}{hint}")
-            groups = grouped_scores(systems, self, self, popular=True)
-            study = Study(
-                rows=groups.rows,
-                files=systems.files,
-                reports=systems.reports,
-                lambda_=self.lambda_,
-                differences=compare(systems.reports, resamples=self.resamples),
-                popularity={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is not None},
-                groups={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is None},
-                coloured=self.colour,
-                evidence=rows_with_evidence(self.tiered, groups.rows),
-            )
-            written = write_study(study, self.out, earlier=earlier, csv_raw=csv_raw())
-            write_run_record(
-                self.out / PAGE,
-                command=self.verb,
-                arguments={**self.arguments(), **self.resolved_settings(), "bins": groups.bins},
-                inputs=[self.tiered, *self.predictions, *self.page_views],
-                more={"signatures": {r.system: str(r.signature) for r in systems.reports}, "files": written},
-            )
-        return DrawnReport(page=self.out / PAGE, files=written, rejected=systems.rejected)
+            if self.predictions:
+                systems = score_systems(self.tiered, self.predictions, self, out=self.out / PAGE)
+                groups = grouped_scores(systems, self, self, popular=True)
+                study = self._study(systems, groups)
+                rejected, files = systems.rejected, report_files(study, csv_raw=csv_raw())
+                arguments |= {**self.resolved_settings(), "bins": groups.bins}
+                inputs += [*self.predictions, *map(str, self.page_views)]
+                more["signatures"] = {report.system: str(report.signature) for report in systems.reports}
+            else:
+                page, rejected = ladders_page(self.tiered)
+                files = {PAGE: page.encode()}
+            write_report(files, self.out, earlier=earlier)
+            more["files"] = list(files)
+            write_run_record(self.out / PAGE, command=self.verb, arguments=arguments, inputs=inputs, more=more)
+        return DrawnReport(page=self.out / PAGE, files=list(files), rejected=rejected)
 
-    def _write_ladders_page(self) -> DrawnReport:
-        """The page of the ladders alone."""
-        from granola.report.figures import PAGE
-
-        page, rejected = ladders_page(self.tiered)
-        self.out.mkdir(parents=True, exist_ok=True)
-        # The page appears whole or not at all.
-        with atomic_path(self.out / PAGE) as temporary:
-            temporary.write_text(page, encoding="utf-8")
-        more = {"files": [PAGE]}
-        write_run_record(
-            self.out / PAGE, command=self.verb, arguments=self.arguments(), inputs=[self.tiered], more=more
+    def _study(self, systems: Systems, groups: GroupedScores) -> Study:
+        """Raises UsageError for a --colour that no prediction has."""
+        if self.colour is not None:
+            # Most unknown names are typing errors.
+            every = (given for file in systems.files for given in file.predictions.values())
+            known = sorted({name for given in every for name in given.scores})
+            if self.colour not in known:
+                near = difflib.get_close_matches(self.colour, known, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else f"; they have {', '.join(known) or 'none'}"
+                raise UsageError(f"no prediction has a number under {self.colour!r}{hint}")
+        return Study(
+            rows=groups.rows,
+            files=systems.files,
+            reports=systems.reports,
+            lambda_=self.lambda_,
+            differences=compare(systems.reports, resamples=self.resamples),
+            popularity={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is not None},
+            groups={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is None},
+            coloured=self.colour,
+            evidence=rows_with_evidence(self.tiered, groups.rows),
         )
-        return DrawnReport(page=self.out / PAGE, files=[PAGE], rejected=rejected)
 
     def show(self, result: DrawnReport) -> None:
         """Print the path of the page."""
@@ -246,8 +234,6 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
 
     Raises UsageError for a file, and for a folder with content other than an earlier report.
     """
-    from granola.report.figures import FIGURES, PAGE, TABLES
-
     if not out.is_dir():
         if out.exists() or out.is_symlink():
             raise UsageError(f"{out} is no folder; --out takes one, which is made")

@@ -89,8 +89,7 @@ def figure_bytes(figure: Figure, format: str = "svg") -> bytes:
 
 def system_style(index: int) -> dict[str, Any]:
     """The drawing style of system number `index`."""
-    colour = COLOURS[index % len(COLOURS)]
-    return {"color": colour, "marker": MARKS[index % len(MARKS)]}
+    return {"color": COLOURS[index % len(COLOURS)], "marker": MARKS[index % len(MARKS)]}
 
 
 def legend(figure: Figure) -> None:

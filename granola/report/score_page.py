@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -23,13 +23,22 @@ from granola.scoring.aggregation import NO_RELATION, ItemScore
 from granola.scoring.predictions import SystemAnswer
 from granola.scoring.scores import ScoreReport
 
-if TYPE_CHECKING:
-    from granola.report.figures import DrawnFigure
-
 MOST = 300  # questions on one page: under 600 KB, which a phone opens at once
 MOST_LADDERS = 2000  # questions on a page without predictions, which is made for searching
 _LONGEST = 200  # characters shown of a field of a row
 LONGEST = 90  # characters of a prediction shown with its level
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DrawnFigure:
+    """A figure: `name` for its files, a title, and a description, also for readers who cannot see it."""
+
+    name: str
+    title: str
+    caption: str
+    svg: bytes
+    png: bytes
+    address: str  # the figure itself as an address, for a page in one file
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +53,7 @@ class PredictionView:
     before: str
     marked: str
     after: str
-    made_of: Sequence[SystemAnswer] = ()
+    made_of: Sequence[SystemAnswer]
 
 
 def shown_places(count: int, most: int = MOST) -> range:
@@ -114,8 +123,7 @@ def question_views(
             ),
             "is_different": len({(item.status, item.verdict and item.verdict.level) for _, item in scored}) > 1,
             "predictions": [
-                replace(prediction_view(system, item), made_of=parts.get(system, {}).get(row.id, ()))
-                for system, item in scored
+                prediction_view(system, item, parts.get(system, {}).get(row.id, ())) for system, item in scored
             ],
             "matched": matched_levels(scored),
             "fields": () if reports else list(_searchable_fields(row)),
@@ -138,16 +146,13 @@ def _searchable_fields(row: TieredRow) -> Iterator[tuple[str, str]]:
         yield from ((f"link {name}", str(link[name])) for name in ("confidence", "rule") if name in link)
 
 
-def prediction_view(system: str, item: ItemScore) -> PredictionView:
+def prediction_view(system: str, item: ItemScore, made_of: Sequence[SystemAnswer] = ()) -> PredictionView:
     """The view of a prediction: the part that decided is separate."""
     text = item.prediction or ""
     part = item.verdict.compared.prediction if item.verdict and item.verdict.compared else ""
     # A part that is the whole prediction needs no mark.
-    start = text.find(part) if part and part != text.strip() else -1
-    if start < 0:
-        return PredictionView(system=system, item=item, before=text, marked="", after="")
-    end = start + len(part)
-    return PredictionView(system=system, item=item, before=text[:start], marked=text[start:end], after=text[end:])
+    before, marked, after = text.partition(part) if part and part != text.strip() else (text, "", "")
+    return PredictionView(system=system, item=item, before=before, marked=marked, after=after, made_of=made_of)
 
 
 # The top of the page.
@@ -182,12 +187,9 @@ def _drawn_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> 
     if best is None or len(rows[best].levels) == 1:
         return None
     scored = [(report.system, report.items[best]) for report in reports]
+    why = {"abstained": "declines to answer"}
     elsewhere = [
-        (
-            system,
-            _shortened(item.prediction),
-            "declines to answer" if item.status == "abstained" else "matches no level",
-        )
+        (system, _shortened(item.prediction), why.get(item.status, "matches no level"))
         for system, item in scored
         if item.status != "matched" and item.prediction
     ]
@@ -230,7 +232,7 @@ def render(
     """The page for tiered rows and one or more reports on them; the same input gives the same bytes.
 
     Each report's items are those of `rows`, in that order (ValueError where not). `snapshot` is its id, for the footer.
-    `figures`, `tables` and the files of tables that the page does not show are what `granola.report.figures` makes.
+    `figures`, `tables` and the files of tables that the page does not show are what `granola.report.study` makes.
     `made_of`: see `question_views`.
     """
     for report in reports:

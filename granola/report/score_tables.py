@@ -65,11 +65,6 @@ def interval(estimate: Estimate) -> str:
     return f"{estimate.interval.low:.3f}{DASH}{estimate.interval.high:.3f}"
 
 
-def share(count: int, n: int) -> str:
-    """`12 (13 %)`."""
-    return f"{count} ({100 * count / n:.0f} %)" if n else str(count)
-
-
 def _estimate_cell(estimate: Estimate) -> str:
     return f"{number(estimate.value)} [{interval(estimate)}]"
 
@@ -98,9 +93,16 @@ def score_tables(reports: Sequence[ScoreReport]) -> Iterator[Part]:
 def distribution_table(reports: Sequence[ScoreReport]) -> TextTable:
     """The numbers and shares of answers by the finest level that they state, wrong, or abstained."""
     columns = distribution_columns(reports)
+
+    def count_and_share(count: int, n: int) -> str:
+        return f"{count} ({100 * count / n:.0f} %)" if n else str(count)
+
     return TextTable(
         head=("system", *(f"level {column}" if column.isdigit() else column for column in columns)),
-        rows=[(r.system, *(share(r.overall.distribution.get(c, 0), r.questions) for c in columns)) for r in reports],
+        rows=[
+            (one.system, *(count_and_share(one.overall.distribution.get(c, 0), one.questions) for c in columns))
+            for one in reports
+        ],
     )
 
 

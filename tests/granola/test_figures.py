@@ -15,8 +15,7 @@ from granola.report.charts import (
     Panel,
     estimates_figure,
 )
-from granola.report.figures import draw_f1, draw_gap, draw_tradeoff
-from granola.report.study import Study
+from granola.report.study import Study, draw_f1, draw_gap, draw_tradeoff
 from granola.scoring.grouping import by_bins, group_scores
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
 from granola.scoring.scores import ScoreSettings, score
