@@ -60,7 +60,9 @@ class DragGraph:
         of = self.abstaining.counted_responses(responses=tally.responses, abstaining=tally.abstaining)
         least = least_number(self.support, of)
         least_unsaid = least_number(max(self.support, UNSAID), of)
-        is_known = is_commonest_known(tally.claims)
+        most = max((claim.stated for claim in tally.claims), default=0)
+        # Otherwise derived claims come from a minority of the responses.
+        is_known = any(c.stated == most and c.basis == "graph" for c in tally.claims if c.stated_by)
         chosen = next(
             (
                 claim
@@ -106,15 +108,6 @@ def least_number(share: float, of: float) -> float:
     """The least number that is at least a share of `of`; exact for integers: 0.1 * 10 is 1 despite binary rounding."""
     # Weights are floats: a tolerance replaces exact arithmetic.
     return math.ceil(Fraction(str(share)) * of) if isinstance(of, int) else share * of - 1e-9
-
-
-def is_commonest_known(claims: Sequence[Claim]) -> bool:
-    """Whether the graph knows the claim that most responses state, or one of several tied ones.
-
-    Otherwise derived claims come from a minority of the responses.
-    """
-    most = max((claim.stated for claim in claims), default=0)
-    return any(claim.stated == most and claim.basis == "graph" for claim in claims if claim.stated_by)
 
 
 def is_uncontested(claim: Claim, claims: Sequence[Claim]) -> bool:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Literal
 
 from abstraction.base.tiers import Tier
-from granola.decoding.decision import Decision, confidence
+from granola.decoding.decision import Decision
 from granola.decoding.response_cleaning import DECODING, CleanedResponse
 from granola.decoding.responses import ReadResponse
 from granola.matching.tokens import key as folded
@@ -141,7 +141,9 @@ def decision_for(claim: Claim, tally: ClaimTally, *, votes: float, of: float, ex
         text=claim.text,
         explanation=explanation,
         support=votes / of,
-        confidence=confidence(votes, claim.stated, claim.same, tally.responses),
+        # The added response is a virtual one that disagrees. With equal support an answer that responses state is
+        # surer than one that merely follows.
+        confidence=(votes + claim.stated + claim.same) / (3 * (tally.responses + 1)),
         qid=claim.qid,
         bits=claim.bits,
         supporters=claim.supporters if votes == claim.support else claim.stated_by,

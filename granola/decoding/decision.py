@@ -83,8 +83,8 @@ class Decision:
     """A prediction with its support; "IDK" in `text` for an abstention.
 
     `support`: the share of the `counted` responses that entail it, in [0, 1]; `supporters`: their indices, from 0.
-    `confidence`, in [0, 1]: see `confidence`; None for an abstention. `qid`, `bits`: of the tier, if it has them.
-    `more`: further fields of the method.
+    `confidence`: (responses that entail the answer + that state it + that share its wording) / (3 (all responses + 1)),
+    in [0, 1); None for an abstention. `qid`, `bits`: of the tier, if it has them. `more`: further fields of the method.
     """
 
     text: str
@@ -119,16 +119,6 @@ class Decision:
 def abstention(explanation: str) -> Decision:
     """The decision to abstain."""
     return Decision(text=IDK, explanation=explanation)
-
-
-def confidence(support: float, said: float, same: float, responses: float) -> float:
-    """(support + said + same) / (3 (responses + 1)), in [0, 1): responses that entail the answer, state it, and share
-    its wording.
-
-    `responses` includes abstaining ones; the added one is a virtual response that disagrees. With equal support an
-    answer that responses state is surer than one that merely follows.
-    """
-    return (support + said + same) / (3 * (responses + 1))
 
 
 def of_responses(number: float, of: float) -> str:

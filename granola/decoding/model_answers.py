@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from abstraction.base.faults import Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
@@ -21,6 +21,7 @@ from granola.errors import UsageError
 from granola.matching.squad import normalise
 from granola.replies import read_reply
 
+T = TypeVar("T")
 _STAGE = "answering"
 # tokens of a response: short answers with room for an explanation
 MAX_TOKENS = 512
@@ -142,18 +143,12 @@ class Answerer:
             return Request(id=row.id, messages=prompt.fill({"question": row.question}), sampling=sampling)
 
         requests = [attempt("asking a model", request_of, row) for row in rows]
-        replies = self._model.generate([request for request in requests if isinstance(request, Request)])
-        for row, asked in zip(rows, requests, strict=True):
-            if isinstance(asked, Fault):
-                yield _rejected_row(row, asked)
-                continue
-            result = next(replies)
-            if isinstance(result, Failure):
-                yield _rejected_row(row, result)
-            else:
+        for row, result in zip(rows, _results(self._model, requests), strict=True):
+            if isinstance(result, Reply):
                 self.cut_off += sum(completion.finish_reason == "length" for completion in result.completions)
                 yield replace(row, samples=tuple(completion.text for completion in result.completions))
-        next(replies, None)  # exhaust the iterator, so that no request stays open
+            else:
+                yield _rejected_row(row, result)
 
     def _decide_each(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         if self._rule is not None and self._aggregator is not None:
@@ -178,17 +173,13 @@ class Answerer:
     def _aggregate_by_model(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         """DRAG: the model aggregates the responses, unless all are the same."""
         settled = [attempt(_STAGE, self._decide_or_request, row) for row in rows]
-        replies = self._drag_model.generate([outcome for outcome in settled if isinstance(outcome, Request)])
-        for row, outcome in zip(rows, settled, strict=True):
-            if not isinstance(outcome, Request):
-                yield _answered_or_rejected(row, outcome)
-                continue
-            result = next(replies)
+        results: Iterator[Reply | Failure | Decision | Fault] = _results(self._drag_model, settled)
+        for row, result in zip(rows, results, strict=True):
             if isinstance(result, Reply):
                 why = f"the model's answer to {len(row.samples)} responses"
                 yield _answered_or_rejected(row, attempt(_STAGE, self._decide_by_text, row, result.text, why))
             else:
-                yield _rejected_row(row, result)
+                yield _answered_or_rejected(row, result)
 
     def _decide_or_request(self, row: SampleRow) -> Decision | Request:
         """The decision where no model is needed, else the request to the model."""
@@ -214,8 +205,16 @@ class Answerer:
         return Request(id=row.id, messages=self._prompts[DRAG.name].fill(slots), sampling=self._drag_sampling)
 
 
-def _answered_or_rejected(row: SampleRow, decision: Decision | Fault) -> Answered | RejectedRow:
-    return _rejected_row(row, decision) if isinstance(decision, Fault) else Answered(row=row, decision=decision)
+def _results(model: ChatModel, outcomes: Sequence[Request | T]) -> Iterator[Reply | Failure | T]:
+    """The outcomes, in order, with the result of the model in place of each request."""
+    replies = model.generate([outcome for outcome in outcomes if isinstance(outcome, Request)])
+    for outcome in outcomes:
+        yield next(replies) if isinstance(outcome, Request) else outcome
+    next(replies, None)  # exhaust the iterator, so that no request stays open
+
+
+def _answered_or_rejected(row: SampleRow, outcome: Decision | Fault | Failure) -> Answered | RejectedRow:
+    return Answered(row=row, decision=outcome) if isinstance(outcome, Decision) else _rejected_row(row, outcome)
 
 
 def _rejected_row(row: SampleRow, why: Fault | Failure) -> RejectedRow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from abstraction.base.faults import Fault, OnReject, attempt
 from abstraction.base.relations import relation
@@ -21,7 +21,6 @@ from granola.decoding.shared_names import is_in_question as repeats
 from granola.decoding.shared_names import offers_choice
 from kg.store.protocol import Store
 
-T = TypeVar("T")
 CHUNK = 200  # rows per batch of store reads
 _STAGE = "aggregation"
 
@@ -46,20 +45,20 @@ class Aggregator:
 
         A row that causes a fault in the program goes to `on_reject`; without it the error is raised.
         """
-        return _without_faults(self.decide_each(rows, method), on_reject)
+        for row, outcome in self.decide_each(rows, method):
+            if not isinstance(outcome, Fault):
+                yield row, outcome
+            elif on_reject is not None:
+                on_reject(outcome.rejected(source=row.source, id=row.id, text=row.question))
+            elif outcome.cause is not None:
+                raise outcome.cause
 
     def decide_each(self, rows: Iterable[SampleRow], method: Method) -> Iterator[tuple[SampleRow, Decision | Fault]]:
         """Each row with its decision, or with the fault that prevented it, in order."""
         by_words = isinstance(method, SelfConsistency) and method.counting is Counting.TEXT
-        tallied = ((row, None) for row in rows) if by_words else self._tallies(rows)
+        tallied = ((row, None) for row in rows) if by_words else self.tallies(rows)
         for row, counted in tallied:
             yield row, counted if isinstance(counted, Fault) else attempt(_STAGE, self._decision, row, method, counted)
-
-    def tallies(
-        self, rows: Iterable[SampleRow], *, on_reject: OnReject | None = None
-    ) -> Iterator[tuple[SampleRow, ClaimTally]]:
-        """Each row with the claims of its responses, in order; `on_reject` as in `decide`."""
-        return _without_faults(self._tallies(rows), on_reject)
 
     def _decision(self, row: SampleRow, method: Method, counted: ClaimTally | None) -> Decision:
         """The decision; of several systems with the response of each, and whether it supports the answer."""
@@ -78,7 +77,8 @@ class Aggregator:
         explanation = f"{decision.explanation}; agree: {', '.join(agreeing) or 'none'}"
         return replace(decision, explanation=explanation, more={**decision.more, "systems": said})
 
-    def _tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, ClaimTally | Fault]]:
+    def tallies(self, rows: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, ClaimTally | Fault]]:
+        """Each row with the claims of its responses, or with the fault that prevented them, in order."""
         if self._reader is None or self._maker is None:
             raise ValueError("responses are linked, which needs a store")
         source = iter(rows)
@@ -127,19 +127,6 @@ class Aggregator:
             )
 
         return tally(readings, repeats_question=is_in_question, weights=row.weights)
-
-
-def _without_faults(
-    outcomes: Iterable[tuple[SampleRow, T | Fault]], on_reject: OnReject | None
-) -> Iterator[tuple[SampleRow, T]]:
-    """The outcomes without faults, which go to `on_reject`; without it the error is raised."""
-    for row, outcome in outcomes:
-        if not isinstance(outcome, Fault):
-            yield row, outcome
-        elif on_reject is not None:
-            on_reject(outcome.rejected(source=row.source, id=row.id, text=row.question))
-        elif outcome.cause is not None:
-            raise outcome.cause
 
 
 def answer_row(row: SampleRow, decision: Decision, *, method: str) -> dict[str, Any]:

@@ -50,8 +50,12 @@ def support_outcomes(
     """
     outcomes: dict[str, list[tuple[Outcome, ...]]] = {rule: [] for rule in RULES}
     labelled = (row for row in samples if row.id in ladders)
-    for row, tally in aggregator.tallies(labelled, on_reject=on_reject):
-        judged = attempt("scoring", _outcomes_by_rule_and_support, row, tally, ladders[row.id], aggregator, matcher)
+    for row, tally in aggregator.tallies(labelled):
+        judged = (
+            tally
+            if isinstance(tally, Fault)
+            else attempt("scoring", _outcomes_by_rule_and_support, row, tally, ladders[row.id], aggregator, matcher)
+        )
         if isinstance(judged, Fault):
             on_reject(judged.rejected(source=row.source, id=row.id, text=row.question))
         else:

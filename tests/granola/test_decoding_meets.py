@@ -207,6 +207,7 @@ def test_the_bits_of_a_place_do_not_depend_on_its_company(aggregator: Aggregator
     ]
     found: dict[str, set[float | None]] = {}
     for _, counted in aggregator.tallies(rows):
+        assert isinstance(counted, ClaimTally)
         for claim in counted.claims:
             if claim.qid is not None:
                 found.setdefault(claim.qid, set()).add(claim.bits)
