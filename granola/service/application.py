@@ -13,14 +13,13 @@ from starlette.exceptions import HTTPException
 from abstraction.files.rows import TieredRow
 from abstraction.files.writing import json_line
 from granola import __version__
-from granola.service.bounded_routes import BoundedRoute
-from granola.service.gate import Gate
-from granola.service.ladder_page import add_page
+from granola.service.gate import BoundedRoute, Gate, add_routes
+from granola.service.ladder_page import DatasetPage, Pages
 from granola.service.limits import SNAPSHOT_HEADER, ServiceSettings
 from granola.service.problems import MEDIA_TYPE, HTTPProblem, problem_of
-from granola.service.routes import add_health, add_judging, add_ladders, add_reading
+from granola.service.routes import Routes
+from granola.service.schemas import LadderRequest
 from granola.service.service_figures import Metrics
-from granola.service.snapshot_work import check_language
 from granola.service.snapshots import Context, Generation, Snapshots, SnapshotSession, Workroom
 
 T = TypeVar("T")
@@ -66,11 +65,22 @@ class Service:
         """
 
         def json_of_work(session: SnapshotSession) -> bytes:
-            check_language(session, language)
+            session.check_language(language)
             return json_line(work(session))
 
         generation = self.snapshots.current
         return self.answer(await generation.run(json_of_work), generation)
+
+    async def ladder(self, generation: Generation, asked: LadderRequest) -> TieredRow:
+        """The ladder, counted. Raises HTTPProblem for a language that the snapshot has nothing in."""
+
+        def make(session: SnapshotSession) -> TieredRow:
+            session.check_language(asked.language)
+            return session.ladder(asked.row, asked.language, asked.linker)
+
+        row = await generation.run(make)
+        self.laddered(row)
+        return row
 
     def answer(self, body: bytes, generation: Generation) -> Response:
         """An answer in JSON that names its snapshot."""
@@ -127,9 +137,8 @@ def create_app(service: Service) -> Gate:
         return answer
 
     app.add_exception_handler(HTTPException, answer_unrouted)
-    add_health(app, service)
-    add_reading(app, service)
-    add_ladders(app, service)
-    add_judging(app, service)
-    add_page(app, service)
+    add_routes(app, Routes(service))
+    add_routes(app, Pages(service))
+    if (page := service.settings.dataset) is not None:
+        add_routes(app, DatasetPage(page))
     return Gate(app, service)

@@ -1,6 +1,8 @@
 """The gate before every route: host, origin, token, size and speed of bodies, headers of answers.
 
-A body is received whole before anything reads it: of a refused body nothing is parsed.
+A body is received whole before anything reads it: of a refused body nothing is parsed. Routes have their limits by
+construction: one without a `Bound` cannot be added. The JSON of a body is read by the type of the route's parameter
+`asked`, and bounded before the route's method is called.
 """
 
 from __future__ import annotations
@@ -13,20 +15,24 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
+from urllib.parse import parse_qsl, quote
 
 import orjson
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
 
 from granola import __version__
-from granola.service.bounded_routes import BODY, BoundedRoute
 from granola.service.limits import SMALL, SNAPSHOT_HEADER, ServiceSettings
-from granola.service.problems import HTTPProblem, overloaded, too_many
+from granola.service.problems import HTTPProblem, overloaded, problem_of_errors, too_many, too_slow
+from granola.service.schemas import read_body
 
 if TYPE_CHECKING:
     from granola.service.application import Service
@@ -47,6 +53,116 @@ LINGER_SECONDS = 2.0
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _OTHER = "other"
 access_log = logging.getLogger("granola.access")
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+PARAMETER = "asked"  # of the functions that take one JSON object
+BODY = "granola.body"  # where a request's scope has what was sent
+AT_ONCE = 1 << 16  # bytes that are read in the way of all others
+_GRACE = 1.0  # seconds for writing the answer, added to those of the work
+_told_of_token = Depends(HTTPBearer(auto_error=False, description="The secret of GRANOLA_TOKEN, if one is set."))
+
+
+def as_typed(asked: Any, settings: ServiceSettings) -> None:
+    """The bound of the products of a request whose types bound all that there is of it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bound:
+    """The limits of one request of a route.
+
+    `body` is none, one about one question, or one of many rows. `products` gets the body and the settings, and raises
+    HTTPProblem or RowError where sizes that are allowed alone are too large together. `seconds` is the setting that
+    bounds the time to the beginning of the answer. Without `token` anyone may ask.
+    """
+
+    products: Callable[[Any, ServiceSettings], None]
+    body: Literal["none", "small", "large"] = "none"
+    seconds: Literal["seconds", "batch_seconds"] = "seconds"
+    token: bool = True
+
+    def most(self, settings: ServiceSettings) -> int:
+        """Bytes of a body."""
+        return {"none": 0, "small": min(SMALL, settings.body), "large": settings.body}[self.body]
+
+
+READING = Bound(products=as_typed)
+
+
+def route(path: str, bound: Bound, **more: Any) -> Callable[[Endpoint], Endpoint]:
+    """Mark a method that answers requests: its path, its bound, and what `FastAPI.add_api_route` takes beside these."""
+    how = {"path": path, "methods": ["GET" if bound.body == "none" else "POST"], **more}
+
+    def mark(endpoint: Endpoint) -> Endpoint:
+        endpoint.bound, endpoint.route = bound, how  # type: ignore[attr-defined]  # functions take attributes
+        return endpoint
+
+    return mark
+
+
+def add_routes(app: FastAPI, routes: object) -> None:
+    """Add the methods of an object that `route` has marked, in their order."""
+    for name in vars(type(routes)):
+        endpoint = getattr(routes, name)
+        if asked := getattr(endpoint, "route", None):
+            app.add_api_route(endpoint=endpoint, **asked)
+
+
+class BoundedRoute(APIRoute):
+    """A route with its `bound`. Raises TypeError for a function that has none."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
+        bound = getattr(endpoint, "bound", None)
+        if not isinstance(bound, Bound):
+            raise TypeError(f"{path}: {endpoint.__name__} has no bound; put @route(PATH, Bound(...)) above it")
+        self.bound = bound
+        more["dependencies"] = [*(more.get("dependencies") or ()), *([_told_of_token] if bound.token else [])]
+        super().__init__(path, endpoint, **more)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """See `APIRoute.get_route_handler`: the body and the time are bounded; errors become answers."""
+        kind = get_type_hints(self.endpoint).get(PARAMETER)
+        inner = super().get_route_handler() if kind is None else self._handler_reading_body(kind)
+
+        async def handle_within_time(request: Request) -> Response:
+            service: Service = request.app.state.served
+            seconds = getattr(service.settings, self.bound.seconds) + _GRACE
+            try:
+                async with asyncio.timeout(seconds):
+                    return await inner(request)
+            except TimeoutError:
+                error: Exception = too_slow(seconds)
+            except RequestValidationError as refused:
+                error = problem_of_errors(refused.errors())
+            except Exception as failed:
+                error = failed
+            return service.problem(error).answer()
+
+        return handle_within_time
+
+    def _handler_reading_body(self, kind: Any) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        async def handle(request: Request) -> Response:
+            service: Service = request.app.state.served
+            media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
+                raise HTTPProblem(415, "media-type", "send JSON, with the header Content-Type: application/json")
+            if query := parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True):
+                names = ", ".join(sorted({name for name, _ in query}))[:100]
+                raise HTTPProblem(422, "request", f"{names} stands in the address; {self.path} reads its body alone")
+            body = request.scope[BODY]
+
+            def read() -> Any:
+                asked = read_body(body, kind)
+                self.bound.products(asked, service.settings)
+                return asked
+
+            if len(body) <= AT_ONCE:
+                asked = read()
+            else:
+                asked = await service.read(read, seconds=getattr(service.settings, self.bound.seconds))
+            answer: Response = await self.endpoint(asked)
+            return answer
+
+        return handle
 
 
 class _GoneError(Exception):

@@ -6,11 +6,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlencode
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Request, Response
 from pydantic import ValidationError
 
 from abstraction.files.rows import TieredRow, linked_ids
@@ -22,10 +21,9 @@ from granola.report.templates import escape_invisible, page_file, render_page, v
 from granola.scoring.aggregation import ItemScore, names_of
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_item
-from granola.service.bounded_routes import Bound, as_typed, bounded
+from granola.service.gate import READING, route
 from granola.service.limits import LONGEST, SNAPSHOT_HEADER, check_compared
 from granola.service.problems import HTTPProblem, problem_of_errors, too_many
-from granola.service.routes import made_ladder
 from granola.service.schemas import LadderRequest
 from granola.service.snapshot_work import named
 from granola.service.snapshots import Generation, SnapshotSession
@@ -174,33 +172,25 @@ def _interpretation(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
     return {"relation": relation, "subject": subject, "about": about.get("text"), "links": links}
 
 
-async def _found(service: Service, generation: Generation, asked: Asked) -> FoundLadder:
-    """The ladder that is asked for, and the verdicts on the predictions. Raises as `Generation.run`."""
-    sent, lines = asked.request(), asked.lines()
-    row = await made_ladder(service, generation, sent)
-    found = await generation.run(lambda session: find(session, row, sent.language))
-    if not lines:
-        return found
-    work = partial(judge, found, lines, sent.language)
-    return await service.bench.run(lambda _: work(), seconds=service.settings.seconds)
+class Pages:
+    """The form with its ladder, the page of the interface, and what both load."""
 
+    def __init__(self, service: Service) -> None:
+        self.service = service
 
-def add_page(app: FastAPI, service: Service) -> None:
-    """Add the routes. An error is shown on the page, with its status."""
-
-    @app.get("/", include_in_schema=False)
-    @bounded(Bound(products=as_typed))
-    async def look(request: Request) -> Response:
+    @route("/", READING, include_in_schema=False)
+    async def look(self, request: Request) -> Response:
+        """The form and its ladder. An error is shown on the page, with its status."""
         asked = Asked.of(request.query_params)
         status, retry, ladder, error = 200, {}, None, ""
         offered: list[Asked] = []
-        with service.snapshots.current.held() as generation:
+        with self.service.snapshots.current.held() as generation:
             try:
                 offered = await generation.run(examples)
                 if asked.question or asked.answer:
-                    ladder = await _found(service, generation, asked)
+                    ladder = await self._found(generation, asked)
             except Exception as failed:
-                problem = service.problem(failed)
+                problem = self.service.problem(failed)
                 status, error = problem.status, problem.detail
                 retry = {"Retry-After": str(problem.retry_after)} if problem.retry_after else {}
         row = ladder.row if ladder else None
@@ -213,7 +203,7 @@ def add_page(app: FastAPI, service: Service) -> None:
             has_more=asked != plain,
             error=error,
             retry=bool(retry),
-            dataset=service.settings.dataset is not None,
+            dataset=self.service.settings.dataset is not None,
             examples=offered,
             row=row,
             read=_interpretation(asked, ladder) if ladder else None,
@@ -229,24 +219,39 @@ def add_page(app: FastAPI, service: Service) -> None:
         body = page.encode("utf-8", "replace")
         return Response(body, status, {SNAPSHOT_HEADER: generation.snapshot_id, **_HEADERS, **retry}, media_type=_HTML)
 
-    @app.get("/docs", include_in_schema=False)
-    @bounded(Bound(products=as_typed))
-    async def documentation() -> Response:
+    async def _found(self, generation: Generation, asked: Asked) -> FoundLadder:
+        """The ladder that is asked for, and the verdicts on the predictions. Raises as `Generation.run`."""
+        sent, lines = asked.request(), asked.lines()
+        row = await self.service.ladder(generation, sent)
+        found = await generation.run(lambda session: find(session, row, sent.language))
+        if not lines:
+            return found
+        seconds = self.service.settings.seconds
+        return await self.service.bench.run(lambda _: judge(found, lines, sent.language), seconds=seconds)
+
+    @route("/docs", READING, include_in_schema=False)
+    async def documentation(self) -> Response:
+        """The page that shows the interface."""
         return Response(page_file("interface.html"), headers=_HEADERS, media_type=_HTML)
 
-    if (page := service.settings.dataset) is not None:
-        policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page.decode())
-        headers = {**_HEADERS, "Content-Security-Policy": f"{policy[1] if policy else ''}; frame-ancestors 'none'"}
-
-        @app.get("/dataset", include_in_schema=False)
-        @bounded(Bound(products=as_typed))
-        async def dataset() -> Response:
-            return Response(page, headers=headers, media_type=_HTML)
-
-    @app.get("/page.{kind}", include_in_schema=False)
-    @bounded(Bound(products=as_typed))
-    async def asset(kind: Literal["css", "js"]) -> Response:
+    @route("/page.{kind}", READING, include_in_schema=False)
+    async def asset(self, kind: Literal["css", "js"]) -> Response:
+        """The style or the script of the pages."""
         own = page_file(f"service.{kind}")
         media = "text/css" if kind == "css" else "text/javascript"
         body = page_file("shared.css") + own if kind == "css" else own
         return Response(body, headers={"Cache-Control": "no-cache"}, media_type=f"{media}; charset=utf-8")
+
+
+class DatasetPage:
+    """The page of the ladders of a dataset, which has a policy of its own."""
+
+    def __init__(self, page: bytes) -> None:
+        policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page.decode())
+        own = {"Content-Security-Policy": f"{policy[1] if policy else ''}; frame-ancestors 'none'"}
+        self._page, self._headers = page, {**_HEADERS, **own}
+
+    @route("/dataset", READING, include_in_schema=False)
+    async def dataset(self) -> Response:
+        """The page."""
+        return Response(self._page, headers=self._headers, media_type=_HTML)

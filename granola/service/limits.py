@@ -1,6 +1,6 @@
 """Limits of one request: sizes of texts and lists, and the work that follows from several sizes together.
 
-All limits are checked before work begins, for every route: `granola.service.bounded_routes` takes no route
+All limits are checked before work begins, for every route: `granola.service.gate` takes no route
 without its `Bound`. By these figures a body of less than 64 KiB costs at most about a second of one core, and a larger
 one in proportion.
 """

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from abstraction.base.faults import RejectedRow
 from abstraction.base.tiers import literal
-from abstraction.files.records import SCHEMA_VERSION
 from abstraction.files.rows import QARow, TieredRow
-from abstraction.files.writing import json_line
-from abstraction.text.language.languages import supported_languages
 from granola.service.problems import HTTPProblem
 from granola.service.snapshots import SnapshotSession
 from kg.base.model import (
@@ -34,31 +30,6 @@ from kg.store.protocol import NameMatch
 SLICE_SECONDS = 0.02  # how long a batch keeps its reader before others have their turn
 SLICE_ROWS = 100
 NAMES_AN_ENTITY = 5  # that begin alike, of those which complete what is typed
-
-
-def check_language(session: SnapshotSession, language: str) -> None:
-    """Raise HTTPProblem for a language in which the snapshot has no names and no rules exist."""
-    if not session.speaks(language):
-        raise HTTPProblem(
-            422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
-            f"{supported_languages()} alone; ask in one of these, or in one that the snapshot has names in",
-        )  # fmt: skip
-
-
-def ladder(session: SnapshotSession, row: QARow, *, language: str, linker: str = "question") -> TieredRow:
-    """The tiered row of a question; tiers without a name in the language are in another one."""
-    session.count_characters(_searched_texts(row))
-    return session.maker(language, linker).make(row)
-
-
-def _searched_texts(row: QARow) -> Iterator[str]:
-    """The texts of a question that are looked into."""
-    return chain((row.question, row.subject_text or "", row.answer_description or ""), row.answers)
-
-
-def line_of(record: Mapping[str, Any], *, first: bool = False) -> bytes:
-    """A record as a line of JSONL, as in files: the first has the schema version."""
-    return json_line({"schema_version": SCHEMA_VERSION, **record} if first else record)
 
 
 class Batch:
@@ -86,7 +57,7 @@ class Batch:
         made = session.maker(self._language, self._linker).make_each(questions)
         for row in self._rows:
             if isinstance(row, QARow):
-                session.count_characters(_searched_texts(row))
+                session.count_question(row)
             yield next(made) if isinstance(row, QARow) else row
 
 

@@ -20,11 +20,11 @@ from math import inf
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
-from abstraction.files.rows import QARow
+from abstraction.files.rows import QARow, TieredRow
 from abstraction.ladders.assembly.filters import MeasuredRelations
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.language.languages import is_known, reading_language
+from abstraction.text.language.languages import is_known, reading_language, supported_languages
 from granola.service.limits import ServiceSettings
 from granola.service.problems import HTTPProblem, overloaded, too_slow
 from kg.base.model import fallback_chain
@@ -205,6 +205,19 @@ class SnapshotSession(Context):
             self.store.until = until
         return self._makers[key]
 
+    def check_language(self, language: str) -> None:
+        """Raise HTTPProblem for a language in which the snapshot has no names and no rules exist."""
+        if not self.speaks(language):
+            raise HTTPProblem(
+                422, "language", f"language is {language!r}: the snapshot has no names in it, and dates are written in "
+                f"{supported_languages()} alone; ask in one of these, or in one that the snapshot has names in",
+            )  # fmt: skip
+
+    def ladder(self, row: QARow, language: str, linker: str = "question") -> TieredRow:
+        """The tiered row of a question; tiers without a name in the language are in another one."""
+        self.count_question(row)
+        return self.maker(language, linker).make(row)
+
     def prepared(self) -> SnapshotSession:
         """This, with what requests in any language need of the snapshot, as far as that does not take too long.
 
@@ -233,6 +246,10 @@ class SnapshotSession(Context):
         if self._sent > SENT_KEPT:
             self._sent = 0
             self.interrupted()
+
+    def count_question(self, row: QARow) -> None:
+        """Count the characters of a question that are looked into."""
+        self.count_characters((row.question, row.subject_text or "", row.answer_description or "", *row.answers))
 
     def begin(self, until: float) -> None:
         """A piece of work begins that may read until then."""

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from granola.service.application import Service, create_app
-from granola.service.bounded_routes import BoundedRoute
+from granola.service.gate import BoundedRoute
 from granola.service.ladder_page import Asked
 from granola.service.limits import ServiceSettings
 from granola.service.service_figures import Metrics, SharedFigures

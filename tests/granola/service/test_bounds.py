@@ -9,8 +9,7 @@ import pytest
 import requests
 from fastapi import FastAPI
 
-from granola.service.bounded_routes import Bound, BoundedRoute, as_typed, bounded
-from granola.service.gate import check_asked
+from granola.service.gate import READING, BoundedRoute, add_routes, check_asked, route
 from granola.service.limits import ServiceSettings
 from granola.service.problems import HTTPProblem
 from granola.service.service_figures import Metrics, SharedFigures
@@ -22,12 +21,17 @@ def test_no_route_can_be_added_without_its_bound() -> None:
     app = FastAPI()
     app.router.route_class = BoundedRoute
 
-    async def route() -> None:
-        """Anything."""
+    class Routes:
+        async def unbound(self) -> None:
+            """Anything."""
 
-    with pytest.raises(TypeError, match="/x: route has no bound"):
-        app.get("/x")(route)
-    app.get("/x")(bounded(Bound(products=as_typed))(route))
+        @route("/y", READING)
+        async def bound(self) -> None:
+            """Anything."""
+
+    with pytest.raises(TypeError, match="/x: unbound has no bound"):
+        app.get("/x")(Routes().unbound)
+    add_routes(app, Routes())
 
 
 def test_requests_of_tests_are_of_every_route_and_parameter() -> None:

@@ -19,8 +19,8 @@ import pytest
 import requests
 
 from abstraction.files.rows import read_questions
+from abstraction.files.writing import json_line
 from abstraction.maker.pipeline import make_ladders
-from granola.service.snapshot_work import line_of
 from kg.building.snapshot import build
 from kg.store import open_store
 from tests.granola.service.conftest import (
@@ -251,7 +251,7 @@ def test_a_full_disk_for_temporary_files_stops_nobody(
 def expected(snapshot: Path) -> tuple[str, bytes]:
     with closing(open_store(snapshot)) as store:
         made = make_ladders(read_questions([DEMO / "questions.jsonl"]), store)
-        lines = b"".join(line_of(row.to_json(), first=n == 0) for n, row in enumerate(made))
+        lines = b"".join(json_line(({} if n else {"schema_version": 1}) | row.to_json()) for n, row in enumerate(made))
         return str(store.manifest()["snapshot_id"]), lines
 
 
