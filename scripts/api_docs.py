@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 PUBLIC = (
-    "kg", "kg.store", "kg.graph.graph", "kg.export.verification", "kg.export.rdf_writer",
+    "kg", "kg.store", "kg.graph.graph", "kg.export.comparison", "kg.export.rdf_writer",
     "kg.export.parquet", "abstraction", "abstraction.models", "abstraction.linking.gazetteer",
     "abstraction.linking.linker", "abstraction.text.language.date_reader", "abstraction.text.language.amount_reader",
     "abstraction.text.questions.question_wording", "abstraction.verifying.entailment",

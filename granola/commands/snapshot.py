@@ -24,11 +24,10 @@ from kg.errors import ExportError
 from kg.store import is_address, open_store
 
 if TYPE_CHECKING:
+    from kg.export.comparison import SnapshotDifference, Verification
     from kg.export.parquet import ParquetReport
     from kg.export.rdf_writer import RDFReport
-    from kg.export.snapshot_diff import SnapshotDifference
     from kg.export.spark_tables import SparkReport
-    from kg.export.verification import Verification
     from kg.store.neo4j_push import Pushed
 
 __all__ = [
@@ -117,7 +116,7 @@ class SnapshotVerify(Command["Verification"]):
 
     def run(self) -> Verification:
         """Check the snapshot. Raises UsageError, and the errors of opening a file that is no snapshot."""
-        from kg.export.verification import verify, verify_mirror
+        from kg.export.comparison import verify, verify_mirror
 
         # A file is checked by itself, a mirror against its file.
         if not is_address(self.snapshot):
@@ -250,7 +249,7 @@ class SnapshotDiff(Command["SnapshotDifference"]):
 
     def run(self) -> SnapshotDifference:
         """Compare the two snapshots."""
-        from kg.export.snapshot_diff import diff
+        from kg.export.comparison import diff
 
         with writing(self.changes, inputs=[self.old, self.new], force=self.force, asked="--changes"):
             if self.changes is not None:

@@ -15,27 +15,22 @@ from typing import Any
 
 from kg.errors import QueryShapeError
 from kg.graph.logical_query import Branch, Hop, LogicalQuery, Shape
+from kg.reading.rdf_entities import ENTITY, NAMESPACES, PROP
 
-_BASE = "http://www.wikidata.org/"
 MOST_HOPS, MOST_SUBJECTS = 2, 2  # of a path; entities that a tree starts from
 _LONGEST, _MARKS = 4_000, 100  # characters of a query, and commas and semicolons: bounds of the parsing time
 # The prefixes that the query service predefines, so that queries that use them can be parsed.
 _PREFIXES = {
-    "wd": f"{_BASE}entity/", "wdt": f"{_BASE}prop/direct/", "p": f"{_BASE}prop/", "ps": f"{_BASE}prop/statement/",
-    "pq": f"{_BASE}prop/qualifier/", "psv": f"{_BASE}prop/statement/value/", "pqv": f"{_BASE}prop/qualifier/value/",
-    "psn": f"{_BASE}prop/statement/value-normalized/", "wds": f"{_BASE}entity/statement/",
-    "wdno": f"{_BASE}prop/novalue/", "wdtn": f"{_BASE}prop/direct-normalized/", "pr": f"{_BASE}prop/reference/",
-    "prov": "http://www.w3.org/ns/prov#", "wikibase": "http://wikiba.se/ontology#",
-    "bd": "http://www.bigdata.com/rdf#", "hint": "http://www.bigdata.com/queryHints#", "schema": "http://schema.org/",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#", "skos": "http://www.w3.org/2004/02/skos/core#",
-    "geo": "http://www.opengis.net/ont/geosparql#", "xsd": "http://www.w3.org/2001/XMLSchema#",
+    **NAMESPACES, "psn": f"{PROP}statement/value-normalized/", "wdtn": f"{PROP}direct-normalized/",
+    "pr": f"{PROP}reference/", "prov": "http://www.w3.org/ns/prov#", "bd": "http://www.bigdata.com/rdf#",
+    "hint": "http://www.bigdata.com/queryHints#",
 }  # fmt: skip
 _LABEL = _PREFIXES["rdfs"] + "label"
 _LABEL_SERVICE = re.compile(
     r"\bSERVICE\s+(?:wikibase:label|<http://wikiba\.se/ontology#label>)\s*\{[^{}]*\}\s*\.?", re.I
 )
-_ENTITY = re.compile(re.escape(_PREFIXES["wd"]) + r"(Q[1-9][0-9]{0,17})\Z")
-_PROPERTY = re.compile(re.escape(f"{_BASE}prop/") + r"(direct/|statement/|qualifier/|)(P[1-9][0-9]{0,17})\Z")
+_ENTITY = re.compile(re.escape(ENTITY) + r"(Q[1-9][0-9]{0,17})\Z")
+_PROPERTY = re.compile(re.escape(PROP) + r"(direct/|statement/|qualifier/|)(P[1-9][0-9]{0,17})\Z")
 _PASSED = {"SelectQuery", "Project", "Distinct", "Reduced"}  # nodes that do not change the set of answers
 _CALLED = {
     "Filter": "a filter", "LeftJoin": "an optional part", "Extend": "a computed value", "Group": "a count",

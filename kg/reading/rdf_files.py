@@ -21,8 +21,22 @@ from kg.base.model import id_of, number_of
 from kg.errors import SourceError
 from kg.reading.dump import EXCERPT, STDIN, DamagedError, HashedReader, file_facts, opened, plain_chunks
 from kg.reading.entity_json import Reject
-from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, TERMS, assemble, is_read, property_datatype
-from kg.reading.rdf_vocabulary import DATA, ENTITY, NAMESPACES, Facts, Kind, Term, language_code
+from kg.reading.rdf_entities import (
+    ABOUT,
+    DATA,
+    ENTITY,
+    NAMESPACES,
+    PROPERTY_TYPE,
+    SITELINKS,
+    TERMS,
+    Facts,
+    Kind,
+    Term,
+    assemble,
+    is_read,
+    language_code,
+    property_datatype,
+)
 
 ENDINGS = ("nt", "nq", "ttl", "n3", "rdf", "xml", "trig", "jsonld")  # endings that pyoxigraph recognises
 _PACKED = re.compile(r"\.(?:gz|bz2|zst)\Z", re.IGNORECASE)

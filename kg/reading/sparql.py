@@ -19,8 +19,20 @@ import orjson
 from kg.base.model import ENTITY_ID, PROPERTY_ID, normalise
 from kg.errors import BadAnswerError, ServiceError, SourceError, TimeLimitError
 from kg.reading.entity_json import whole_number
-from kg.reading.rdf_entities import ABOUT, PROPERTY_TYPE, SITELINKS, Assembled, assemble, is_read, property_datatype
-from kg.reading.rdf_vocabulary import ENTITY, NAMESPACES, VALUE_PARTS, Term, language_tags
+from kg.reading.rdf_entities import (
+    ABOUT,
+    ENTITY,
+    NAMESPACES,
+    PROPERTY_TYPE,
+    SITELINKS,
+    VALUE_PARTS,
+    Assembled,
+    Term,
+    assemble,
+    is_read,
+    language_tags,
+    property_datatype,
+)
 from kg.web.addresses import ServiceAddress
 from kg.web.client import Answer, RetryDelays, ServiceClient, TryAgain, retry_after
 

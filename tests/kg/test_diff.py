@@ -15,7 +15,7 @@ from test_sqlite_store import fill
 
 from kg.base.model import Entity, Rank, Snak, TimeValue
 from kg.errors import SnapshotError
-from kg.export.snapshot_diff import diff
+from kg.export.comparison import diff
 from tests.thorough import examples
 
 NEW = Entity(id="Q7", labels={"en": "new"}, statements=(statement("Q7", "P31", "Q515"),))

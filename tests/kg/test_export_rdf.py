@@ -27,7 +27,7 @@ from kg.base.model import (
     Value,
 )
 from kg.export.rdf_writer import export_rdf
-from kg.reading.rdf_vocabulary import NAMESPACES, time_of, time_text
+from kg.reading.rdf_entities import NAMESPACES, time_of, time_text
 from kg.store.sqlite import SQLiteStore
 
 logging.getLogger("rdflib.term").setLevel(logging.CRITICAL)  # dates that Python cannot hold

@@ -17,8 +17,8 @@ from test_sqlite_store import fill
 from kg.base.model import Entity
 from kg.building.other_sources import build_from_parquet
 from kg.errors import ExportError, SnapshotError, SourceError
+from kg.export.comparison import verify
 from kg.export.parquet import export_parquet
-from kg.export.verification import verify
 from kg.reading.parquet_tables import OF_ENTITIES, TABLES, ParquetTables, entities_of, rows_of
 from kg.store import open_store
 from tests.thorough import examples

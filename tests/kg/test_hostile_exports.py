@@ -16,7 +16,7 @@ from rdflib_literals import lexical_forms
 
 from kg.base.model import Entity, EntityValue, OtherValue, QuantityValue, Snak, Statement, TextValue
 from kg.export.rdf_writer import export_rdf
-from kg.reading.rdf_vocabulary import NAMESPACES
+from kg.reading.rdf_entities import NAMESPACES
 from kg.store.sqlite import SQLiteStore
 
 pytestmark = pytest.mark.thorough("kg")

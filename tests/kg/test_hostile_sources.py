@@ -19,7 +19,7 @@ from kg.base.model import Entity
 from kg.base.scope import Scope
 from kg.building.other_sources import build_from_api, build_from_rdf, build_from_sparql
 from kg.building.snapshot import Report, build
-from kg.export.verification import verify
+from kg.export.comparison import verify
 from kg.store import open_store
 
 pytestmark = pytest.mark.thorough("kg")

@@ -18,7 +18,7 @@ from neo4j_server import SCRIPT, SERVER, snapshot_of
 from store_contract import ALL, PARIS, as_read
 
 from kg.errors import MirrorAccessError, MirrorError, MirrorTimeoutError, MirrorUnreachableError
-from kg.export.verification import verify_mirror
+from kg.export.comparison import verify_mirror
 from kg.store import open_store
 from kg.store.neo4j import Address, Neo4jClient, Neo4jStore
 from kg.store.neo4j_push import push

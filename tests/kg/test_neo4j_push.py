@@ -13,7 +13,7 @@ from store_contract import ALL, PARIS
 
 from kg.building import snapshot
 from kg.errors import MirrorError
-from kg.export.verification import verify_mirror
+from kg.export.comparison import verify_mirror
 from kg.store import open_store
 from kg.store.neo4j import Address, Neo4jClient
 from kg.store.neo4j_push import push

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from neo4j_server import SERVER, the_server
 
-from kg.export.verification import verify_mirror
+from kg.export.comparison import verify_mirror
 from kg.store.neo4j_push import push
 from tests.conftest import DATA, Run
 from tests.thorough import thorough_only

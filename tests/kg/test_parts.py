@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kg.base.files import atomic_path, folder_out
-from kg.reading.parquet_tables import MANIFEST
+from kg.base.files import MANIFEST, atomic_path, folder_out
 from tests.thorough import thorough_only
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ import pytest
 from store_contract import ALL
 
 from kg.errors import SnapshotError
-from kg.export.verification import verify
+from kg.export.comparison import verify
 from kg.store.sqlite import SQLiteStore
 
 

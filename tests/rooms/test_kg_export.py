@@ -7,10 +7,9 @@ import sqlite3
 from pathlib import Path
 
 from kg.building.other_sources import build_from_parquet
+from kg.export.comparison import diff, verify
 from kg.export.parquet import export_parquet
 from kg.export.rdf_writer import export_rdf
-from kg.export.snapshot_diff import diff
-from kg.export.verification import verify
 from kg.store import open_store
 
 
