@@ -43,8 +43,8 @@ from granola.scoring.system_comparison import (
 
 if TYPE_CHECKING:
     from abstraction.files.rows import TieredRow
-    from granola.scoring.aggregation import ItemScore
     from granola.scoring.grouping import GroupedScores
+    from granola.scoring.scores import ItemScore
 
 BY_ID, BY_QUESTION = "id", "question"  # values of --join; any other is the path of the question in predictions
 SystemFiles = Annotated[

@@ -18,8 +18,7 @@ from granola.decoding.decision import IDK, Counting
 from granola.decoding.response_aggregation import Aggregator
 from granola.decoding.samples import SampleRow
 from granola.matching import Matcher
-from granola.scoring.aggregation import aggregate
-from granola.scoring.metrics import LAMBDA, Outcome, metrics
+from granola.scoring.metrics import LAMBDA, Outcome, aggregate, metrics
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import score_item
 from granola.scoring.statistics import RESAMPLES, Estimate, bootstrap_estimate, divide_or_nan

@@ -14,8 +14,7 @@ from abstraction.base.faults import RejectedRow
 from abstraction.files.rows import read_tiered
 from granola.errors import PredictionError
 from granola.matching import Verdict
-from granola.scoring.aggregation import language_of, names_of
-from granola.scoring.metrics import LAMBDA, Outcome, Standard, metrics
+from granola.scoring.metrics import LAMBDA, Outcome, Standard, language_of, metrics, names_of
 
 # metrics that are defined for a single answer
 SCORES = ("granola_accuracy", "standard_accuracy", "informativeness", "coverage")

@@ -19,9 +19,9 @@ from abstraction.files.rows import TieredRow, read_tiered
 from granola import __version__
 from granola.report.score_tables import Table, distribution_table, interval, number
 from granola.report.templates import page_file, render_page
-from granola.scoring.aggregation import NO_RELATION, ItemScore
+from granola.scoring.metrics import NO_RELATION
 from granola.scoring.predictions import SystemAnswer
-from granola.scoring.scores import ScoreReport
+from granola.scoring.scores import ItemScore, ScoreReport
 
 MOST = 300  # questions on one page: under 600 KB, which a phone opens at once
 MOST_LADDERS = 2000  # questions on a page without predictions, which is made for searching

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from abstraction.base.properties import titled
 from granola.base.terminal_lines import Part, TextTable
 from granola.report.charts import csv_text
-from granola.scoring.aggregation import GroupScore
-from granola.scoring.metrics import Metric
+from granola.scoring.metrics import GroupScore, Metric
 from granola.scoring.scores import ScoreReport
 from granola.scoring.statistics import Estimate
 from granola.scoring.system_comparison import Difference

@@ -36,9 +36,8 @@ from granola.report.charts import (
 )
 from granola.report.score_page import DrawnFigure, render
 from granola.report.score_tables import Table, Value, distribution_columns
-from granola.scoring.aggregation import GroupScore, names_of
 from granola.scoring.grouping import TITLES
-from granola.scoring.metrics import informativeness_weight
+from granola.scoring.metrics import GroupScore, informativeness_weight, names_of
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
 from granola.scoring.statistics import Estimate, Interval
@@ -160,7 +159,7 @@ class Study:
     def matched(self, index: int) -> dict[str, int | None]:
         """The matched level of each scored item of a system, by id; None for no match."""
         items = self.reports[index].items
-        outcomes = zip(items.ids, items.outcomes(), strict=True)
+        outcomes = zip(items.ids, items.outcomes, strict=True)
         return {id_: outcome.level for id_, outcome in outcomes if outcome is not None}
 
     @cached_property

@@ -64,7 +64,7 @@ def _environment() -> Environment:
     from abstraction.base.tiers import REASONS
     from granola.report.ladder_view import address, rows
     from granola.report.score_tables import shown
-    from granola.scoring.aggregation import language_of
+    from granola.scoring.metrics import language_of
 
     environment = Environment(
         loader=PackageLoader("granola.report", "files"),

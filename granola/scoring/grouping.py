@@ -21,7 +21,7 @@ from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.row_models import finite
 from abstraction.files.rows import TieredRow
 from granola.errors import MatcherError, UsageError
-from granola.scoring.aggregation import GroupScore, aggregate
+from granola.scoring.metrics import GroupScore, aggregate
 from granola.scoring.scores import ScoreReport
 
 PAGE_VIEWS = "question_entity_page_views"  # the field that rows get
@@ -167,7 +167,7 @@ def group_scores(
     """The scores of each group, sorted by name; numbers in names are compared as numbers: P19 before P112."""
     of_items = (groups.get(id_, NONE) for id_ in report.items.ids)
     _, scores, _ = aggregate(
-        zip(of_items, report.items.outcomes(), strict=True), report.metrics, resamples=resamples, seed=seed
+        zip(of_items, report.items.outcomes, strict=True), report.metrics, resamples=resamples, seed=seed
     )
     if not scores:  # all in the one group "none", which `aggregate` does not list
         scores = {NONE: report.overall}

@@ -1,7 +1,8 @@
-"""Metrics as values: `str` gives the name with its parameters; they compare and pickle.
+"""Metrics as values, and scores by them: over all items, per relation, and the mean over relations, with intervals.
 
-Every metric here is a mean over items, so an aggregate needs only the number of items with each outcome. Statistics
-that are not means use `granola.scoring.statistics.bootstrap_estimate`.
+`str` of a metric gives its name with its parameters; metrics compare and pickle. Every metric here is a mean over
+items, so that scores need only the number of items with each outcome. Statistics that are not means use
+`granola.scoring.statistics.bootstrap_estimate`.
 Source "Yona et al. 2024" is "Narrowing the Knowledge Evaluation Gap: Open-Domain Question Answering with
 Multi-Granularity Answers"; i* is the finest level that a prediction matches, 1 the finest.
 """
@@ -10,17 +11,49 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from granola.errors import MatcherError
+from granola.scoring.statistics import (
+    Estimate,
+    divide_or_nan,
+    draw_counts,
+    generator,
+    percentile_interval,
+    resamples_per_chunk,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from abstraction.files.rows import TieredRow
 
 LAMBDA = 0.5  # weighs levels; level 2 then counts 0.61, level 3 0.37
 Standard = Literal["aliases", "gold"]
 STANDARDS: tuple[Standard, ...] = get_args(Standard)
+"""The names of level 1: the gold answers with their aliases, or alone."""
 Over = Literal["all", "answered", "matched"]
 """The items that a metric is a mean over: all, those that did not abstain, those that matched a level."""
+
+
+def names_of(row: TieredRow, standard: Standard = "aliases") -> list[list[str]]:
+    """The acceptable names of each level, finest level first: texts and aliases; level 1 also has all gold answers.
+
+    With `standard` "gold", level 1 has the gold answers alone.
+    """
+    aliases = row.levels[0].names() if row.levels and standard == "aliases" else ()
+    first = list(dict.fromkeys([*row.answers, *aliases]))
+    return [first, *(list(dict.fromkeys(level.names())) for level in row.levels[1:])]
+
+
+def language_of(row: TieredRow) -> str | None:
+    """The language code in the row, None without one."""
+    code = row.extra.get("language")
+    return code if isinstance(code, str) and code.strip() else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -291,3 +324,213 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
         over="matched",
     ),
 }
+
+
+NO_RELATION = "none"  # the name of the group of rows that name no relation
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GroupScore:
+    """Scores of a set of items by metric name; the numbers of scored and unscored items; items by level or outcome."""
+
+    n: int
+    unscored: int
+    estimates: Mapping[str, Estimate]
+    distribution: Mapping[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {
+            "n": self.n,
+            "unscored": self.unscored,
+            "metrics": {name: estimate.to_json() for name, estimate in self.estimates.items()},
+            "distribution": dict(self.distribution),
+        }
+
+
+def aggregate(
+    items: Iterable[tuple[str | None, Outcome | None]], chosen: Sequence[Metric], *, resamples: int, seed: int
+) -> tuple[GroupScore, dict[str, GroupScore], dict[str, Estimate]]:
+    """Return (scores of all items, scores by relation, means over relations), with intervals from one resampling.
+
+    Items are given as (relation, outcome), each None where there is none.
+    """
+    cells: dict[tuple[str, Outcome], _Cell] = {}
+    unscored = Counter[str]()
+    for named, outcome in items:
+        relation = named or NO_RELATION
+        if outcome is None:
+            unscored[relation] += 1
+            continue
+        # Items with equal outcomes share a cell: the resampling then draws counts instead of items.
+        place = (relation, outcome.plain)
+        if (cell := cells.get(place)) is None:
+            cell = cells[place] = _Cell(*place)
+        cell.values[outcome.bits, outcome.share] += 1
+    # A fixed order of cells gives the same random draws whatever the order of items.
+    ordered = sorted(cells.values(), key=lambda cell: (_relation_order(cell.relation), cell.outcome.order))
+    names = sorted({cell.relation for cell in ordered} | unscored.keys(), key=_relation_order)
+    # Without any relation there is nothing to break down.
+    if names == [NO_RELATION]:
+        names = []
+    # Cells of a relation are consecutive; there are none where all its items are unscored.
+    of_cells = [cell.relation for cell in ordered]
+    starts = {name: of_cells.index(name) if name in of_cells else 0 for name in names}
+    places = {name: slice(start, start + of_cells.count(name)) for name, start in starts.items()}
+    overall: dict[str, list[NDArray[np.float64]]] = {metric.name: [] for metric in chosen}
+    by_relation: dict[str, dict[str, list[NDArray[np.float64]]]]
+    by_relation = {name: {metric.name: [] for metric in chosen} for name in names}
+    for sums in _resample_sums(ordered, chosen, resamples=resamples, seed=seed):
+        for metric in chosen:
+            added, counted = sums[metric.name]
+            overall[metric.name].append(divide_or_nan(added.sum(axis=1), counted.sum(axis=1)))
+            for name, part in places.items():
+                score = divide_or_nan(added[:, part].sum(axis=1), counted[:, part].sum(axis=1))
+                by_relation[name][metric.name].append(score)
+    whole = _group_score(chosen, ordered, overall, unscored.total())
+    scores = {name: _group_score(chosen, ordered[places[name]], by_relation[name], unscored[name]) for name in names}
+    return whole, scores, _mean_over_relations(scores, by_relation, chosen) if names else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """The items of one relation with one outcome: the number of those with each pair of bits and share."""
+
+    relation: str
+    outcome: Outcome
+    values: Counter[tuple[float | None, float | None]] = field(default_factory=Counter)
+
+    @property
+    def n(self) -> int:
+        """The number of items."""
+        return self.values.total()
+
+    def is_counted_by(self, metric: Metric) -> bool:
+        """Whether the metric counts these items by a field of their own, bits or share."""
+        return self.outcome.level is not None or metric.definition.over != "matched"
+
+
+Sums = dict[str, "tuple[NDArray[np.float64], NDArray[np.float64]]"]
+
+
+def _resample_sums(cells: Sequence[_Cell], chosen: Sequence[Metric], *, resamples: int, seed: int) -> Iterator[Sums]:
+    """Yield, chunk by chunk, the sum and the number of counted items of each cell for each metric, [resamples, cells].
+
+    Bits have a random stream of their own, so that they change no digit of other metrics.
+    """
+    import numpy as np
+
+    # Two streams: drawing bits must not shift the draws of other metrics.
+    outcomes, values = generator(seed), generator(seed, "values")
+    numbers = [cell.n for cell in cells]
+    for some in resamples_per_chunk(
+        max([len(cells), *(len(cell.values) for cell in cells)]), resamples if cells else 0
+    ):
+        drawn = draw_counts(numbers, sum(numbers), outcomes, resamples=some)
+        sums_of_cells = [_draw_bits_and_shares(cell, drawn[:, place], values) for place, cell in enumerate(cells)]
+        sums: Sums = {}
+        for metric in chosen:
+            if metric.definition.summed_field is None:
+                adds = [metric.adds(cell.outcome) for cell in cells]
+                counts = np.array([add is not None for add in adds], dtype=np.float64)
+                sums[metric.name] = drawn * np.array([add or 0.0 for add in adds]), drawn * counts
+            else:
+                empty = np.zeros(some)
+                pairs = [
+                    of_cell[metric.definition.summed_field] if cell.is_counted_by(metric) else (empty, empty)
+                    for cell, of_cell in zip(cells, sums_of_cells, strict=True)
+                ]
+                sums[metric.name] = np.stack([a for a, _ in pairs], axis=1), np.stack([n for _, n in pairs], axis=1)
+        yield sums
+
+
+def _draw_bits_and_shares(cell: _Cell, drawn: NDArray[np.int64], random: np.random.Generator) -> Sums:
+    """The sums of bits and of shares of `drawn` items of a cell, for each resample, and how many items have them."""
+    import numpy as np
+
+    # In a fixed order, so that the draws do not depend on that of the items; those without bits are first.
+    pairs = sorted(cell.values, key=lambda pair: [-1.0 if value is None else value for value in pair])
+    kinds = drawn[:, None] if len(pairs) == 1 else draw_counts([cell.values[pair] for pair in pairs], drawn, random)
+    out: Sums = {}
+    for name, values in zip(("bits", "share"), zip(*pairs, strict=True), strict=True):
+        there = np.array([value is not None for value in values])
+        known = np.array([value or 0.0 for value in values])
+        out[name] = (kinds @ known).astype(np.float64), (kinds @ there).astype(np.float64)
+    return out
+
+
+def _group_score(
+    chosen: Sequence[Metric], cells: Sequence[_Cell], drawn: Mapping[str, Sequence[NDArray[np.float64]]], unscored: int
+) -> GroupScore:
+    """Scores of the items of `cells`, with intervals from the resampled scores."""
+    import numpy as np
+
+    counts = Counter[Outcome]()
+    for cell in cells:
+        counts[cell.outcome] += cell.n
+    estimates = {}
+    for metric in chosen:
+        if (field := metric.definition.summed_field) is None:
+            value, n = metric.of(counts)
+        else:
+            value, n = _mean_of_field([cell for cell in cells if cell.is_counted_by(metric)], field)
+        parts = drawn[metric.name]
+        interval = percentile_interval(np.concatenate(parts) if parts else ())
+        estimates[metric.name] = Estimate(value=value, interval=interval, n=n)
+    return GroupScore(
+        n=counts.total(), unscored=unscored, estimates=estimates, distribution=_distribution(counts, unscored)
+    )
+
+
+def _mean_of_field(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tuple[float, int]:
+    """Return (mean, n) of the field `name` of items; equal values are multiplied by their number first, as in
+    `Metric.of`.
+    """
+    total, n = [], 0
+    for level in {cell.outcome.level for cell in cells}:
+        equal = Counter[tuple[float | None, float | None]]()
+        for cell in cells:
+            if cell.outcome.level == level:
+                equal.update(cell.values)
+        for (bits, share), count in equal.items():
+            if (value := bits if name == "bits" else share) is not None:
+                total.append(value * count)
+                n += count
+    return (math.fsum(total) / n if n else math.nan), n
+
+
+def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int]:
+    """Numbers of items by level, from 1 to the coarsest that occurs, then wrong, idk and unscored; zeros included."""
+    deepest = max((outcome.level or 1 for outcome in counts), default=1)
+    names = [*(str(level) for level in range(1, deepest + 1)), "wrong", "idk"]
+    count_of = dict.fromkeys(names, 0)
+    for outcome, count in counts.items():
+        count_of[outcome.name] += count
+    return {**count_of, "unscored": unscored}
+
+
+def _mean_over_relations(
+    relations: Mapping[str, GroupScore],
+    drawn: Mapping[str, Mapping[str, Sequence[NDArray[np.float64]]]],
+    chosen: Sequence[Metric],
+) -> dict[str, Estimate]:
+    """The mean over the relations that have a score; `n` is the number of these relations."""
+    import numpy as np
+
+    means_of = {}
+    for metric in chosen:
+        values = [e.value for group in relations.values() if (e := group.estimates[metric.name]).n]
+        scores = np.stack([np.concatenate(by_metric[metric.name] or [np.empty(0)]) for by_metric in drawn.values()])
+        # A relation without counted items in a resample is left out of its mean.
+        there = ~np.isnan(scores)
+        means = divide_or_nan(np.where(there, scores, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))
+        known = [value for value in values if not math.isnan(value)]
+        mean = sum(known) / len(known) if known else math.nan
+        means_of[metric.name] = Estimate(value=mean, interval=percentile_interval(means), n=len(values))
+    return means_of
+
+
+def _relation_order(name: str) -> tuple[bool, int, str]:
+    # P19 before P112, and names that are no property ids last.
+    number = name[1:]
+    return (not number.isdigit(), int(number) if number.isdigit() else 0, name)

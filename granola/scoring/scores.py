@@ -27,14 +27,17 @@ from granola.errors import PredictionError
 from granola.matching import F1Matcher, Matcher, Verdict, squad
 from granola.matching.matchers import Levels, MatchCase, match_many
 from granola.matching.model_judge import JudgeMatcher
-from granola.scoring.aggregation import GroupScore, ItemScore, ItemScores, aggregate, language_of, names_of
 from granola.scoring.metrics import (
     LAMBDA,
+    GroupScore,
     Metric,
     Outcome,
     Standard,
+    aggregate,
     informativeness_weight,
+    language_of,
     metrics,
+    names_of,
     usual_standard,
 )
 from granola.scoring.predictions import Prediction, PredictionFile
@@ -42,6 +45,96 @@ from granola.scoring.statistics import RESAMPLES, Estimate, check_resamples
 from granola.scoring.tiered_file import SHORT, PackedRows, TieredFile, read_tiered_file
 
 SHOWN_IDS = 3  # ids that an error names: enough to recognise their form
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ItemScore:
+    """One question with one prediction and its verdict; `verdict` is None where there is no prediction.
+
+    `weight` is None where nothing matched. `bits` and `bits_share` are 0 where nothing matched, and None where the
+    ladder has no bits. `other` is the outcome by the other standard of level 1 (with or without its aliases), None
+    where that is the same.
+    """
+
+    id: str
+    relation: str | None
+    prediction: str | None
+    verdict: Verdict | None
+    weight: float | None
+    bits: float | None = None
+    bits_share: float | None = None
+    other: Outcome | None = None
+
+    @property
+    def status(self) -> Literal["matched", "wrong", "abstained", "unscored"]:
+        """The result in one word."""
+        if self.verdict is None:
+            return "unscored"
+        if self.verdict.abstained:
+            return "abstained"
+        return "wrong" if self.verdict.level is None else "matched"
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome that metrics count; None for an unscored item."""
+        if self.verdict is None:
+            return None
+        return Outcome(
+            level=self.verdict.level,
+            abstained=self.verdict.abstained,
+            bits=self.bits,
+            share=self.bits_share,
+            other=self.other,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The row of a per-item file; `level`, `rule`, `weight` and bits are null where there is none.
+
+        `other_level` is the level by the other standard of level 1, null where there is none. `answer` is the part of
+        the prediction that was judged, and `cuts` are the rules that removed the remainder, if any did.
+        """
+        verdict = self.verdict
+        compared = verdict.compared if verdict else None
+        return {
+            "id": self.id,
+            "relation": self.relation,
+            "prediction": self.prediction,
+            "status": self.status,
+            "level": verdict.level if verdict else None,
+            "rule": verdict.rule if verdict else None,
+            "compared": {"prediction": compared.prediction, "tier": compared.tier} if compared else None,
+            "score": verdict.score if verdict else None,
+            "abstained": verdict.abstained if verdict else None,
+            "weight": self.weight,
+            "bits": self.bits,
+            "bits_share": self.bits_share,
+            "other_level": self.other.level if self.other else verdict.level if verdict else None,
+            **({"answer": verdict.answer, "cuts": list(verdict.cuts)} if verdict and verdict.cuts else {}),
+        }
+
+
+class ItemScores(list[ItemScore]):
+    """Items in the order of the rows; `ids` and `outcomes` cover all scored rows, whole items only those kept.
+
+    A million items take a gigabyte; their outcomes take little, since items with equal ones share an object. The
+    outcome of an unscored item is None.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.outcomes: list[Outcome | None] = []
+        self._different: dict[Outcome, Outcome] = {}
+
+    def add(self, item: ItemScore, *, keep: bool = True) -> Outcome | None:
+        """Add an item, the whole of it where `keep`, else its id and outcome; returns the outcome."""
+        if (outcome := item.outcome) is not None:
+            outcome = self._different.setdefault(outcome, outcome)
+        self.ids.append(item.id)
+        self.outcomes.append(outcome)
+        if keep:
+            self.append(item)
+        return outcome
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -415,8 +508,7 @@ def score(
             counts.add(row, item)
             if on_item is not None:
                 on_item(item)
-            items.add(item, keep=keep_items)
-            yield item.relation, item.outcome
+            yield item.relation, items.add(item, keep=keep_items)
 
     overall, relations, macro = aggregate(outcomes(), chosen, resamples=settings.resamples, seed=settings.seed)
     return ScoreReport(

@@ -11,8 +11,7 @@ from typing import Any
 from abstraction.files.rows import TieredRow
 from granola.matching.squad import level_f1
 from granola.replies.refusals import abstention
-from granola.scoring.aggregation import language_of, names_of
-from granola.scoring.metrics import LAMBDA, Standard, informativeness_weight
+from granola.scoring.metrics import LAMBDA, Standard, informativeness_weight, language_of, names_of
 from granola.scoring.predictions import Prediction
 from granola.scoring.scores import ScoreReport
 
@@ -141,7 +140,7 @@ def risk_coverage(report: ScoreReport, predictions: Mapping[str, Prediction]) ->
     scored = report.overall.n
     sure: dict[float, list[int]] = {}
     unsure = 0
-    for id_, outcome in zip(report.items.ids, report.items.outcomes(), strict=True):
+    for id_, outcome in zip(report.items.ids, report.items.outcomes, strict=True):
         # An abstention answers nothing, so it has no risk.
         if outcome is None or outcome.abstained:
             continue

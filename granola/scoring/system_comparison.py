@@ -37,10 +37,9 @@ if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from abstraction.files.rows import TieredRow
     from granola.matching import Matcher
-    from granola.scoring.aggregation import GroupScore, ItemScores
-    from granola.scoring.metrics import Outcome, Standard
+    from granola.scoring.metrics import GroupScore, Outcome, Standard
     from granola.scoring.predictions import PredictionFile
-    from granola.scoring.scores import ScoreReport
+    from granola.scoring.scores import ItemScores, ScoreReport
     from granola.scoring.sweeps import RiskCoverage
     from granola.scoring.tiered_file import TieredFile
 
@@ -137,7 +136,7 @@ def judge_ahead(matcher: Matcher, rows: Sequence[TieredRow], given: PredictionFi
     """Ask a judge about all predictions at once, not one by one. Raises PredictionError where it gives no verdict."""
     from granola.errors import PredictionError
     from granola.matching.model_judge import JudgeMatcher
-    from granola.scoring.aggregation import names_of
+    from granola.scoring.metrics import names_of
 
     # Other matchers need no requests.
     if not isinstance(matcher, JudgeMatcher):
@@ -290,9 +289,9 @@ def _outcome_pairs(first: ItemScores, second: ItemScores) -> Iterator[tuple[Outc
     """The outcomes of both systems for every question of the first, in its order."""
     # The usual case, without a dictionary of a million ids.
     if first.ids == second.ids:
-        return zip(first.outcomes(), second.outcomes(), strict=True)
-    theirs = dict(zip(second.ids, second.outcomes(), strict=True))
-    return ((outcome, theirs.get(id_)) for id_, outcome in zip(first.ids, first.outcomes(), strict=True))
+        return zip(first.outcomes, second.outcomes, strict=True)
+    theirs = dict(zip(second.ids, second.outcomes, strict=True))
+    return ((outcome, theirs.get(id_)) for id_, outcome in zip(first.ids, first.outcomes, strict=True))
 
 
 def _sorted_counts(counts: Counter[_Adds]) -> list[tuple[_Adds, int]]:

@@ -18,7 +18,7 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow, read_tiered
 from granola.base.run_record import record_of
 from granola.errors import PredictionError
-from granola.scoring.aggregation import language_of
+from granola.scoring.metrics import language_of
 from granola.scoring.predictions import prompts_in
 
 SHORT = 8  # hex digits of a hash: a chance collision of two files is one in four billion

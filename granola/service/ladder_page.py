@@ -18,9 +18,9 @@ from granola.matching import matcher
 from granola.report.ladder_view import address
 from granola.report.score_page import prediction_view
 from granola.report.templates import escape_invisible, page_file, render_page, visible
-from granola.scoring.aggregation import ItemScore, names_of
+from granola.scoring.metrics import names_of
 from granola.scoring.predictions import Prediction
-from granola.scoring.scores import score_item
+from granola.scoring.scores import ItemScore, score_item
 from granola.service.gate import READING, route
 from granola.service.limits import LONGEST, SNAPSHOT_HEADER, check_compared
 from granola.service.problems import HTTPProblem, problem_of_errors, too_many

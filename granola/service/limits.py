@@ -14,7 +14,7 @@ from typing import Any
 from abstraction.errors import RowError
 from abstraction.files.records import KNOWN
 from abstraction.files.rows import TieredRow
-from granola.scoring.aggregation import names_of
+from granola.scoring.metrics import names_of
 from granola.service.problems import HTTPProblem, too_many
 
 MIB = 1 << 20

@@ -11,7 +11,7 @@ from abstraction.files.rows import read_tiered
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
 from granola.matching.matchers import CHUNK, MatchCase, match_many
-from granola.scoring.aggregation import names_of
+from granola.scoring.metrics import names_of
 from granola.scoring.tiered_file import read_tiered_file
 
 FILES = Path(__file__).parent / "files"

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from granola.errors import MatcherError
-from granola.scoring.aggregation import aggregate
-from granola.scoring.metrics import Metric, Outcome, informativeness_weight, metrics
+from granola.scoring.metrics import Metric, Outcome, aggregate, informativeness_weight, metrics
 from granola.scoring.statistics import bootstrap_estimate, draw_counts, generator, mean_of, percentile_interval
 
 WRONG, IDK = Outcome(level=None), Outcome(level=None, abstained=True)

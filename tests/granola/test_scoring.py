@@ -16,7 +16,7 @@ from abstraction.files.rows import TieredRow
 from granola import __version__
 from granola.errors import MatcherError, PredictionError
 from granola.matching import matcher
-from granola.scoring.aggregation import names_of
+from granola.scoring.metrics import names_of
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, level_bits, score
 from granola.scoring.tiered_file import PackedRows, TieredFile

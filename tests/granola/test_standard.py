@@ -13,8 +13,7 @@ from abstraction.files.rows import TieredRow
 from granola.errors import MatcherError
 from granola.matching import matcher, matchers
 from granola.report.study import coarse_answers
-from granola.scoring.aggregation import names_of
-from granola.scoring.metrics import Standard, metrics
+from granola.scoring.metrics import Standard, metrics, names_of
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
 from tests.command_line import run_granola
