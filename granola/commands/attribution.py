@@ -6,14 +6,20 @@ import gc
 import itertools
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import correlation
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from abstraction.files.writing import check_kind
+from abstraction.base.faults import RejectedRow
+from abstraction.datasets.building import check_place
+from abstraction.files.records import read_records
+from abstraction.files.row_models import read_each, without_rejected
+from abstraction.files.writing import check_kind, write_records
+from abstraction.models.spec import open_entailment
+from granola import __version__
 from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, command_line
 from granola.base.terminal_lines import TextTable, Verbatim, count_table, show_lines
@@ -23,15 +29,30 @@ from granola.commands.messages import count, note, report_rejects
 from granola.commands.models import open_model
 from granola.commands.output import lock_output, writing
 from granola.errors import UsageError
-from granola.evidence.attribution.benchmark_building import CategoryShares
-from granola.evidence.attribution.evaluators import PremiseIs
+from granola.evidence.attribution.attribution_task import (
+    BY_PEOPLE,
+    AttributionSample,
+    AttributionVerdict,
+    Category,
+    read_samples,
+    verdict_row,
+)
+from granola.evidence.attribution.benchmark_building import (
+    CategoryShares,
+    SampleMaker,
+    in_paper_shares,
+    split,
+    write_benchmark,
+)
+from granola.evidence.attribution.evaluators import EvaluatorWords, PremiseIs
+from granola.evidence.attribution.sample_queries import DAMAGED, mined_queries, read_queries
+from granola.evidence.attribution.sample_texts import ModelWording, automatic_coverage
+from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
+from granola.evidence.evidence_task import Forming
 from granola.scoring.shared_settings import Force, Resamples
 from kg.base.files import resolved
-
-if TYPE_CHECKING:
-    from abstraction.base.faults import RejectedRow
-    from granola.evidence.attribution.attribution_task import AttributionSample, Category
-    from granola.evidence.attribution.evaluators import EvaluatorWords
+from kg.graph.logical_query import StoreFacts
+from kg.store import is_address, open_store
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
 FOR_TESTING = 0.15  # share of the samples in the test set, as in the paper (Table 4)
@@ -79,9 +100,6 @@ class AttributionEvaluate(Command[VerdictsReport]):
 
     def run(self) -> VerdictsReport:
         """Judge and score. Raises UsageError for settings that do not go together."""
-        from abstraction.files.writing import write_records
-        from granola.evidence.attribution.evaluators import EvaluatorWords
-
         words = EvaluatorWords(
             examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise, prompts=self.prompts,
             chat=lambda word: open_model(word, self.out, [self.samples]),
@@ -113,8 +131,6 @@ class AttributionEvaluate(Command[VerdictsReport]):
         self, words: EvaluatorWords, samples: Sequence[AttributionSample]
     ) -> tuple[list[dict[str, Any]], list[str]]:
         """The rows of every evaluator and sample, and the signatures of evaluators."""
-        from granola.evidence.attribution.attribution_task import Category, verdict_row
-
         # FActScore is defined on these alone.
         partial = [sample for sample in samples if sample.category is Category.PARTIAL]
         people = _unanimous_labels(self.people) if self.people else {}
@@ -133,15 +149,14 @@ class AttributionEvaluate(Command[VerdictsReport]):
             # Only then is an unreadable reply no wrong category.
             two_way = not any(judged.category for judged in judgements)
             for sample, judged in zip(samples, judgements, strict=True):
-                row = {**verdict_row(name, sample, judged, facts_of.get(sample.id, ())), "two_way": two_way}
-                rows.append({**row, "people_category": people[sample.id]} if sample.id in people else row)
+                more = {"people_category": people[sample.id]} if sample.id in people else {}
+                facts = facts_of.get(sample.id, ())
+                rows.append(verdict_row(name, sample, judged, facts, two_way=two_way, **more))
         return rows, signatures
 
     def _score(
         self, rows: Sequence[dict[str, Any]], signatures: Sequence[str], rejected: list[RejectedRow]
     ) -> VerdictsReport:
-        from granola.evidence.attribution.attribution_task import BY_PEOPLE
-        from granola.evidence.evidence_task import Forming
         from granola.evidence.verdict_rows import VerdictRows
 
         given = VerdictRows.of(rows, Forming(resamples=self.resamples, seed=self.seed))
@@ -169,12 +184,13 @@ class AttributionEvaluate(Command[VerdictsReport]):
         report_rejects(str(self.samples), result.rejected)
 
 
+def _samples_in(paths: Sequence[Path], rejected: list[RejectedRow]) -> Iterator[AttributionSample]:
+    return (sample for path in paths for sample in read_samples(path, on_reject=rejected.append))
+
+
 def _labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -> list[AttributionSample]:
     """The samples with a category or label. Raises UsageError where there is none."""
-    from granola.evidence.attribution.attribution_task import read_samples
-
-    read = (sample for path in paths for sample in read_samples(path, on_reject=rejected.append))
-    samples = [sample for sample in read if sample.supported is not None]
+    samples = [sample for sample in _samples_in(paths, rejected) if sample.supported is not None]
     if not samples:
         report_rejects(str(paths[0]), rejected)
         raise UsageError(f"{paths[0]}: no sample with a category or label")
@@ -183,10 +199,6 @@ def _labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -> lis
 
 def _unanimous_labels(paths: Sequence[Path]) -> dict[str, Category]:
     """The category of each sample on which all people agree; "unclear" is ignored. Raises RowError."""
-    from abstraction.files.records import read_records
-    from abstraction.files.row_models import read_each, without_rejected
-    from granola.evidence.attribution.attribution_task import AttributionVerdict
-
     labels: dict[str, set[Category | None]] = {}
     records = itertools.chain.from_iterable(map(read_records, paths))
     for label in without_rejected(read_each(records, AttributionVerdict.of), None):
@@ -247,13 +259,6 @@ class AttributionBuild(Command[Mapping[str, Any]]):
 
         Raises UsageError where no sample can be made.
         """
-        from abstraction.datasets.building import check_place
-        from granola import __version__
-        from granola.evidence.attribution.benchmark_building import SampleMaker, in_paper_shares, split, write_benchmark
-        from granola.evidence.attribution.sample_queries import DAMAGED, mined_queries, read_queries
-        from kg.graph.logical_query import StoreFacts
-        from kg.store import is_address, open_store
-
         # A database has no file that the output could overwrite.
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*self.questions, *beside], force=self.force)
@@ -275,9 +280,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
                 why = f"{rejected[0].source}: {rejected[0].reason}" if rejected else "; ".join(reasons[:2])
                 raise UsageError(f"no sample can be made: {why or 'there is no query'}")
             built = maker.counts + Counter({f"row not read: {reason}": n for reason, n in unread.items()})
-            chosen = samples
-            if self.shares is CategoryShares.PAPER:
-                chosen = in_paper_shares(samples, seed=self.seed)
+            chosen = in_paper_shares(samples, seed=self.seed) if self.shares is CategoryShares.PAPER else samples
             built["sample left out: more of its kind than the paper's shares"] = len(samples) - len(chosen)
             # After the selection, so that no call is spent on samples that are dropped.
             chosen, wording = self._reword(chosen, built)
@@ -314,9 +317,6 @@ class AttributionBuild(Command[Mapping[str, Any]]):
             if self.entailment is not None:
                 raise UsageError("--entailment judges what --words MODEL writes, which is not given")
             return samples, "All texts are made by templates; no model took part."
-        from abstraction.models.spec import open_entailment
-        from granola.evidence.attribution.sample_texts import ModelWording
-
         with open_model(self.words, f"{self.out}.words", [*self.questions, self.snapshot]) as model:
             judge = None if self.entailment is None else open_entailment(self.entailment)
             wording = ModelWording(model=model, entailment=judge)
@@ -341,15 +341,11 @@ class AttributionAudit(Command[Mapping[str, Any]]):
 
     def run(self) -> Mapping[str, Any]:
         """Counts by kind of text and label, and rejected rows. Raises UsageError where no sample has facts."""
-        from granola.evidence.attribution.attribution_task import read_samples
-        from granola.evidence.attribution.sample_texts import automatic_coverage
-
         rejected: list[RejectedRow] = []
         counts: dict[str, Counter[str]] = {"citation": Counter(), "question": Counter()}
-        for path in self.files:
-            for sample in read_samples(path, on_reject=rejected.append):
-                for kind, _, _, label in automatic_coverage(sample):
-                    counts[kind][str(label)] += 1
+        for sample in _samples_in(self.files, rejected):
+            for kind, _, _, label in automatic_coverage(sample):
+                counts[kind][str(label)] += 1
         if not any(counts.values()):
             raise UsageError(f"{self.files[0]}: no sample with facts in it; name a file of granola attribution build")
         return {**counts, "rejected": rejected}
@@ -385,14 +381,9 @@ class AttributionTrain(Command[Mapping[str, Any]]):
 
     def run(self) -> Mapping[str, Any]:
         """Train the evaluator: its samples by source, its signature, and rejected rows. Raises UsageError."""
-        from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
-
-        # An empty folder may be used without --force.
-        if self.out.exists() and (not self.out.is_dir() or (any(self.out.iterdir()) and not self.force)):
-            raise UsageError(f"{self.out} exists; give --force to replace it, or name another folder")
         rejected: list[RejectedRow] = []
-        samples = _labelled_samples(self.samples, rejected)
-        with lock_output(self.out):
+        with writing(self.out / FILE, inputs=self.samples, force=self.force):
+            samples = _labelled_samples(self.samples, rejected)
             evaluator = TrainedEvaluator.train(samples, seed=self.seed, entailment=self.entailment)
             evaluator.save(self.out)
             write_run_record(

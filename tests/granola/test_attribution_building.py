@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from abstraction.errors import RowError
+from abstraction.files.writing import write_records
 from granola.commands import AttributionBuild
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_task import (
@@ -21,7 +22,6 @@ from granola.evidence.attribution.attribution_task import (
     Complexity,
     NoSampleError,
     read_samples,
-    write_samples,
 )
 from granola.evidence.attribution.benchmark_building import (
     COMPLEXITY,
@@ -300,7 +300,7 @@ def test_samples_come_back_from_a_file(facts: StoreFacts, tmp_path: Path) -> Non
     samples = [sample for name in SHAPES for sample in made(facts, name).values()]
     for format in ("jsonl", "parquet"):
         path = tmp_path / f"samples.{format}"
-        write_samples(samples, path, format=format)
+        write_records((one.to_json() for one in samples), path)
         assert list(read_samples(path)) == samples
 
 

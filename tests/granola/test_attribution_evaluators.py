@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.errors import ReplyError
+from abstraction.files.writing import write_records
 from abstraction.models.chat_model import Request
 from abstraction.models.text_scorers import Entailment, TextPair
 from granola.commands import AttributionEvaluate, AttributionTrain
@@ -23,6 +24,7 @@ from granola.evidence.attribution.attribution_task import (
     CATEGORIES,
     FACT_SCORE,
     TRIPLES_LEFT,
+    AttributionJudgement,
     AttributionSample,
     Category,
     CitedFact,
@@ -32,11 +34,9 @@ from granola.evidence.attribution.attribution_task import (
     read_samples,
     scores_of,
     verdict_row,
-    write_samples,
 )
 from granola.evidence.attribution.evaluators import (
     LABELS,
-    AttributionJudgement,
     CategoryEvaluator,
     DecomposedEvaluator,
     EntailmentEvaluator,
@@ -76,6 +76,10 @@ from tests.granola.test_attribution_building import made
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 SUP, PAR, CON, IRR = Category
+
+
+def write_samples(samples: Sequence[AttributionSample], path: Path) -> None:
+    write_records((one.to_json() for one in samples), path)
 
 
 def sample(number: int = 0, category: Category | None = SUP, **more: Any) -> AttributionSample:

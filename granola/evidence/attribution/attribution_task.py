@@ -1,13 +1,14 @@
-"""Attribution as an evidence task: rows of verdicts, F1 per class, micro- and macro-F1, FActScore, sheets.
+"""Attribution as an evidence task: samples and their files, verdicts, F1 per class, micro- and macro-F1, FActScore.
 
-Hu et al. 2025 (CAQA), section 5.2. A reply without a label counts as wrong; the paper leaves this open.
+Hu et al. 2025 (CAQA): samples, sections 3.2 and 3.3; scores, 5.2. A reply without a label counts as wrong; the paper
+leaves this open.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +18,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 from abstraction.base.faults import OnReject
 from abstraction.files.records import Record, parse_json, read_records
 from abstraction.files.row_models import RowModel, read_each_once, without_rejected
-from abstraction.files.writing import write_records
 from granola.errors import GranolaError, SampleError
 from granola.evidence.evidence_task import (
     EvidenceTask,
@@ -34,8 +34,6 @@ from kg.graph.logical_query import Fact, LogicalQuery
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from granola.evidence.attribution.evaluators import AttributionJudgement
 
 
 class Category(StrEnum):
@@ -65,11 +63,13 @@ class NoSampleError(GranolaError, ValueError):
 
 
 TWO_WAY = ("not supported", "supported")  # the labels where only two classes are told apart
-# Labels of AttributionBench and of FactcheckGPT.
-_ATTRIBUTABLE = {"attributable": True, "not attributable": False}
-_STANCES = {
-    "completely-support": Category.SUPPORTIVE, "partially-support": Category.PARTIAL,
-    "refute": Category.CONTRADICTORY, "irrelevant": Category.IRRELEVANT,
+# Labels of AttributionBench and of FactcheckGPT, by the field that has them there.
+_LABELS: Mapping[str, Mapping[str, Category | bool]] = {
+    "attribution_label": {"attributable": True, "not attributable": False},
+    "stance": {
+        "completely-support": Category.SUPPORTIVE, "partially-support": Category.PARTIAL,
+        "refute": Category.CONTRADICTORY, "irrelevant": Category.IRRELEVANT,
+    },
 }  # fmt: skip
 _Nested = BeforeValidator(lambda value: parse_json(value) if isinstance(value, str) else value)  # JSON text in CSV
 _Text = Annotated[str, Field(min_length=1, description="a text")]
@@ -97,6 +97,7 @@ class CitedFact(BaseModel):
 
 
 _Facts = Annotated[tuple[CitedFact, ...], _Nested]
+_Places = tuple[tuple[int, ...], ...] | None
 
 
 class AttributionSample(RowModel):
@@ -122,7 +123,7 @@ class AttributionSample(RowModel):
     query: Annotated[Mapping[str, Any] | None, _Nested] = None
     subgraph: _Facts = ()
     evidence: _Facts = ()
-    cited: Annotated[tuple[tuple[int, ...], ...] | None, _Nested] = None
+    cited: Annotated[_Places, _Nested] = None
     provenance: Annotated[Mapping[str, Any], _Nested] = Field(default_factory=dict)
 
     @field_validator("query")
@@ -135,10 +136,8 @@ class AttributionSample(RowModel):
 
     @field_validator("cited")
     @classmethod
-    def _cited_within_evidence(
-        cls, cited: tuple[tuple[int, ...], ...] | None, told: ValidationInfo
-    ) -> tuple[tuple[int, ...], ...] | None:
-        known, citations = len(told.data.get("evidence", ())), told.data.get("citations", ())
+    def _cited_within_evidence(cls, cited: _Places, row: ValidationInfo) -> _Places:
+        known, citations = len(row.data.get("evidence", ())), row.data.get("citations", ())
         if cited and (len(cited) != len(citations) or any(not 0 <= at < known for one in cited for at in one)):
             raise ValueError('has not the places of facts in "evidence" for each citation')
         # An empty list means that the row does not record which citation states which fact.
@@ -169,32 +168,19 @@ def read_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iter
 
 
 def _sample_of(record: Record) -> AttributionSample:
-    data = record.data
-    if "attribution_label" in data:
-        data = {
-            "id": data.get("id"), "question": data.get("question"), "statement": data.get("claim"),
-            "citations": data.get("references"), "attributable": _label_in(data, "attribution_label", _ATTRIBUTABLE),
-            "provenance": {"source": data.get("src_dataset", "")},
-        }  # fmt: skip
-    elif "stance" in data:
-        # These rows have neither id nor question.
-        data = {
-            "id": Path(record.source).name, "question": "", "statement": data.get("claim"),
-            "citations": [data.get("evidence")], "category": _label_in(data, "stance", _STANCES),
-            "provenance": {"source": "FactcheckGPT"},
-        }  # fmt: skip
+    data, own = record.data, dict[str, Any]()
+    if (field := next((name for name in _LABELS if name in data), None)) is not None:
+        if (label := _LABELS[field].get(data[field])) is None:
+            raise SampleError(f"{field} is {data[field]!r}; expected {' or '.join(map(repr, _LABELS[field]))}")
+        if field == "stance":
+            # These rows have neither id nor question.
+            own = {"id": Path(record.source).name, "question": "", "citations": [data.get("evidence")]}
+            source, kind = "FactcheckGPT", "category"
+        else:
+            own = {"id": data.get("id"), "question": data.get("question"), "citations": data.get("references")}
+            source, kind = data.get("src_dataset", ""), "attributable"
+        data = {**own, "statement": data.get("claim"), kind: label, "provenance": {"source": source}}
     return AttributionSample.of(replace(record, data=data))
-
-
-def _label_in(data: Mapping[str, Any], field: str, labels: Mapping[str, Any]) -> Any:
-    if (label := data[field]) not in labels:
-        raise SampleError(f"{field} is {label!r}; expected {' or '.join(map(repr, labels))}")
-    return labels[label]
-
-
-def write_samples(samples: Iterable[AttributionSample], path: Path, *, format: str = "jsonl") -> int:
-    """Write a file of samples atomically; return their number."""
-    return write_records((sample.to_json() for sample in samples), path, format=format)
 
 
 NO_LABEL = "unparsed"  # a missing verdict in pairs: it never equals a gold label
@@ -204,6 +190,29 @@ TRIPLES_LEFT = "FActScore by triples left"
 BY_PEOPLE = "micro-F1 by people's labels"
 Pair = tuple[str, str]  # gold, judged
 Statistic = Callable[[Sequence[Pair], "NDArray[np.int64]"], "NDArray[np.float64]"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttributionJudgement:
+    """The judgement of one sample.
+
+    `category` is None for a two-class evaluator; where a reply could not be read `supported` is None too, with the
+    reason in `failed`. `facts`: parts of the statement, each with its label.
+    """
+
+    id: str
+    category: Category | None = None
+    supported: bool | None = None
+    reply: str = ""
+    failed: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, sample: AttributionSample, label: Category | bool, **more: Any) -> AttributionJudgement:
+        """The judgement with a category, of which SUPPORTIVE is supported, or with a label of two classes."""
+        if isinstance(label, Category):
+            return cls(id=sample.id, category=label, supported=label is Category.SUPPORTIVE, **more)
+        return cls(id=sample.id, supported=label, **more)
 
 
 class AttributionVerdict(RowModel):
@@ -245,18 +254,16 @@ class AttributionVerdict(RowModel):
 
 
 def verdict_row(
-    name: str, sample: AttributionSample, judged: AttributionJudgement, facts: Sequence[bool | None] = ()
+    name: str, sample: AttributionSample, judged: AttributionJudgement, facts: Sequence[bool | None] = (), **more: Any
 ) -> dict[str, Any]:
     """The row of a judgement. `facts`: the verdicts on each fact, if they were requested."""
-    shares: dict[str, float] = {}
-    # FActScore is for partially supportive samples (section 5.4).
-    if sample.category is Category.PARTIAL and sample.subgraph:
-        # A fact without a verdict counts as unsupported.
-        by_score = {"triples_left": sample.facts_in_evidence, "fact_score": facts}
-        shares = {name: sum(map(bool, own)) / len(own) for name, own in by_score.items() if own}
+    # A fact without a verdict counts as unsupported. FActScore is for partially supportive samples (section 5.4).
+    by_score = {"triples_left": sample.facts_in_evidence, "fact_score": facts}
+    is_partial = sample.category is Category.PARTIAL
+    shares = {score: sum(map(bool, own)) / len(own) for score, own in by_score.items() if own and is_partial}
     return {
         "evaluator": name, **asdict(judged), "gold_supported": sample.supported, "gold_category": sample.category,
-        "complexity": sample.complexity, "source": sample.provenance.get("source"), **shares,
+        "complexity": sample.complexity, "source": sample.provenance.get("source"), **shares, **more,
     }  # fmt: skip
 
 

@@ -25,7 +25,6 @@ from granola.evidence.attribution.attribution_task import (
     Category,
     Complexity,
     NoSampleError,
-    write_samples,
 )
 from granola.evidence.attribution.evidence_edits import EvidenceEditor, branch_facts, facts_of, why_unproven
 from granola.evidence.attribution.fact_wording import CLASS, FactWording, RelationValues, wording
@@ -375,7 +374,7 @@ def write_benchmark(
         data = {}
         for side, samples in sides.items():
             path = f"data/{side}.jsonl"
-            write_samples(samples, final / path)
+            write_records((sample.to_json() for sample in samples), final / path, format="jsonl")
             data[side] = {"path": path, "sha256": sha256_of(final / path)}
         tallies = {side: counts(samples) for side, samples in sides.items()}
         summary: dict[str, Any] = {

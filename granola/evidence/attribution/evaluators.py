@@ -30,7 +30,13 @@ from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
 from granola.base.code_hash import hash_of_modules
 from granola.errors import UsageError
-from granola.evidence.attribution.attribution_task import TWO_WAY, AttributionSample, Category, read_samples
+from granola.evidence.attribution.attribution_task import (
+    TWO_WAY,
+    AttributionJudgement,
+    AttributionSample,
+    Category,
+    read_samples,
+)
 from granola.evidence.attribution.evidence_edits import why_unproven
 from granola.evidence.evidence_task import identity_name, model_name
 from granola.replies import read_verdict
@@ -46,29 +52,6 @@ MOST_FACTS = 20  # of a statement; a reply with more is read as malformed
 _MOST_LINES, _LONGEST_LINE = 24, 1_900  # of the citations in a prompt; characters
 T = TypeVar("T")
 V = TypeVar("V")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AttributionJudgement:
-    """The judgement of one sample.
-
-    `category` is None for a two-class evaluator; where a reply could not be read `supported` is None too, with the
-    reason in `failed`. `facts`: parts of the statement, each with its label.
-    """
-
-    id: str
-    category: Category | None = None
-    supported: bool | None = None
-    reply: str = ""
-    failed: str = ""
-    facts: tuple[tuple[str, str], ...] = ()
-
-    @classmethod
-    def of(cls, sample: AttributionSample, label: Category | bool, **more: Any) -> AttributionJudgement:
-        """The judgement with a category, of which SUPPORTIVE is supported, or with a label of two classes."""
-        if isinstance(label, Category):
-            return cls(id=sample.id, category=label, supported=label is Category.SUPPORTIVE, **more)
-        return cls(id=sample.id, supported=label, **more)
 
 
 class AttributionEvaluator(ABC):

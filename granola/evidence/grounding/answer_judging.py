@@ -16,8 +16,8 @@ from abstraction.files.row_models import NeededId, RowModel
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts, prompts_hash
-from granola.evidence.attribution.attribution_task import AttributionSample, Category
-from granola.evidence.attribution.evaluators import AttributionEvaluator, AttributionJudgement, long_words
+from granola.evidence.attribution.attribution_task import AttributionJudgement, AttributionSample, Category
+from granola.evidence.attribution.evaluators import AttributionEvaluator, long_words
 from granola.evidence.evidence_task import model_name
 from granola.evidence.grounding.answer_text import answer_sentences, cited_passages, deflecting_rule, without_markers
 from granola.evidence.grounding.grounded_rows import GroundedSample, GroundingPassage, Relevance
