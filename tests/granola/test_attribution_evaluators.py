@@ -36,7 +36,7 @@ from granola.evidence.attribution.attribution_task import (
     verdict_row,
 )
 from granola.evidence.attribution.evaluators import (
-    LABELS,
+    NAMES,
     CategoryEvaluator,
     DecomposedEvaluator,
     EntailmentEvaluator,
@@ -150,7 +150,7 @@ def test_examples_stand_before_the_question() -> None:
     list(CategoryEvaluator(model=model, kind="options", examples=shots).judge([sample(99)]))
     said = [one.content for one in model.asked[0].messages if one.role == "assistant"]
     assert said == ["Supportive", "Insufficient", "Contradictory", "Irrelevant"] * 2
-    three = draw_examples(pool, 1, categories=[*LABELS["three-way"]])
+    three = draw_examples(pool, 1, categories=[*map(Category, NAMES["three-way"])])
     assert PAR not in {one.category for one in three}
 
 

@@ -10,9 +10,11 @@ import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from abstraction.base.faults import OnReject
@@ -63,14 +65,12 @@ class NoSampleError(GranolaError, ValueError):
 
 
 TWO_WAY = ("not supported", "supported")  # the labels where only two classes are told apart
-# Labels of AttributionBench and of FactcheckGPT, by the field that has them there.
-_LABELS: Mapping[str, Mapping[str, Category | bool]] = {
-    "attribution_label": {"attributable": True, "not attributable": False},
-    "stance": {
-        "completely-support": Category.SUPPORTIVE, "partially-support": Category.PARTIAL,
-        "refute": Category.CONTRADICTORY, "irrelevant": Category.IRRELEVANT,
-    },
-}  # fmt: skip
+# "table_4": samples of the paper (training, testing, all). "replies": names of categories in replies, which are ours,
+# those of the paper's prompts and of AttrScore, and participles. "prompts": their names in prompts. "sources": labels
+# of AttributionBench and of FactcheckGPT. "sheets": meanings of labels on sheets.
+LABELS: Mapping[str, Any] = orjson.loads(
+    (files("granola") / "evidence" / "attribution" / "data" / "labels.json").read_bytes()
+)
 _Nested = BeforeValidator(lambda value: parse_json(value) if isinstance(value, str) else value)  # JSON text in CSV
 _Text = Annotated[str, Field(min_length=1, description="a text")]
 
@@ -169,9 +169,10 @@ def read_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iter
 
 def _sample_of(record: Record) -> AttributionSample:
     data, own = record.data, dict[str, Any]()
-    if (field := next((name for name in _LABELS if name in data), None)) is not None:
-        if (label := _LABELS[field].get(data[field])) is None:
-            raise SampleError(f"{field} is {data[field]!r}; expected {' or '.join(map(repr, _LABELS[field]))}")
+    if (field := next((name for name in LABELS["sources"] if name in data), None)) is not None:
+        labels = LABELS["sources"][field]
+        if (label := labels.get(data[field])) is None:
+            raise SampleError(f"{field} is {data[field]!r}; expected {' or '.join(map(repr, labels))}")
         if field == "stance":
             # These rows have neither id nor question.
             own = {"id": Path(record.source).name, "question": "", "citations": [data.get("evidence")]}
@@ -330,16 +331,7 @@ def macro_f1(labels: Sequence[str]) -> Statistic:
     return macro
 
 
-CATEGORY = JudgedQuestion(
-    field="category",
-    labels={
-        Category.SUPPORTIVE: "the citations hold all facts that the answer needs",
-        Category.PARTIAL: "a part of the facts is missing",
-        Category.IRRELEVANT: "they hold no fact that helps",
-        Category.CONTRADICTORY: "they hold facts from which another answer follows",
-    },
-    against=(Category.PARTIAL, Category.IRRELEVANT, Category.CONTRADICTORY),
-)
+CATEGORY = JudgedQuestion(field="category", **LABELS["sheets"]["category"])
 
 
 def _sheet_lines(item: Row) -> list[dict[str, str]]:

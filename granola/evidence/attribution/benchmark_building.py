@@ -21,6 +21,7 @@ from abstraction.datasets.building import RECORD
 from abstraction.datasets.card import markdown_table
 from abstraction.files.writing import write_records
 from granola.evidence.attribution.attribution_task import (
+    LABELS,
     AttributionSample,
     Category,
     Complexity,
@@ -41,18 +42,7 @@ COMPLEXITY = {
     Shape.TREE: Complexity.INTERSECTION,
     Shape.UNION: Complexity.UNION,
 }
-# Samples of the paper's Table 4: training, testing, all.
-PAPER_COUNTS: Mapping[str, tuple[int, int, int]] = {
-    "all": (137_211, 23_963, 161_174),
-    Category.SUPPORTIVE: (39_489, 6_668, 46_157),
-    Category.PARTIAL: (28_868, 5_065, 33_933),
-    Category.CONTRADICTORY: (36_620, 6_423, 43_043),
-    Category.IRRELEVANT: (32_234, 5_807, 38_041),
-    Complexity.SINGLE: (73_795, 10_443, 84_238),
-    Complexity.CONCATENATION: (46_783, 8_455, 55_238),
-    Complexity.UNION: (5_347, 886, 6_233),
-    Complexity.INTERSECTION: (11_286, 4_179, 15_465),
-}
+PAPER_COUNTS: Mapping[str, tuple[int, int, int]] = LABELS["table_4"]  # training, testing, all
 # Shares of all samples in Table 4, by category and by complexity.
 PAPER_SHARES = {one: counts[2] / PAPER_COUNTS["all"][2] for one, counts in PAPER_COUNTS.items() if one != "all"}
 LEFT_OUT, DROPPED = "query left out: ", "sample dropped: "  # prefixes of the keys of `counts`; a reason follows

@@ -31,6 +31,7 @@ from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_
 from granola.base.code_hash import hash_of_modules
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_task import (
+    LABELS,
     TWO_WAY,
     AttributionJudgement,
     AttributionSample,
@@ -231,27 +232,8 @@ TRUTH = PromptKind(name="truth", required=frozenset({"fact", "reference"}))
 SPLIT = PromptKind(name="split", required=frozenset({"question", "answer"}))
 FACT = PromptKind(name="fact", required=frozenset({"fact", "reference"}))
 PAIR = PromptKind(name="pair", required=frozenset({"premise", "hypothesis"}))
-_DEFINED = dict(zip(Category, ("Supportive", "Partially supportive", "Contradictory", "Irrelevant"), strict=True))
 # The names of the categories in the prompts of each kind; a category that is not offered is absent.
-LABELS: Mapping[str, Mapping[Category, str]] = {
-    "defined": _DEFINED,
-    "options": {**_DEFINED, Category.PARTIAL: "Insufficient"},
-    "three-way": {
-        Category.SUPPORTIVE: "Attributable", Category.CONTRADICTORY: "Contradictory",
-        Category.IRRELEVANT: "Extrapolatory",
-    },
-    "decomposed": _DEFINED,
-}  # fmt: skip
-# Names of the categories in replies: ours, of the paper's prompts, of AttrScore, and participles.
-WORDINGS: Mapping[Category, tuple[str, ...]] = {
-    Category.SUPPORTIVE: ("supportive", "supported", "fully supportive", "fully supported", "attributable"),
-    Category.PARTIAL: (
-        "partially supportive", "partially supported", "partly supportive", "partly supported", "partial",
-        "insufficient", "missing",
-    ),
-    Category.CONTRADICTORY: ("contradictory", "contradicted", "contradiction"),
-    Category.IRRELEVANT: ("irrelevant", "not relevant", "extrapolatory"),
-}  # fmt: skip
+NAMES: Mapping[str, Mapping[Category, str]] = LABELS["prompts"]
 _TRUTHS: Mapping[bool, tuple[str, ...]] = {True: ("true", "yes"), False: ("false", "no", "not true")}
 # The model was trained on 1 and 0; served models may write words.
 _ENTAILED: Mapping[bool, tuple[str, ...]] = {True: ("1", "yes", "true"), False: ("0", "no", "false")}
@@ -269,8 +251,8 @@ def _read_label(reply: str, labels: Mapping[V, Iterable[str]], expected: str, af
 def read_category(reply: str, *, numbered: bool = False) -> Category:
     """The category in a reply; with `numbered`, 1 to 4 count as names. Raises ReplyError if not exactly one."""
     labels = {
-        category: (*words, str(number)) if numbered else words
-        for number, (category, words) in enumerate(WORDINGS.items(), 1)
+        Category(category): (*words, str(number)) if numbered else words
+        for number, (category, words) in enumerate(LABELS["replies"].items(), 1)
     }
     # "Supportive, but no passage names the year" is no clear verdict: reserve casts doubt on this label alone.
     return _read_label(reply, labels, "no category, or several", affirming=(Category.SUPPORTIVE,))
@@ -356,7 +338,7 @@ class CategoryEvaluator(PromptedEvaluator):
 
     def ask(self, sample: AttributionSample) -> Request:
         """The request about a sample."""
-        shots = ((self._slots(one), LABELS[self.kind][one.category]) for one in self.examples if one.category)
+        shots = ((self._slots(one), NAMES[self.kind][one.category]) for one in self.examples if one.category)
         return self.request(sample.id, CATEGORY, self._slots(sample), shots)
 
     def _slots(self, sample: AttributionSample) -> _Slots:
@@ -433,7 +415,7 @@ class DecomposedEvaluator(PromptedEvaluator):
 
     def _ask_for_label(self, asked: _Fact) -> Request:
         known = [(one, example) for one in self.examples if (example := _fact_example(one)) is not None]
-        shots = ((_fact_slots((one, fact)), LABELS[self.kind][label]) for one, (fact, label) in known)
+        shots = ((_fact_slots((one, fact)), NAMES[self.kind][label]) for one, (fact, label) in known)
         return self.request(f"{asked[0].id} fact", FACT, _fact_slots(asked), shots)
 
 
@@ -555,7 +537,7 @@ class EvaluatorWords:
             return GeneratedEntailment(model=model, premise=self.premise)
         # Files may be large: not read for zero shots.
         pool = read_samples(self.examples) if self.examples is not None and self.shots else ()
-        examples = draw_examples(pool, self.shots, categories=list(LABELS[kind]), seed=self.seed)
+        examples = draw_examples(pool, self.shots, categories=list(map(Category, NAMES[kind])), seed=self.seed)
         evaluator = DecomposedEvaluator if kind == "decomposed" else CategoryEvaluator
         return evaluator(
             model=model, kind=kind, examples=examples, temperature=self.temperature, replacing=self.prompts

@@ -80,9 +80,8 @@ class EvidenceEditor:
                 raise NoSampleError("every fact of the path names the answer")
             if drawing.random() < _END_ALONE:
                 return (left,)
-            start, closed = grounding.query.branches[0].start, set(grounding.entities)
-            instead = self._irrelevant_chain(start, 1, closed, _related_relations(grounding), drawing)
-            return ((*instead, *left),)
+            start, closed = grounding.query.branches[0].start, grounding.entities
+            return ((*self._irrelevant_chain(start, 1, closed, grounding, drawing), *left),)
         at = drawing.randrange(len(groups))
         # A fact that another branch needs too must remain.
         gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
@@ -177,28 +176,24 @@ class EvidenceEditor:
 
     def _irrelevant_evidence(self, grounding: Grounding, drawing: random.Random) -> Groups:
         """Facts about each subject, as many as in the query, by relations unrelated to those of the query."""
-        closed, barred = set(grounding.entities), _related_relations(grounding)
+        closed = set(grounding.entities)
         if grounding.query.shape is Shape.TREE:
             # A tree has one answer for all subjects; its irrelevant evidence must have the same form.
-            return self._irrelevant_ways_that_meet(grounding, closed, barred, drawing)
+            return self._irrelevant_ways_that_meet(grounding, closed, drawing)
         groups = []
         for branch in grounding.query.branches:
-            way = self._irrelevant_chain(branch.start, len(branch.hops), closed, barred, drawing)
-            closed.update(fact.object for fact in way)
-            groups.append(way)
+            groups.append(self._irrelevant_chain(branch.start, len(branch.hops), closed, grounding, drawing))
+            closed.update(fact.object for fact in groups[-1])
         return tuple(groups)
 
-    def _irrelevant_ways_that_meet(
-        self, grounding: Grounding, closed: set[str], barred: frozenset[str], drawing: random.Random
-    ) -> Groups:
+    def _irrelevant_ways_that_meet(self, grounding: Grounding, closed: Set[str], drawing: random.Random) -> Groups:
         """Irrelevant paths from all subjects that end in one shared entity, as in the query."""
+        branches = grounding.query.branches
         for _ in range(3):
-            ways = []
-            for branch in grounding.query.branches:
-                ways.append(self._irrelevant_chain(branch.start, len(branch.hops) - 1, closed, barred, drawing))
-            ends = [way[-1].object if way else b.start for way, b in zip(ways, grounding.query.branches, strict=True)]
+            ways = [self._irrelevant_chain(b.start, len(b.hops) - 1, closed, grounding, drawing) for b in branches]
+            ends = [way[-1].object if way else branch.start for way, branch in zip(ways, branches, strict=True)]
             passed = closed | {fact.object for way in ways for fact in way}
-            led = [{one.object: one for one in self._irrelevant_facts(end, passed, barred)} for end in ends]
+            led = [{one.object: one for one in self._irrelevant_facts(end, passed, grounding)} for end in ends]
             # Sorted, because sets have no stable order between runs.
             common = sorted(set.intersection(*(set(one) for one in led)))
             if common and len(set(ends)) == len(ends):
@@ -207,13 +202,13 @@ class EvidenceEditor:
         raise NoSampleError("the subjects have no irrelevant facts that meet")
 
     def _irrelevant_chain(
-        self, start: str, length: int, closed: set[str], barred: frozenset[str], drawing: random.Random
+        self, start: str, length: int, closed: Set[str], grounding: Grounding, drawing: random.Random
     ) -> tuple[Fact, ...]:
         """A chain of `length` irrelevant facts."""
         for _ in range(3):
             facts: list[Fact] = []
             node, seen = start, set(closed)
-            while len(facts) < length and (steps := self._irrelevant_facts(node, seen, barred)):
+            while len(facts) < length and (steps := self._irrelevant_facts(node, seen, grounding)):
                 facts.append(drawing.choice(steps))
                 node = facts[-1].object
                 seen.add(node)
@@ -221,9 +216,13 @@ class EvidenceEditor:
                 return tuple(facts)
         raise NoSampleError("the subject has no facts that are irrelevant for sure")
 
-    def _irrelevant_facts(self, node: str, closed: Set[str], barred: frozenset[str]) -> list[Fact]:
-        """True facts about an entity that a person may ask for, and that lead to an entity with a name."""
+    def _irrelevant_facts(self, node: str, closed: Set[str], grounding: Grounding) -> list[Fact]:
+        """True facts about an entity that a person may ask for, and that lead to an entity with a name.
+
+        Their relations are not related to those of the query.
+        """
         kinds = self._values.classes(node)
+        barred = frozenset[str]().union(*map(related_properties, grounding.query.properties))
         targets = [
             (statement.property, statement.target)
             for statement in self._statements(node)
@@ -238,11 +237,6 @@ class EvidenceEditor:
         self._facts.fetch(target for _, target in targets)
         named = dict.fromkeys(pair for pair in targets if name_of(self._facts.entity(pair[1])) is not None)
         return [Fact(node, prop, target) for prop, target in named]
-
-
-def _related_relations(grounding: Grounding) -> frozenset[str]:
-    """The relations of the query and those related to them."""
-    return frozenset().union(*map(related_properties, grounding.query.properties))
 
 
 def _with_ends(fact: Fact, instead: Mapping[str, str]) -> Fact:

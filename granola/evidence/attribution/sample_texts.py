@@ -25,7 +25,7 @@ from abstraction.models.text_scorers import EntailmentModel, TextPair
 from abstraction.phrasing.model_requests import RequestForm
 from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
 from abstraction.text.language.phrases import FUNCTION
-from granola.evidence.attribution.attribution_task import AttributionSample, CitedFact
+from granola.evidence.attribution.attribution_task import LABELS, AttributionSample, CitedFact
 from granola.evidence.evidence_task import JudgedQuestion, SheetForm
 
 CITATION = PromptKind(name="citation", required=frozenset({"facts"}))
@@ -133,15 +133,7 @@ def automatic_coverage(sample: AttributionSample) -> Iterator[tuple[str, str, Se
         yield "question", sample.question, sample.subgraph, label
 
 
-COVERAGE = JudgedQuestion(
-    field="coverage",
-    labels={
-        TextCoverage.FULL: "it says all of the facts, and nothing that they do not say",
-        TextCoverage.ABSENT: "it misses a fact",
-        TextCoverage.HALLUCINATED: "it contradicts a fact",
-    },
-    against=(TextCoverage.ABSENT, TextCoverage.HALLUCINATED),
-)
+COVERAGE = JudgedQuestion(field="coverage", **LABELS["sheets"]["coverage"])
 # The paper's annotators: full coverage of 50 citations and 50 extended questions, and their kappa.
 PAPER = "the paper's two readers of 100 texts: full coverage of 92 % and 95 %, kappa 0.758"
 
