@@ -24,15 +24,7 @@ from granola.decoding.decision import (
     ResponseLanguage,
 )
 from granola.errors import PredictionError, UsageError
-from granola.scoring.shared_settings import (
-    Force,
-    Limit,
-    Out,
-    QuestionSettings,
-    Relation,
-    check_language,
-    property_id,
-)
+from granola.scoring.shared_settings import Force, Limit, Out, QuestionSettings, Relation, check_language, property_id
 from granola.scoring.system_comparison import names_of_systems
 from kg.store import open_store
 from kg.store.protocol import Store

@@ -17,14 +17,7 @@ from granola.base.settings import Setting, command_line, recorded_settings
 from granola.base.terminal_lines import TextTable, count_table, show_lines
 from granola.commands.command import Command
 from granola.commands.ladder_settings import DatasetModels, ReviewSettings
-from granola.commands.messages import (
-    count,
-    note,
-    progress_counter,
-    unanswered_line,
-    warn_of_snapshot,
-    watch_rows,
-)
+from granola.commands.messages import count, note, progress_counter, unanswered_line, warn_of_snapshot, watch_rows
 from granola.commands.output import lock_output, writing
 from granola.scoring.shared_settings import (
     LINKED_TO,

@@ -16,12 +16,7 @@ from granola.commands.output import RowsCommand, RowsOutput, writing_rows
 from granola.errors import UsageError
 from granola.matching import Matcher
 from granola.matching.matchers import MatchCase, Verdict, asks_a_model, match_many, matcher_names
-from granola.scoring.shared_settings import (
-    Force,
-    MatcherName,
-    PredictionField,
-    Raw,
-)
+from granola.scoring.shared_settings import Force, MatcherName, PredictionField, Raw
 
 ADDED = ("level", "rule", "abstained")  # fields that each row gets
 

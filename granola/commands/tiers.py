@@ -15,14 +15,7 @@ from granola.base.settings import Setting
 from granola.base.terminal_lines import Part, visible
 from granola.commands.command import Command
 from granola.commands.ladder_settings import LOG_SUFFIX, PhrasingRun, PhrasingSettings, ReviewSettings
-from granola.commands.messages import (
-    count,
-    note,
-    unanswered_line,
-    warn_of_snapshot,
-    watch_rows,
-    with_progress,
-)
+from granola.commands.messages import count, note, unanswered_line, warn_of_snapshot, watch_rows, with_progress
 from granola.commands.models import open_model
 from granola.commands.output import (
     REJECTS_SUFFIX,
