@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from abstraction.base.faults import RejectedRow, UnansweredRow
 from granola.base.settings import ADVANCED, Setting
 from granola.commands.messages import count, note, unanswered_line, warn_of_snapshot
-from granola.commands.models import open_model
-from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, writing_rows
+from granola.commands.output import RowsCommand, RowsOutput, check_standard_input, open_model, writing_rows
 from granola.decoding.decision import (
     SAMPLES,
     SUPPORT,

@@ -26,8 +26,7 @@ from granola.base.terminal_lines import TextTable, Verbatim, count_table, show_l
 from granola.commands.command import Command
 from granola.commands.item_scores import VerdictsReport
 from granola.commands.messages import count, note, report_rejects
-from granola.commands.models import open_model
-from granola.commands.output import lock_output, writing
+from granola.commands.output import lock_output, open_model, writing
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_task import (
     BY_PEOPLE,

@@ -58,7 +58,7 @@ GROUPS: Mapping[str, tuple[CommandEntry, ...]] = {
     ),
     "Scores": (
         CommandEntry("score", "Score predictions, with intervals and a signature.", "score"),
-        CommandEntry("match", "Say which level each prediction states, and by which rule.", "match"),
+        CommandEntry("match", "Say which level each prediction states, and by which rule.", "score"),
         CommandEntry("compare", "Compare systems by paired tests.", "score"),
         CommandEntry("report", "Draw the paper's figures for systems of one's own.", "report"),
     ),

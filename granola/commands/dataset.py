@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -16,9 +16,10 @@ from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, command_line, recorded_settings
 from granola.base.terminal_lines import TextTable, count_table, show_lines
 from granola.commands.command import Command
-from granola.commands.ladder_settings import DatasetModels, ReviewSettings
 from granola.commands.messages import count, note, progress_counter, unanswered_line, warn_of_snapshot, watch_rows
-from granola.commands.output import lock_output, writing
+from granola.commands.output import lock_output, open_model, writing
+from granola.commands.tiers import PhrasingSettings, ReviewSettings
+from granola.errors import UsageError
 from granola.scoring.shared_settings import (
     LINKED_TO,
     Force,
@@ -32,11 +33,59 @@ from granola.scoring.shared_settings import (
 )
 from kg.base.files import resolved
 from kg.store import is_address, open_store
+from kg.store.protocol import Store
 
 if TYPE_CHECKING:
     from abstraction.datasets.building import Built, DatasetSettings
     from abstraction.files.rows import QARow
     from abstraction.linking.review import Decisions
+    from abstraction.phrasing.phraser import ConsistencyScorer, ModelPhraser
+
+SAMPLES_PER_ROW = 10  # replies sampled per row for --consistency, as in Yona et al. 2024, appendix B
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetModels(PhrasingSettings):
+    """The models for building a dataset: one phrases ladders, one scores descriptions."""
+
+    consistency: Annotated[
+        str | None,
+        Setting(
+            "A model that is asked whether a row's descriptions fit it, as --phrase; gives score_for_potential_error.",
+            metavar="MODEL",
+        ),
+    ] = None
+    samples: Annotated[
+        int, Setting("How often --consistency asks about a row, at temperature 1.", least=1, advanced=True)
+    ] = SAMPLES_PER_ROW
+
+    def check_models(self) -> None:
+        """Check the settings of both models, see `check_phrasing`."""
+        from abstraction.models.spec import parse_model_spec
+
+        self.check_phrasing(scored=self.consistency is not None)
+        if self.consistency is None and self.samples != SAMPLES_PER_ROW:
+            raise UsageError("--samples goes with --consistency MODEL, which is not given")
+        if self.consistency is not None:
+            parse_model_spec(self.consistency)
+            self.read_prompts()
+
+    def open_models(
+        self, stack: ExitStack, store: Store, out: Path, inputs: Sequence[Path | str], language: str
+    ) -> tuple[ModelPhraser | None, ConsistencyScorer | None]:
+        """The phraser and the scorer, each None where not requested; they share a model where both name the same."""
+        from abstraction.phrasing.phraser import ConsistencyScorer
+
+        model = phraser = scorer = None
+        if self.phrase is not None:
+            model = stack.enter_context(open_model(self.phrase, out, inputs))
+            phraser = self.phraser(model, store, language)
+        if self.consistency is not None:
+            # One server or set of weights serves both where the specs are equal.
+            if model is None or self.phrase != self.consistency:
+                model = stack.enter_context(open_model(self.consistency, out, inputs))
+            scorer = ConsistencyScorer(model, prompts=self.read_prompts(), samples=self.samples)
+        return phraser, scorer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from granola.base.settings import Setting
 from granola.commands.messages import count
-from granola.commands.models import open_model
-from granola.commands.output import RowsCommand, RowsOutput, writing_rows
+from granola.commands.output import RowsCommand, RowsOutput, open_model, writing_rows
 from granola.errors import UsageError
 from granola.scoring.shared_settings import Force, Limit, Out
 

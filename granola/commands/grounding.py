@@ -16,8 +16,7 @@ from abstraction.text.language.languages import is_known, notice
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count, note
-from granola.commands.models import open_model
-from granola.commands.output import RowsCommand, RowsOutput, writing_rows
+from granola.commands.output import RowsCommand, RowsOutput, open_model, writing_rows
 from granola.errors import SampleError, UsageError
 from granola.evidence.attribution.evaluators import EvaluatorWords
 from granola.evidence.grounding import answer_judging

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
+from abstraction.base.faults import OnReject
 from abstraction.errors import RowError
-from abstraction.files.writing import format_of
+from abstraction.files.writing import format_of, json_line
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Part, visible
 from granola.commands.command import Command
-from granola.commands.ladder_settings import LOG_SUFFIX, PhrasingRun, PhrasingSettings, ReviewSettings
 from granola.commands.messages import count, note, unanswered_line, warn_of_snapshot, watch_rows, with_progress
-from granola.commands.models import open_model
 from granola.commands.output import (
     REJECTS_SUFFIX,
     RowsCommand,
     RowsOutput,
     check_standard_input,
     csv_raw,
+    open_model,
     writing,
     writing_rows,
 )
@@ -38,6 +39,7 @@ from granola.scoring.shared_settings import (
     check_language,
     property_id,
 )
+from kg.base.files import atomic_path
 from kg.store import open_store
 from kg.store.protocol import Store
 
@@ -47,9 +49,155 @@ if TYPE_CHECKING:
 
     from abstraction.base.tiers import Tier
     from abstraction.files.rows import TieredRow
+    from abstraction.linking.review import Decisions
+    from abstraction.models.chat_model import ChatModel
+    from abstraction.phrasing.decisions import DecisionCounts
+    from abstraction.phrasing.phraser import Mode, ModelPhraser
+    from abstraction.phrasing.prompt_files import Prompt
 
+LOG_SUFFIX = ".phrasing.jsonl"  # log of decisions beside the output
 SHOWN_ALIASES = 6  # aliases of a tier that fit on a line
 PLAIN_WIDTH = 160  # characters of a line of a ladder where the output is no terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewSettings:
+    """Settings: the links that count, and the sheet where a person decides on doubtful ones."""
+
+    min_confidence: Annotated[
+        Literal["low", "medium", "high", "given"] | None,
+        Setting("Make no ladder where an answer's entity is less certain than this.", advanced=True),
+    ] = None
+    review: Annotated[
+        Path | None,
+        Setting(
+            "Write a CSV sheet of doubtful links to decide on, with rivals and what is known of them.", advanced=True
+        ),
+    ] = None
+    decisions: Annotated[
+        Path | None, Setting("A sheet of --review with decisions: what is meant, or none.", advanced=True)
+    ] = None
+
+    def read_review(self) -> Decisions:
+        """Read the decisions of a person. Raises RowError as `read_decisions`."""
+        from abstraction.linking.review import read_decisions
+
+        return read_decisions(self.decisions) if self.decisions else {}
+
+    def apply_review(
+        self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions, language: str
+    ) -> Iterator[TieredRow]:
+        """Remove the ladders of refused or uncertain links; write doubtful links to the sheet."""
+        from abstraction.linking.review import Reviewer, without_refused_links, without_uncertain_links, write_sheet
+
+        # Decisions first: decided links need not be reviewed again.
+        ladders = (without_refused_links(row, decisions) for row in ladders)
+        if self.review is not None:
+            ladders = write_sheet(ladders, Reviewer(store, language=language), self.review)
+        if self.min_confidence is None:
+            return ladders
+        least = self.min_confidence
+        return (without_uncertain_links(row, least) for row in ladders)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhrasingSettings:
+    """How a model phrases ladders; `phrase` is None where nothing is phrased. Other commands inherit these settings."""
+
+    phrase: Annotated[
+        str | None,
+        Setting(
+            "A model that words the ladders, each tier checked by the graph: openai:URL#NAME, local:FOLDER, "
+            "replay:FILE.",
+            metavar="MODEL",
+        ),
+    ] = None
+    phrase_mode: Annotated[
+        Literal["free", "strict"],
+        Setting(
+            "free: of the coarser answers that the model writes those stay that the graph does not contradict; strict: "
+            "those that the graph states.",
+            advanced=True,
+        ),
+    ] = "free"
+    prompts: Annotated[
+        str | None,
+        Setting(
+            "What models are asked with: paper (its procedure as it is: what the model writes is the ladder, and "
+            "nothing is checked), guided (instructions and examples of ours, checked), or a folder of your "
+            "own: ladder, again, consistency, each .txt; not all of them. Without it: the paper's prompts, "
+            "each answer checked.",
+            metavar="SET|FOLDER",
+            advanced=True,
+        ),
+    ] = None
+
+    def check_phrasing(self, *, scored: bool = False) -> None:
+        """Check the settings before anything is read or asked. Raises UsageError, ModelSpecError or PromptError.
+
+        Settings without effect, for lack of a model, are refused; where `scored` a scoring model uses the prompts.
+        """
+        from abstraction.models.spec import parse_model_spec
+
+        if self.phrase is None:
+            strange = "--phrase-mode" if self.phrase_mode != "free" else ""
+            if strange or (self.prompts is not None and not scored):
+                raise UsageError(f"{strange or '--prompts'} goes with --phrase MODEL, which is not given")
+            return
+        parse_model_spec(self.phrase)
+        if self.prompts == "paper" and self.phrase_mode == "strict":
+            raise UsageError("--phrase-mode strict says what a check does: --prompts paper checks nothing")
+        self.read_prompts()
+
+    def read_prompts(self) -> Mapping[str, Prompt]:
+        """The prompts, by name. Raises PromptError."""
+        from abstraction.phrasing.phrasing_prompts import read_prompts
+
+        return read_prompts(self.prompts)
+
+    def phraser(self, model: ChatModel, store: Store, language: str) -> ModelPhraser:
+        """The phraser with these settings, for an open model."""
+        from abstraction.phrasing.phraser import ModelPhraser
+
+        # With the paper's prompts the model's reply is the ladder, unchecked.
+        mode: Mode = "paper" if self.prompts == "paper" else "free"
+        unproven: Literal["drop", "keep"] = "drop" if self.phrase_mode == "strict" else "keep"
+        prompts = self.read_prompts()
+        return ModelPhraser(model, store, mode=mode, prompts=prompts, unproven=unproven, language=language)
+
+
+class PhrasingRun:
+    """Phrases rows as they are written, and writes a log of all decisions, which appears whole or not at all."""
+
+    def __init__(self, phraser: ModelPhraser, out: Path | str | None) -> None:
+        from abstraction.phrasing.decisions import DecisionCounts
+
+        self.phraser = phraser
+        self.counts: DecisionCounts = DecisionCounts()
+        self._log = None if out is None else Path(f"{out}{LOG_SUFFIX}")
+
+    def rows(self, ladders: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
+        """The phrased rows; the log appears when all have been read. `on_reject`: see `ModelPhraser.stream`."""
+        from abstraction.phrasing.decisions import log_lines, without_decisions
+
+        with ExitStack() as stack:
+            stream: BinaryIO | None = None
+            if self._log is not None:
+                stream = stack.enter_context(stack.enter_context(atomic_path(self._log)).open("wb"))
+                stream.write(json_line({"schema_version": 1, "kind": "phrasing", **self.phraser.settings}))
+            for row in self.phraser.stream(ladders, on_reject=on_reject):
+                self.counts.add(row)
+                if stream is not None:
+                    stream.writelines(map(json_line, log_lines(row)))
+                yield without_decisions(row)
+
+    def warn(self) -> None:
+        """Note on standard error how many rows another run would ask for again."""
+        if self.counts.unanswered:
+            asked = count(self.counts.unanswered, "row")
+            where = f"; {self._log} tells why" if self._log else ""
+            fallback = self.counts.fallback_in_words
+            note(f"{asked} without an answer of the model's {fallback}{where}; another run asks again")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts, prompts_hash
-from granola.base.code_hash import hash_of_modules
+from granola.base.run_record import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching.matchers import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.replies import read_reply, read_verdict

@@ -23,7 +23,7 @@ from abstraction.text.language.amount_finder import amounts
 from abstraction.text.language.date_finder import IntervalClaim, dates, turned_dates
 from abstraction.text.language.languages import language
 from abstraction.text.language.units import are_other_currencies, currencies
-from granola.base.code_hash import hash_of_modules
+from granola.base.run_record import hash_of_modules
 from granola.matching.matchers import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.matching.mentions import (
     AnswerText,

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from granola.base.code_hash import hash_of_modules
+from granola.base.run_record import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching.matchers import Comparison, Levels, ReplyMatcher, Verdict, signature
 from granola.matching.tokens import keeps_marks

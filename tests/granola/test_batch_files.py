@@ -11,7 +11,7 @@ import pytest
 from abstraction.errors import ModelError, ModelSpecError
 from granola.commands.answer import Answer
 from granola.commands.attribution import AttributionEvaluate
-from granola.commands.match import Match
+from granola.commands.score import Match
 from granola.decoding.decision import Answering
 from granola.errors import BatchWritten, UsageError
 from tests.chat_server import answer_to, serving

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abstraction.files.rows import read_tiered, write_tiered
-from granola.base import code_hash
+from granola.base import run_record
 from granola.matching import matcher
 from granola.scoring.predictions import read_predictions
 from granola.scoring.scores import ScoreSettings, score
@@ -28,17 +28,17 @@ print(*(name for name, module in ours.items() if not module.__file__.endswith("_
 
 def test_all_that_a_verdict_loads_is_hashed() -> None:
     done = subprocess.run([sys.executable, "-c", MATCHED], capture_output=True, text=True, check=True)
-    folders = ("granola/matching", *code_hash.READ)
+    folders = ("granola/matching", *run_record.READ)
     loaded = [name for name in done.stdout.split() if not name.startswith(WITHOUT_EFFECT)]
     assert "granola.matching.rules" in loaded
     assert [name for name in loaded if not name.replace(".", "/").startswith(folders)] == []
 
 
 def test_one_changed_line_changes_the_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_hash, "ROOT", tmp_path)
+    monkeypatch.setattr(run_record, "ROOT", tmp_path)
     (tmp_path / "kg" / "base").mkdir(parents=True)
     (tmp_path / "kg" / "base" / "terms.py").write_text("")
-    whole = code_hash.hash_of_modules.__wrapped__
+    whole = run_record.hash_of_modules.__wrapped__
     before = whole("granola.matching.rules")
     (tmp_path / "kg" / "other.py").write_text("X = 1\n")
     assert whole("granola.matching.rules") == before

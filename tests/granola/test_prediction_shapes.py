@@ -11,8 +11,7 @@ import pytest
 
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
-from granola.commands.match import Match
-from granola.commands.score import Score
+from granola.commands.score import Match, Score
 from granola.errors import PredictionError
 from granola.scoring.prediction_shapes import PREDICTION_PRESETS, prediction_shape
 from granola.scoring.predictions import QuestionIds, count_other_questions, read_predictions

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from granola import __version__
-from granola.base.code_hash import commit, hash_of_program
+from granola.base.run_record import commit, hash_of_program
 from granola.commands.cli.main import main
 from granola.matching import RulesMatcher
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from granola.base.code_hash import hash_of_modules
+from granola.base.run_record import hash_of_modules
 from granola.base.settings import settings_of
 from granola.commands import Score
 

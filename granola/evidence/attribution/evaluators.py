@@ -28,7 +28,7 @@ from abstraction.models.spec import open_classifier, open_entailment
 from abstraction.models.text_scorers import EntailmentModel, TextPair
 from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
-from granola.base.code_hash import hash_of_modules
+from granola.base.run_record import hash_of_modules
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_task import (
     LABELS,

@@ -26,7 +26,7 @@ from pydantic import BaseModel
 from abstraction.models.spec import open_entailment
 from abstraction.models.text_scorers import Entailment, EntailmentModel, TextPair
 from abstraction.text.language.phrases import FUNCTION, stem
-from granola.base.code_hash import hash_of_modules
+from granola.base.run_record import hash_of_modules
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_task import TWO_WAY, AttributionSample, Category
 from granola.evidence.attribution.evaluators import TextEvaluator
