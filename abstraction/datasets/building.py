@@ -34,7 +34,7 @@ from abstraction.linking.review import (
     with_decisions,
     without_refused_links,
     without_uncertain_links,
-    writing_sheet,
+    write_sheet,
 )
 from abstraction.maker.pipeline import LadderMakers
 from abstraction.models.chat_model import Failure
@@ -164,7 +164,7 @@ def build_dataset(
                 raise RowError(_why_no_question(questions, sides))
             rows: Iterator[TieredRow | RejectedRow] = (row for number in range(batches) for row in parts.rows(number))
             if review is not None:
-                rows = _copy_to_review_sheet(rows, Reviewer(store, language=settings.language), review)
+                rows = write_sheet(rows, Reviewer(store, language=settings.language), review)
             statistics, columns, phrasing = _write_final_files(
                 parts, rows, final, settings, cleaner, sides, phrased=phraser is not None
             )
@@ -370,17 +370,6 @@ def _score_rows(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[
         else (replace(row, extra={**row.extra, SCORE: score}), False)
         for row, score in zip(rows, scorer(rows), strict=True)
     ]
-
-
-def _copy_to_review_sheet(
-    rows: Iterable[TieredRow | RejectedRow], reviewer: Reviewer, path: Path
-) -> Iterator[TieredRow | RejectedRow]:
-    """The same rows; the sheet of their doubtful links is complete when the last one is taken."""
-    with writing_sheet(reviewer, path) as see:
-        for row in rows:
-            if isinstance(row, TieredRow):
-                see(row)
-            yield row
 
 
 def _write_final_files(

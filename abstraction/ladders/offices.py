@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from abstraction.base.relations import stop_classes
 from abstraction.base.tiers import Evidence, from_description, from_statement
-from abstraction.ladders.class_hierarchy import Climbing, climb, used_as_value
+from abstraction.ladders.class_terms import Climbing, climb, used_as_value
 from abstraction.ladders.phrase_parts import (
     Lattice,
     Nation,

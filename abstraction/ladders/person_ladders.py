@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
-from abstraction.ladders.class_hierarchy import ClassAbove, denied_lifts, layers_above, used_as_value
+from abstraction.ladders.class_terms import ClassAbove, denied_lifts, layers_above, used_as_value
 from abstraction.ladders.offices import Portrait, add_kin, add_offices, names_subject, repeats_answer
 from abstraction.ladders.phrase_parts import Lattice, Nation, Wording, nations, word_evidence, worded
 from abstraction.ladders.proposals import (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
-from abstraction.ladders.class_hierarchy import ClassAbove, layers_above
+from abstraction.ladders.class_terms import ClassAbove, layers_above
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values, kept_with_source, states
 from abstraction.text.descriptions.attested_words import DescriptionWord, common_types, shortenings, spans
 from abstraction.text.descriptions.kind_grammar import DescribedKind, heads, is_plural

@@ -21,7 +21,7 @@ from functools import cached_property
 from abstraction.base.properties import package_data, with_role
 from abstraction.base.relations import Classifier, Relation, anchors, stop_classes
 from abstraction.base.tiers import Condition, Level, Tier
-from abstraction.ladders.proposals import Proposal
+from abstraction.ladders.proposals import Proposal, kept_with_source
 from abstraction.linking.candidates import Pair, ValueCounts
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
@@ -48,8 +48,6 @@ class Hierarchy:
         self._counts = counts
         self._counted = tuple(counted)
         self._up = tuple(up)
-        self._masses: dict[str, int] = {}
-        self._shares: dict[str, float | None] = {}
 
     @cached_property
     def direct(self) -> Mapping[str, int]:
@@ -103,12 +101,12 @@ class Hierarchy:
                     stack.append(lower)
         return reached
 
+    @kept_with_source
     def mass(self, value: str) -> int:
         """The number of statements that give the value or one below it."""
-        if value not in self._masses:
-            self._masses[value] = sum(self.direct.get(lower, 0) for lower in self.at_or_below([value]))
-        return self._masses[value]
+        return sum(self.direct.get(lower, 0) for lower in self.at_or_below([value]))
 
+    @kept_with_source
     def share(self, value: str) -> float | None:
         """The share of the entities with a counted property that have the value or one below it; None for none.
 
@@ -116,11 +114,6 @@ class Hierarchy:
         would count them repeatedly: the values are then taken as independent, 1 - prod(1 - n/N), which lies between
         the largest share and the sum.
         """
-        if value not in self._shares:
-            self._shares[value] = self._share(value)
-        return self._shares[value]
-
-    def _share(self, value: str) -> float | None:
         if not self.mass(value):
             return None
         if self.statements <= SEVERAL * self.entities:
@@ -135,7 +128,7 @@ class Hierarchy:
 
 
 MOST = 1_000  # carriers of the condition that the others are counted among
-CARRIERS_KEPT = 400_000  # carriers, and sets of their values, that are kept: 80 MB each at most
+SETS_KEPT = 400_000  # sets of values of carriers that are kept: 80 MB at most
 FEWEST = 5  # carriers with a statement of the other property: a share of fewer would be chance
 
 
@@ -144,11 +137,8 @@ class Joint:
 
     def __init__(self, counts: ValueCounts) -> None:
         self._counts = counts
-        self._carriers: SizedDict[frozenset[Pair], tuple[str, ...]] = SizedDict(
-            CARRIERS_KEPT, lambda pairs, carriers: 5 * len(pairs) + len(carriers)
-        )
         self._value_sets: SizedDict[tuple[frozenset[Pair], str], tuple[int, Mapping[frozenset[str], int]]] = SizedDict(
-            CARRIERS_KEPT, lambda key, counted: 5 * len(key[0]) + 5 * len(counted[1])
+            SETS_KEPT, lambda key, counted: 5 * len(key[0]) + 5 * len(counted[1])
         )
 
     def share(self, base: frozenset[Pair], prop: str, values: Collection[str]) -> float | None:
@@ -158,12 +148,9 @@ class Joint:
         None where the base has more than `MOST` carriers, the snapshot lacks one of them, fewer than `FEWEST` have the
         property, or none has such a value.
         """
-        carriers = self._carriers_of(base)
-        if not carriers:
-            return None
         key = (base, prop)
         if key not in self._value_sets:
-            read = self._counts.store.entities(carriers, languages=(), properties=(prop,))
+            read = self._counts.store.entities(self._carriers_of(base), languages=(), properties=(prop,))
             sets = (
                 frozenset(s.target for s in valid_values(entity.values(prop)) if s.target) for entity in read.values()
             )
@@ -173,19 +160,17 @@ class Joint:
         hits = sum(count for held, count in sets_counted.items() if not held.isdisjoint(values))
         return hits / total if hits and total >= FEWEST else None
 
-    def _carriers_of(self, base: frozenset[Pair]) -> tuple[str, ...]:
-        """All carriers of the base, in the order of its pairs; () where not all are in the snapshot."""
-        if base not in self._carriers:
-            pairs = sorted(base)
-            self._counts.read(pairs)
-            counts = {pair: self._counts.of(*pair) for pair in pairs}
-            carriers: dict[str, None] = {}
-            if sum(counts.values()) <= MOST:
-                held = self._counts.store.referrers(pairs, limit=MOST + 1)  # one more shows that there are too many
-                if all(len(held.get(pair, ())) == count for pair, count in counts.items()):
-                    carriers = dict.fromkeys(carrier for pair in pairs for carrier in held.get(pair, ()))
-            self._carriers[base] = tuple(carriers)
-        return self._carriers[base]
+    def _carriers_of(self, base: frozenset[Pair]) -> Collection[str]:
+        """All carriers of the base, in the order of its pairs; none where not all are in the snapshot."""
+        pairs = sorted(base)
+        self._counts.read(pairs)
+        counts = {pair: self._counts.of(*pair) for pair in pairs}
+        if sum(counts.values()) > MOST:
+            return ()
+        held = self._counts.store.referrers(pairs, limit=MOST + 1)  # one more shows that there are too many
+        if any(len(held.get(pair, ())) != count for pair, count in counts.items()):
+            return ()
+        return dict.fromkeys(carrier for pair in pairs for carrier in held.get(pair, ()))
 
 
 LOCATED = ("P131", "P276", "P159", "P706")  # located in, location, headquarters, physical feature
@@ -200,7 +185,6 @@ class World:
         self._counts = counts
         self._language = language
         self._containers = Hierarchy(counts, LOCATED, ("P131",))
-        self._known: dict[str, float | None] = {}
 
     @property
     def located(self) -> int:
@@ -216,10 +200,9 @@ class World:
         """The number of states in a part of the world; None where none are known."""
         return len(self._states[1][key]) if key in self._states[1] else None
 
+    @kept_with_source
     def share(self, key: str) -> float | None:
         """The share of all located entities that lies in the place, in (0, 1]; None where none is known to."""
-        if key in self._known:
-            return self._known[key]
         share = 0.0
         if mass := self._containers.mass(key):
             share = (mass + 1) / self._containers.statements  # the place itself is one of the answers
@@ -228,8 +211,7 @@ class World:
         parts = self._states[1]
         if key in parts:
             share = max(share, sum(self.share(state) or 0.0 for state in sorted(parts[key])))
-        self._known[key] = min(1.0, share) or None
-        return self._known[key]
+        return min(1.0, share) or None
 
     @cached_property
     def _states(self) -> tuple[frozenset[str], Mapping[str, frozenset[str]]]:
@@ -308,20 +290,18 @@ class Facets:
         self.classes = Hierarchy(counts, ("P31", "P279"), ("P279",))
         self.taxa = Hierarchy(counts, ("P171",), ("P171",))
         self._below = {prop: Hierarchy(counts, (prop,), ("P279",)) for prop in ("P106", "P136")}
-        self._sizes: dict[str, int] = {}
         self._known: SizedDict[tuple[str, str, str], ConditionBits | None] = SizedDict(
             PHRASES_KEPT, lambda key, _: sum(map(len, key)) + 200
         )
         self._joint = Joint(counts)
 
+    @kept_with_source
     def size(self, kind: str) -> int:
         """The number of statements of the source that put something into an answer class, under the nearest anchors."""
-        if kind not in self._sizes:
-            known = anchors()
-            of_kind = {qid for qid, kinds in known.items() if kind in kinds}
-            held = self.classes.at_or_below(sorted(of_kind), but=known.keys() - of_kind)
-            self._sizes[kind] = sum(self.classes.direct.get(qid, 0) for qid in held)
-        return self._sizes[kind]
+        known = anchors()
+        of_kind = {qid for qid, kinds in known.items() if kind in kinds}
+        held = self.classes.at_or_below(sorted(of_kind), but=known.keys() - of_kind)
+        return sum(self.classes.direct.get(qid, 0) for qid in held)
 
     def bits_of(self, conditions: Collection[Condition], kind: str, size: float, phrase: str) -> float | None:
         """Joint bits of the conditions among `size` members of `kind`; None where none of them can be counted.

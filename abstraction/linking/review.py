@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from abstraction.base.faults import RejectedRow
 from abstraction.base.tiers import Abstention, Level, Tier
 from abstraction.errors import RowError
 from abstraction.files.records import escape_formula
@@ -30,6 +30,7 @@ NONE = "none"  # the decision that an answer is no item
 MOST_SHOWN = 8  # rivals, and statements of an entity, on the sheet
 _WORD = re.compile(r"\S+")
 _LONGEST = 12  # words of an answer that are searched for names
+AnyRow = TypeVar("AnyRow", bound=TieredRow | RejectedRow)
 Decisions = Mapping[tuple[str, str], str]
 """Decisions of a person by (row id, answer): the QID of an item, or NONE."""
 
@@ -84,15 +85,15 @@ class Reviewer:
     def __init__(self, store: Store, *, language: str = "en") -> None:
         self._graph = Graph(store, language=language)
 
-    def doubts(self, row: TieredRow, *, certain: str = "high") -> Iterator[Doubt]:
-        """The links with less confidence than `certain`, and those abandoned for rivals or a conflict of kind.
+    def doubts(self, row: TieredRow) -> Iterator[Doubt]:
+        """The links with less than high confidence, and those abandoned for rivals or a conflict of kind.
 
         An answer without a match is included where parts of it are names.
         """
         for link in row.links:
             text = str(link.get("answer") or row.answers[0])
             code = link.get("abstained")
-            if code is None and _rank(link) >= CONFIDENCE.index(certain):
+            if code is None and _rank(link) >= CONFIDENCE.index("high"):
                 continue
             ids = [i for i in linked_ids(link) if ENTITY_ID.match(i)]
             named = ids or self._items_named(text) or self._items_in_text(text)
@@ -141,34 +142,20 @@ class Reviewer:
         )
 
 
-@contextmanager
-def writing_sheet(reviewer: Reviewer, path: Path, *, certain: str = "high") -> Iterator[Callable[[TieredRow], None]]:
-    """A function that writes the doubtful links of a row to the sheet; the file appears when the block ends without
-    error.
-    """
+def write_sheet(rows: Iterable[AnyRow], reviewer: Reviewer, path: Path) -> Iterator[AnyRow]:
+    """Yield the rows unchanged and write the sheet of their doubtful links; the file appears after the last row."""
     with atomic_path(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
         sheet = csv.writer(stream)
         sheet.writerow(COLUMNS)
-
-        def write_doubts(row: TieredRow) -> None:
-            ladder = " > ".join(" | ".join(tier.text for tier in level.tiers) for level in row.levels[1:])
-            for doubt in reviewer.doubts(row, certain=certain):
-                cells = (
-                    row.id, row.question, doubt.answer, doubt.confidence, doubt.reason, doubt.meant,
-                    "\n".join(doubt.rivals), "\n".join(doubt.holds), ladder, "",
-                )  # fmt: skip
-                sheet.writerow(map(escape_formula, cells))
-
-        yield write_doubts
-
-
-def write_sheet(
-    rows: Iterable[TieredRow], reviewer: Reviewer, path: Path, *, certain: str = "high"
-) -> Iterator[TieredRow]:
-    """Yield the rows unchanged and write the sheet of their doubtful links; the file appears after the last row."""
-    with writing_sheet(reviewer, path, certain=certain) as write_doubts:
         for row in rows:
-            write_doubts(row)
+            if isinstance(row, TieredRow):
+                ladder = " > ".join(" | ".join(tier.text for tier in level.tiers) for level in row.levels[1:])
+                for doubt in reviewer.doubts(row):
+                    cells = (
+                        row.id, row.question, doubt.answer, doubt.confidence, doubt.reason, doubt.meant,
+                        "\n".join(doubt.rivals), "\n".join(doubt.holds), ladder, "",
+                    )  # fmt: skip
+                    sheet.writerow(map(escape_formula, cells))
             yield row
 
 

@@ -13,7 +13,7 @@ from itertools import groupby, islice
 
 from abstraction.base.faults import Fault, OnReject, RejectedRow, attempt
 from abstraction.base.properties import properties
-from abstraction.base.relations import Classifier, Relation, relation, table
+from abstraction.base.relations import Relation, relation, table
 from abstraction.base.tiers import Level
 from abstraction.errors import RowError
 from abstraction.files.rows import QARow, TieredRow, row_language
@@ -23,8 +23,7 @@ from abstraction.ladders.builders import builder_for
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.ladders.weighing import Information
 from abstraction.linking.candidates import Priors
-from abstraction.linking.gazetteer import PLACES, Gazetteer
-from abstraction.linking.linker import Linker
+from abstraction.linking.gazetteer import PLACES
 from abstraction.maker.row_maker import WHERE, GraphReaders, MakerTools, RowMaker, RowWithNotes
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
@@ -48,6 +47,9 @@ class LadderMaker:
     makers for the same store that read the same language: to build them takes seconds. Without `as_asked`, tiers that
     the names in the question imply or that most answers share are kept, and containers keep their bare names, as in
     the paper. Without `bits_asked` that field stays empty: counting the answers of a relation takes a second or more.
+
+    `graph` is the cached view of the snapshot; `classes`, `gazetteer` and `linker` read it. `make_room` and
+    `start_afresh` may replace them.
     """
 
     def __init__(
@@ -76,7 +78,7 @@ class LadderMaker:
         read = reading_language(self._language)
         labels = territory_labels(self._language)
         graph = Graph(store, language=read, shown_in=self._language, further_labels=labels, properties=known)
-        self._readers = GraphReaders(graph, method=self._linker_method, priors=self._priors)
+        self._read_with(GraphReaders(graph, method=self._linker_method, priors=self._priors))
         self._tools = MakerTools(
             vocabulary=self.vocabulary,
             information=self.information,
@@ -87,25 +89,9 @@ class LadderMaker:
             language=self._language,
         )
 
-    @property
-    def graph(self) -> Graph:
-        """The cached view of the snapshot; `make_room` may replace it."""
-        return self._readers.graph
-
-    @property
-    def classes(self) -> Classifier:
-        """The classifier of entities."""
-        return self._readers.classes
-
-    @property
-    def gazetteer(self) -> Gazetteer:
-        """The resolver of place names."""
-        return self._readers.gazetteer
-
-    @property
-    def linker(self) -> Linker:
-        """The linker of answers to entities."""
-        return self._readers.linker
+    def _read_with(self, readers: GraphReaders) -> None:
+        self._readers, self.graph = readers, readers.graph
+        self.classes, self.gazetteer, self.linker = readers.classes, readers.gazetteer, readers.linker
 
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """Tiered rows in the order of the questions, read from the store in batches.
@@ -143,10 +129,7 @@ class LadderMaker:
             yield chunk
 
     def make_room(self) -> bool:
-        """Drop the caches where they contain more than KEPT entities; returns whether that was done.
-
-        Callers that keep `graph`, `classes`, `gazetteer` or `linker` must then fetch the new ones.
-        """
+        """Drop the caches where they contain more than KEPT entities; returns whether that was done."""
         if self.graph.held <= KEPT:
             return False
         self._open_graph(self.graph.store)
@@ -179,7 +162,7 @@ class LadderMaker:
 
     def start_afresh(self) -> None:
         """Drop all conclusions, as after an interruption; entities that were read are kept."""
-        self._readers = self._readers.afresh()
+        self._read_with(self._readers.afresh())
 
     def _entity_as_described(self, row: QARow) -> Entity | None:
         qid, description = row.answer_qids[0], row.answer_description

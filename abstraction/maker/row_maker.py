@@ -46,7 +46,7 @@ from abstraction.ladders.assembly.tier_wording import (
 )
 from abstraction.ladders.assembly.told_in_question import ToldInQuestion
 from abstraction.ladders.builders import builder_for, looks_at_subject
-from abstraction.ladders.class_hierarchy import entailed_classes
+from abstraction.ladders.class_terms import entailed_classes
 from abstraction.ladders.literal_answers import (
     age_levels,
     date_levels,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.ladders.builders import builder_for
-from abstraction.ladders.class_hierarchy import entailed_classes
+from abstraction.ladders.class_terms import entailed_classes
 from abstraction.ladders.proposals import ANSWER, ancestors, as_graph, depths, levels, order_by_conditions
 from abstraction.ladders.weighing import rising_tiers
 from abstraction.maker.pipeline import LadderMaker

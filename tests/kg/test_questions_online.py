@@ -11,7 +11,7 @@ import sparql_server
 import wikidata_api
 from dump_json import entity_json, lines
 
-from abstraction.ladders.class_hierarchy import used_as_value
+from abstraction.ladders.class_terms import used_as_value
 from kg.building.snapshot import build
 from kg.export.rdf_writer import export_rdf
 from kg.graph.graph import Graph

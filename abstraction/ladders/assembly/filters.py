@@ -15,8 +15,8 @@ from abstraction.base.relations import Relation, table
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.proposals import Builder, LadderCase, Proposal, ancestors, merge, remove
 from abstraction.text.descriptions.place_grammar import variants
-from abstraction.text.language.phrases import ARTICLE, FUNCTION, all_words, bare, content, is_well_formed
-from kg.base.bounded_cache import SizedDict, bounded_cache
+from abstraction.text.language.phrases import ARTICLE, FUNCTION, all_words, bare, content, is_well_formed, occurs_in
+from kg.base.bounded_cache import SizedDict
 from kg.base.model import normalise
 from kg.graph.graph import Graph
 
@@ -63,8 +63,7 @@ def _is_variant_of_name(mine: Sequence[str], name: Sequence[str], *, person: boo
 
 def leaks_name(text: str, answer_label: str) -> bool:
     """Whether a tier contains the whole label of the answer, as words."""
-    inner = all_words(answer_label)
-    return bool(inner) and f" {' '.join(inner)} " in f" {' '.join(all_words(text))} "
+    return occurs_in(all_words(answer_label), all_words(text))
 
 
 def is_phrase(text: str) -> bool:
@@ -87,17 +86,9 @@ def gives_away(question: str, subject_text: str | None, names: Sequence[str]) ->
     """
     if not subject_text:
         return leaks_question(names[0], question)
-    subject_names = _subject_and_places(subject_text)
-    return any(bare(name) in subject_names for name in names) or leaks_question(
-        names[0], question.replace(subject_text, " ")
-    )
-
-
-@bounded_cache(entries=1 << 12, longest=200)  # 10 MB at most
-def _subject_and_places(subject_text: str) -> frozenset[str]:
-    """The name of the subject without article, and the places that follow it in its text."""
-    parts = [part for part in _PLACE_AFTER_SUBJECT.split(subject_text) if part.strip()]
-    return frozenset(bare(name) for name in (*(variants(parts[0]) if parts else ()), *parts[1:]))
+    subject, *places = [part for part in _PLACE_AFTER_SUBJECT.split(subject_text) if part.strip()] or [""]
+    given = {bare(name) for name in (*variants(subject), *places)}
+    return any(bare(name) in given for name in names) or leaks_question(names[0], question.replace(subject_text, " "))
 
 
 def is_trivial(proposal: Proposal, relation: Relation) -> bool:
@@ -207,12 +198,9 @@ def _merge_same_names(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
     """Merges tiers of the same name: the finer one takes the names and children of the coarser one."""
     by_name: dict[str, str] = {}
     for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
-        node = nodes[key]
-        name = bare(node.text)
-        if name in by_name:
-            nodes = merge(nodes, key, by_name[name])
-        else:
-            by_name[name] = key
+        finer = by_name.setdefault(bare(nodes[key].text), key)
+        if finer != key:
+            nodes = merge(nodes, key, finer)
     return nodes
 
 
@@ -280,9 +268,6 @@ class Triviality:
         self._graph = graph
         self._build = build
         self._measured = measured
-        self._weights: SizedDict[tuple[str, str], Mapping[str, float]] = SizedDict(
-            KEPT // 5, lambda _, weights: 5 + len(weights)
-        )
 
     def is_trivial(self, case: LadderCase, proposal: Proposal) -> bool:
         """Whether the tier states a class alone, and most of the answers belong to it.
@@ -355,9 +340,7 @@ class Triviality:
         )
 
     def _shares_among(self, case: LadderCase, group: str, tier: str) -> tuple[float, float] | None:
-        if (key := (case.relation.id, group)) not in self._weights:
-            self._weights[key] = self._weights_of(case, group)
-        weights = self._weights[key]
+        weights = self._weights_of(case, group)
         total = sum(weights.values())
         fewest, stated = _minimum_counts(case)
         if len(weights) < fewest or total < stated:
