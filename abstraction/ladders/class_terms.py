@@ -254,7 +254,7 @@ def taxa(case: LadderCase) -> list[Proposal]:
         properties=("P171",), depth=_TAXON_STEPS, keep=lambda qid: not RANKS.isdisjoint(graph.targets(qid, "P105"))
     )
     out = list(climb(graph, case.answer, ranked, condition="P171").values())
-    match = _KIND_OF.match(first_segment(graph.description(case.answer) or ""))
+    match = _KIND_OF.match(first_segment(case.description))
     if match is not None:  # "a species of bird"
         words = f"{match['rank']} of {match['x']}"
         aliases = (indefinite(match["x"]),) if match["rank"].endswith(("species", "breed", "variety")) else ()
@@ -302,11 +302,8 @@ def described_classes(
     condition; `names` lists the spellings of a phrase to look up.
     """
     graph = case.graph
-    description = graph.description(case.answer)
-    if not description:
-        return []
     out = []
-    segment = first_segment(description)
+    segment = first_segment(case.description)
     for match in pattern.finditer(segment):
         group = "x" if match["x"] else "y"
         written = match[group].strip()

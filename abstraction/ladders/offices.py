@@ -46,8 +46,7 @@ class Portrait:
 
     def __init__(self, case: LadderCase) -> None:
         self.case = case
-        self.text = case.graph.description(case.answer) or ""
-        self.described = parse_person(self.text, case.vocabulary) if self.text else None
+        self.described = parse_person(case.description, case.vocabulary)
         self.lattice = Lattice()
         self.order = 0
 
@@ -68,7 +67,7 @@ _TOKEN = re.compile(r"[\w'’.-]+")
 
 def add_offices(case: LadderCase, person: Portrait, nations: Sequence[Nation]) -> bool:
     """Add the described offices, else the stated ones; returns whether one of them gives the occupation."""
-    described = person.described.offices if person.described is not None else ()
+    described = person.described.offices
     posts = named_values(case.graph, current_or_ended(case.graph, case.answer, "P39"))
     tells_occupation = False
     for office in described:
@@ -92,9 +91,8 @@ def may_name_subject(graph: Graph, vocabulary: Vocabulary, person: str) -> bool:
     """Whether the person has an office or kin by statement or description, which may name the subject."""
     if graph.statements(person, "P39"):
         return True
-    text = graph.description(person)
-    described = parse_person(text, vocabulary) if text else None
-    return described is not None and bool(described.offices or described.kin)
+    described = parse_person(graph.description(person) or "", vocabulary)
+    return bool(described.offices or described.kin)
 
 
 def office_from_label(label: str) -> Office | None:
@@ -148,14 +146,14 @@ def _add_office(
     person.order += 1
     if not hidden:
         if office.ordinal is not None and not office.former and not _ORDINAL.search(case.question):
-            written = [w for w in words(person.text) if w.end <= office.words[0].start]
+            written = [w for w in words(case.description) if w.end <= office.words[0].start]
             written = [w for w in written if w.key == office.ordinal.casefold()][-1:]
             conditions = states("text", f"ordinal:{office.ordinal}")
             holding = {f"f:{office.ordinal} {normalise(named)}"}
             ordinal = worded(office.ordinal, holding, word_evidence(case, written), conditions)
             person.lattice.add(f"{office.ordinal} {title}", (ordinal, wording), order=person.order, the=True)
         # The person is the only holder of the office, now.
-        is_past = case.graph.statements(case.answer, "P570") or _LIFE.search(person.text) or office.former
+        is_past = case.graph.statements(case.answer, "P570") or _LIFE.search(case.description) or office.former
         alone = office.ordinal is None and (office.unique or _FIRST.search(office.title) is not None)
         the = bool(described) and not is_past and alone
         person.lattice.add(named, (wording,), order=person.order, the=the)
@@ -178,7 +176,7 @@ def _holder_wordings(
     if office.lift is not None and _is_public(case, person, office):  # finer first: a count is a nobleman
         is_noble = office.family in {"nobleman", "noblewoman"} and title in listed("common_titles")
         nouns = [title, office.lift] if title in EMPERORS or is_noble else [office.lift]
-    if person.described is not None and office.lift is not None and office.lift.startswith("noble"):
+    if office.lift is not None and office.lift.startswith("noble"):
         # "German nobleman, Count of Holstein": the description has both, so neither is the coarser.
         occupations = {o.texts[-1] for o in person.described.occupations}
         nouns = [noun for noun in nouns if noun not in occupations]
@@ -229,8 +227,7 @@ def _is_public(case: LadderCase, person: Portrait, office: Office) -> bool:
     """Whether the office belongs to a country or a part of it, as far as its title leaves this open."""
     if office.family != "politician":
         return True
-    described = person.described.occupations if person.described is not None else ()
-    if any("politician" in text for occupation in described for text in occupation.texts):
+    if any("politician" in text for occupation in person.described.occupations for text in occupation.texts):
         return True
     owners = case.vocabulary.labelled.get("politician", ())
     if any(s.target in owners for s in case.graph.current(case.answer, "P106")):
@@ -323,7 +320,7 @@ _SIDE_IN_SPORT = re.compile(
 def positions(case: LadderCase) -> list[Proposal]:
     """ "a defensive position in American football › a position in American football"."""
     graph = case.graph
-    match = _SIDE_IN_SPORT.search(first_segment(graph.description(case.answer) or ""))
+    match = _SIDE_IN_SPORT.search(first_segment(case.description))
     side = None  # the side of the field, where the description names it
     if match and match["side"]:
         evidence = from_description(graph, case.answer, match.group().strip())

@@ -5,8 +5,9 @@ and other performing groups, by kind, country and genre, never by their members.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from abstraction.base.tiers import Condition, Evidence, from_description, from_span, from_statement, join_evidence
 from abstraction.ladders.phrase_parts import (
@@ -29,7 +30,7 @@ from abstraction.ladders.proposals import (
     NamedValue,
     Proposal,
     current_values,
-    entity_proposal,
+    named_above,
     named_values,
     phrase_proposal,
     states,
@@ -51,14 +52,13 @@ _NOUNS = SMALL | {"band", "group", "ensemble", "orchestra", "choir"}
 
 def groups(case: LadderCase) -> list[Proposal]:
     """ "an English rock band › a rock band | an English band", from the description or from P31, P136 and P495."""
-    text = case.graph.description(case.answer)
-    described = parse_organisation(text, case.vocabulary, GROUP) if text else None
-    kind = described.kind if described is not None else None
+    described = parse_organisation(case.description, case.vocabulary, GROUP)
+    kind = described.kind
     chains = [described_kind(case, kind, GROUP)] if kind is not None else stated_kinds(case, GROUP)
     wordings = [text for chain in chains for text in chain.texts]
     if not any(" " in text and not text.startswith(("musical ", "music ")) for text in wordings):
         chains = _kinds_by_genre(case, chains) or chains  # the kind alone is only "group"
-    national = (kind.nationality or (described.land if described else None)) if kind is not None else None
+    national = (kind.nationality or described.land) if kind is not None else None
     nationalities = nations(case, national, ("P495", "P17")) or nation_of_place(case, "P740", "P495")
     lattice = Lattice()
     order = 0
@@ -149,19 +149,7 @@ _SUBSIDIARY = re.compile(r"(?:subsidiary|division|imprint|sub-?label|business un
 
 def parents(case: LadderCase) -> list[Proposal]:
     """Organisations that the answer belongs to, nearest first: P749, else P127, else P361, else the description."""
-    out: dict[str, Proposal] = {}
-    layer: list[tuple[str, str]] = [(case.answer, ANSWER)]
-    for step in range(PARENTS):
-        above: list[tuple[str, str]] = []
-        for child, key in layer:
-            for qid, evidence, conditions in _parents_of(case, child):
-                label = case.graph.label(qid)
-                if label is not None and qid not in (case.answer, case.subject) and qid not in out:
-                    tier = entity_proposal(case.graph, qid, label, (evidence,), conditions, parents=(key,))
-                    out[qid] = replace(tier, order=step - PARENTS)
-                    above.append((qid, qid))
-        layer = above
-    return list(out.values())
+    return list(named_above(case, partial(_parents_of, case), steps=PARENTS).values())
 
 
 def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
@@ -171,10 +159,9 @@ def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
     held = graph.held_at(case.answer, "P749", case.at) if case.at is not None else []
     holders = [value for value in named_values(graph, held) if _is_parent(case, case.answer, value.qid)]
     phrases = [(f"{noun} of {value.label}", value.qid, value.evidence) for value in holders]
-    text = graph.description(case.answer)
-    if noun == "record label" and not phrases and text:
-        for owner in parse_organisation(text, case.vocabulary).owners:
-            words = text[slice(*owner.span)]
+    if noun == "record label" and not phrases:
+        for owner in parse_organisation(case.description, case.vocabulary).owners:
+            words = case.description[slice(*owner.span)]
             if _SUBSIDIARY.match(words) and (qid := _find_owner(case, case.answer, owner)):
                 phrases.append((words, qid, from_description(graph, case.answer, words)))
     return [
@@ -211,8 +198,7 @@ def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
 
 
 def _described_parents(case: LadderCase, child: str) -> list[_Parent]:
-    text = case.graph.description(child)
-    for owner in parse_organisation(text, case.vocabulary).owners if text else ():
+    for owner in parse_organisation(case.graph.description(child) or "", case.vocabulary).owners:
         if qid := _find_owner(case, child, owner):
             labels = {i: label for i in (child, qid) if (label := case.graph.label(i))}
             evidence = replace(from_span(case.graph, child, owner.span), labels=labels)
@@ -241,21 +227,15 @@ _LOOSE = re.compile(
 def schools(case: LadderCase) -> list[Proposal]:
     """Parent institutions (P749, P361, while current), each with its own places, then the answer's places."""
     graph = case.graph
-    parents: dict[str, tuple[str, Evidence]] = {}
-    layer = [(case.answer, ANSWER)]
-    for _ in range(_SCHOOL_STEPS):
-        above = []
-        for entity_id, key in layer:
-            for prop in ("P749", "P361"):
-                then = graph.held_at(entity_id, prop, case.at) if case.at is not None else []
-                for value in named_values(graph, [*graph.current(entity_id, prop), *then]):
-                    if value.qid in parents or value.qid == case.answer or _LOOSE.search(value.label):
-                        continue
-                    if "school" in case.gazetteer.classes(value.qid):
-                        parents[value.qid] = (key, value.evidence)
-                        above.append((value.qid, value.qid))
-        layer = above
-    return Climb(case).proposals_above_parents(parents)
+
+    def institutions(entity_id: str) -> Iterator[_Parent]:
+        for prop in ("P749", "P361"):
+            then = graph.held_at(entity_id, prop, case.at) if case.at is not None else []
+            for value in named_values(graph, [*graph.current(entity_id, prop), *then]):
+                if not _LOOSE.search(value.label) and "school" in case.gazetteer.classes(value.qid):
+                    yield value.qid, value.evidence, value.conditions
+
+    return Climb(case).proposals_above_parents(named_above(case, institutions, steps=_SCHOOL_STEPS))
 
 
 ORGANISATION = "organisation"
@@ -279,8 +259,7 @@ def organisations(case: LadderCase) -> list[Proposal]:
     """
     above = parents(case) if case.relation.asks == "owner" else subsidiary_phrases(case)
     phrases = _OrganisationPhrases(case).proposals()
-    text = case.graph.description(case.answer)
-    if text is not None and any(owner.owns for owner in parse_organisation(text, case.vocabulary).owners):
+    if any(owner.owns for owner in parse_organisation(case.description, case.vocabulary).owners):
         return [*above, *phrases]  # the description names the parent as owner: kind and owner are on one level
     # A phrase that is true of the nearest parent too follows from its name, and is one level coarser.
     nearest = [p.key for p in above if p.parents == (ANSWER,) and p.qid]
@@ -301,12 +280,10 @@ class _OrganisationPhrases:
         self.lattice = Lattice()
         self.order = 0
         self.states: set[str] = set()  # features of the sovereign states among the places
-        text = case.graph.description(case.answer)
-        self.described = parse_organisation(text, case.vocabulary, ORGANISATION) if text else None
+        self.described = parse_organisation(case.description, case.vocabulary, ORGANISATION)
 
     def proposals(self) -> list[Proposal]:
-        case, described = self.case, self.described
-        kind = described.kind if described is not None else None
+        case, kind = self.case, self.described.kind
         chains = [described_kind(case, kind, ORGANISATION)] if kind is not None else stated_kinds(case, ORGANISATION)
         general = all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts)
         nationalities, places = self.nations(), self.tier_wordings(self.place_steps())
@@ -316,23 +293,22 @@ class _OrganisationPhrases:
 
     def nations(self) -> list[Nation]:
         """Nationality by the description, P17 or country of origin; else by the country of the seat."""
-        described = self.described if self.described is not None and self.described.kind is not None else None
-        national = described.kind.nationality if described is not None and described.kind is not None else None
-        graph, answer = self.case.graph, self.case.answer
-        kinds = (graph.label(c) or "" for c in graph.classes(answer))
-        if national is None and any(map(_INTERNATIONAL.search, (*kinds, graph.description(answer) or ""))):
+        kind, graph = self.described.kind, self.case.graph
+        national = kind.nationality if kind is not None else None
+        kinds = (graph.label(c) or "" for c in graph.classes(self.case.answer))
+        if national is None and any(map(_INTERNATIONAL.search, (*kinds, self.case.description))):
             return []  # its seat gives no nationality
-        if national is None and described is not None:
-            national = described.land
+        if national is None and kind is not None:
+            national = self.described.land
         nationalities = nations(self.case, national, ("P17", "P495"))
-        if nationalities or (self.described is not None and self.described.placed):
+        if nationalities or self.described.placed:
             return nationalities
         return nation_of_place(self.case, "P159", "P17")
 
     def place_steps(self) -> list[tuple[Place, ...]]:
         """The places in the description, finest first, up to the country."""
         described, gazetteer = self.described, self.case.gazetteer
-        if described is None or described.kind is None or not described.placed or described.land is not None:
+        if described.kind is None or not described.placed or described.land is not None:
             return []
         chain = list(gazetteer.chain(self.case.answer))[:PLACES]
         known = [place.qid for step in chain for place in step if place.qid]

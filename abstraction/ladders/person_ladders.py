@@ -265,9 +265,8 @@ def characters(case: LadderCase) -> list[Proposal]:
     kind = _stated_kind(case)
     if kind is not None:
         lattice.add(kind.text, (kind,), order=11)
-    if text := graph.description(case.answer):
-        _add_kind_and_work(case, lattice, text)
-        add_kin(case, lattice, parse_person(text, case.vocabulary).kin)
+    _add_kind_and_work(case, lattice)
+    add_kin(case, lattice, parse_person(case.description, case.vocabulary).kin)
     works = [s for s in graph.current(case.answer, "P1441") if s.target and s.target != case.subject]
     for home in named_values(graph, works[:WORKS]):
         if not names_subject(case, home.label):
@@ -295,9 +294,9 @@ def _stated_kind(case: LadderCase) -> Wording | None:
     return worded(label, _features_of_kind(label), (value.evidence,), value.conditions)
 
 
-def _add_kind_and_work(case: LadderCase, lattice: Lattice, text: str) -> None:
+def _add_kind_and_work(case: LadderCase, lattice: Lattice) -> None:
     """Add the kind and the work that the description names."""
-    match = _DESCRIBED.match(text)
+    match = _DESCRIBED.match(case.description)
     if match is None:
         return
     kind = match["kind"][:1].lower() + match["kind"][1:]
@@ -343,13 +342,10 @@ def people(case: LadderCase) -> list[Proposal]:
 class _Person(Portrait):
     def proposals(self) -> list[Proposal]:
         described = self.described
-        national = described.nationality if described is not None else None
-        nationalities = nations(self.case, national, ("P27",))
+        nationalities = nations(self.case, described.nationality, ("P27",))
         offices = add_offices(self.case, self, nationalities)
-        occupations: list[OccupationChain] = []
-        if described is not None:
-            add_kin(self.case, self.lattice, described.kin)
-            occupations = described_occupations(self.case, described)
+        add_kin(self.case, self.lattice, described.kin)
+        occupations = described_occupations(self.case, described)
         if not occupations and not offices:
             occupations = stated_occupations(self.case)
         listed = {chain.text for chain in occupations}

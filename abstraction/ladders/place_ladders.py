@@ -87,13 +87,10 @@ class Climb:
             self._add_continent()
         return self._assemble_graph()
 
-    def proposals_above_parents(self, parents: dict[str, tuple[str, Evidence]]) -> list[Proposal]:
-        """See `proposals`; other entities (a parent institution) come before the place chain.
-
-        `parents` maps their ids to the key that entails them and the evidence for it.
-        """
-        for qid, (below, evidence) in parents.items():
-            self._add_node(Place(text=self.graph.label(qid) or qid, qid=qid), below, (evidence,))
+    def proposals_above_parents(self, parents: Mapping[str, Proposal]) -> list[Proposal]:
+        """See `proposals`; other entities (parent institutions, by id) come before the place chain."""
+        for qid, parent in parents.items():
+            self._add_node(Place(text=parent.text, qid=qid), parent.parents[0], parent.evidence)
             self._climb(qid, DEPTH)
         proposals = self.proposals()
         # A university system has its seat in one town, its colleges in others: where the answer's own places are known,

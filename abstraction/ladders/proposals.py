@@ -77,6 +77,11 @@ class LadderCase:
     at: TimeValue | None = None
     doubted: set[str] = field(default_factory=set)
 
+    @property
+    def description(self) -> str:
+        """The description of the answer; "" for none."""
+        return self.graph.description(self.answer) or ""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Proposal:
@@ -162,6 +167,29 @@ def entity_proposal(
         conditions=conditions,
         order=order,
     )
+
+
+Above = Callable[[str], Iterable[tuple[str, Evidence, frozenset[Condition]]]]
+
+
+def named_above(case: LadderCase, above: Above, *, steps: int) -> dict[str, Proposal]:
+    """The entities that `above` leads to from the answer, by id, each once; never the answer itself or the subject.
+
+    `above` gives for an entity those one step higher, each with its evidence and conditions.
+    """
+    out: dict[str, Proposal] = {}
+    layer = [(case.answer, ANSWER)]
+    for step in range(steps):
+        upward: list[tuple[str, str]] = []
+        for child, key in layer:
+            for qid, evidence, conditions in above(child):
+                label = case.graph.label(qid)
+                if label is not None and qid not in (case.answer, case.subject) and qid not in out:
+                    tier = entity_proposal(case.graph, qid, label, (evidence,), conditions, parents=(key,))
+                    out[qid] = replace(tier, order=step - steps)
+                    upward.append((qid, qid))
+        layer = upward
+    return out
 
 
 def phrase_proposal(

@@ -6,7 +6,7 @@ For awards, events and works; works also by their creator and the series they be
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -25,12 +25,12 @@ from abstraction.ladders.phrase_parts import (
     worded,
 )
 from abstraction.ladders.proposals import (
-    ANSWER,
     LadderCase,
     NamedValue,
     Proposal,
     current_values,
     entity_proposal,
+    named_above,
     named_values,
     states,
 )
@@ -66,8 +66,7 @@ def works(case: LadderCase) -> list[Proposal]:
         for v in named_values(case.graph, case.graph.current(case.answer, "P179")[:1])
         if v.qid != case.subject and not leaks_name(case.graph.label(case.answer) or "", v.label)  # it names the first
     ]
-    text = case.graph.description(case.answer)
-    described = parse_work(text, case.vocabulary) if text else None
+    described = parse_work(case.description, case.vocabulary)
     chains = [described_kind(case, described.kind, WORK)] if described is not None else stated_kinds(case, WORK)[:1]
     if not chains or not chains[0].wordings:
         return series
@@ -206,8 +205,7 @@ def things(
 
 def _specific_kinds(case: LadderCase, family: str, lands: Sequence[str]) -> tuple[list[KindChain], Nation | None]:
     """The specific kinds by the description, else by P31; and the nationality."""
-    text = case.graph.description(case.answer)
-    kind = read_kind(words(text), case.vocabulary, family) if text else None
+    kind = read_kind(words(case.description), case.vocabulary, family)
     chains = [described_kind(case, kind, family)] if kind is not None else []
     # "October 1973 war": a date is a detail of its own.
     chains = [chain.filtered(lambda text: not any(c.isdigit() for c in text)) for chain in chains]
@@ -245,22 +243,13 @@ def _add_phrases(
 
 def _named_wholes(case: LadderCase, family: str, properties: Sequence[str]) -> list[Proposal]:
     """The wholes of the answer, by name: "Nobel Prize" for the one in physics, "World War II" for a battle."""
-    graph = case.graph
-    out: dict[str, Proposal] = {}
-    layer = [(case.answer, ANSWER)]
-    for _ in range(STEPS):
-        above: list[tuple[str, str]] = []
-        for child, key in layer:
-            for value in (v for prop in properties for v in current_values(graph, child, prop)):
-                qid, label = value.qid, value.label
-                if qid in out or qid in (case.answer, case.subject) or label[:1].islower():
-                    continue
-                if family in case.gazetteer.classes(qid):
-                    proof = (value.evidence,)
-                    out[qid] = entity_proposal(graph, qid, label, proof, value.conditions, parents=(key,), order=-1)
-                    above.append((qid, qid))
-        layer = above
-    return list(out.values())
+
+    def wholes(child: str) -> Iterator[tuple[str, Evidence, frozenset[Condition]]]:
+        for value in (v for prop in properties for v in current_values(case.graph, child, prop)):
+            if not value.label[:1].islower() and family in case.gazetteer.classes(value.qid):
+                yield value.qid, value.evidence, value.conditions
+
+    return list(named_above(case, wholes, steps=STEPS).values())
 
 
 # Awards: the prize that includes them, then the giver, the country and the kind.
@@ -298,7 +287,7 @@ def _award_details(case: LadderCase) -> Sequence[Wording]:
     for giver in givers:
         the = "the " if _BODY.search(giver.label) and not giver.label.lower().startswith("the ") else ""
         details.append((f"given by {the}{giver.label}", giver.evidence, giver.conditions))
-    sentence = first_segment(graph.description(case.answer) or "")
+    sentence = first_segment(case.description)
     for pattern, verb in ((_FOR, ""),) if givers else ((_BY, "given "), (_FOR, "")):
         if match := pattern.search(sentence):
             evidence = from_description(graph, case.answer, match["words"])
