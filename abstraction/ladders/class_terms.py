@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import permutations
@@ -52,21 +52,6 @@ def denied_lifts(*marks: str) -> frozenset[tuple[str, str]]:
     """
     rows = package_data("lifts.json")["denied"]
     return frozenset((row[0], row[2]) for row in rows if not marks or "".join(row[4:]) in marks)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Climbing:
-    """Settings of a climb: the properties to follow, the number of steps, and a test for classes that may be tiers.
-
-    `first` are properties for the first step only (the family of a language is its P31). `doubting` leaves out the
-    P279 pairs that are known to be noise or whose names show it (vice president, president).
-    """
-
-    properties: tuple[str, ...]
-    depth: int
-    keep: Callable[[str], bool]
-    first: tuple[str, ...] = ()
-    doubting: bool = False
 
 
 def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Callable[[str], bool]:
@@ -145,28 +130,40 @@ def entailed_classes(graph: Graph, qid: str) -> frozenset[str]:
 _Rung = tuple[str, str, tuple[Evidence, ...]]
 
 
-def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[str, Proposal]:
-    """Superclasses of `start` that pass `how.keep`, as proposals by QID with their edges.
+def climb(
+    graph: Graph,
+    start: str,
+    *,
+    depth: int,
+    keep: Callable[[str], bool],
+    condition: str,
+    properties: tuple[str, ...] = ("P279",),
+    first: tuple[str, ...] = (),
+    doubting: bool = False,
+) -> dict[str, Proposal]:
+    """Superclasses of `start` in at most `depth` steps that pass `keep`, as proposals by QID with their edges.
 
     The climb continues through classes that do not pass; stop classes end their branch. `condition` is the property
-    that the query of the tier uses.
+    that the query of the tier uses. `first` are further properties for the first step only (the family of a language
+    is its P31). `doubting` leaves out the P279 pairs that are known to be noise or whose names show it (vice
+    president, president).
     """
     proposals: dict[str, Proposal] = {}
     seen = {start}
     layer: list[_Rung] = [(start, ANSWER, ())]
-    for depth in range(how.depth):
+    for step in range(depth):
         graph.fetch(qid for qid, _, _ in layer)
-        properties = (*how.properties, *(how.first if depth == 0 else ()))
+        followed = properties if step else (*properties, *first)
         upward: list[_Rung] = []
         for qid, below, trail in layer:
-            for value in _broader_values(graph, qid, properties, how):
+            for value in _broader_values(graph, qid, followed, doubting=doubting):
                 target, path = value.qid, (*trail, value.evidence)
                 if target in proposals and below != target:
                     proposals[target] = with_parents(proposals[target], (below,), path)
                 if target in seen:
                     continue
                 seen.add(target)
-                if how.keep(target):
+                if keep(target):
                     conditions = states(condition, target)
                     proposals[target] = entity_proposal(graph, target, value.label, path, conditions, parents=(below,))
                     upward.append((target, target, ()))
@@ -176,14 +173,14 @@ def climb(graph: Graph, start: str, how: Climbing, *, condition: str) -> dict[st
     return proposals
 
 
-def _broader_values(graph: Graph, qid: str, properties: Collection[str], how: Climbing) -> Iterator[NamedValue]:
+def _broader_values(graph: Graph, qid: str, properties: Collection[str], *, doubting: bool) -> Iterator[NamedValue]:
     """The statements from a class to the broader classes that the climb may visit."""
-    stop, denied = stop_classes(), denied_lifts("", "never") if how.doubting else denied_lifts("never")
+    stop, denied = stop_classes(), denied_lifts("", "never") if doubting else denied_lifts("never")
     for prop in properties:
         for value in current_values(graph, qid, prop):
             if value.qid in stop or (qid, value.qid) in denied:
                 continue
-            if not (how.doubting and takes_back(graph.label(qid) or "", value.label)):
+            if not (doubting and takes_back(graph.label(qid) or "", value.label)):
                 yield value
 
 
@@ -196,13 +193,9 @@ def with_parents(node: Proposal, parents: Collection[str], evidence: Sequence[Ev
     )
 
 
-def add_with_classes_above(
-    proposals: dict[str, Proposal], described: Proposal, graph: Graph, how: Climbing, *, condition_property: str
-) -> None:
-    """Add a class that a description names, and its superclasses, which are broader than the answer as well.
-    `condition_property` is the property of the conditions that the superclasses state.
-    """
-    for key, node in climb(graph, described.key, how, condition=condition_property).items():
+def add_with_classes_above(proposals: dict[str, Proposal], described: Proposal, above: Mapping[str, Proposal]) -> None:
+    """Add a class that a description names, and its superclasses, which are broader than the answer as well."""
+    for key, node in above.items():
         parents = tuple(described.key if parent == ANSWER else parent for parent in node.parents)
         proposals[key] = with_parents(proposals[key], parents) if key in proposals else replace(node, parents=parents)
     proposals[described.key] = described
@@ -233,8 +226,11 @@ def concepts(case: LadderCase) -> list[Proposal]:
             return False
         return used(qid) or bool(noun and label.endswith(f" {noun}"))
 
-    how = Climbing(properties=("P279",), first=("P31",), depth=_CONCEPT_STEPS, keep=keep, doubting=True)
-    return list(climb(case.graph, case.answer, how, condition=case.relation.id).values())
+    proposals = climb(
+        case.graph, case.answer, first=("P31",), depth=_CONCEPT_STEPS, keep=keep, condition=case.relation.id,
+        doubting=True,
+    )  # fmt: skip
+    return list(proposals.values())
 
 
 # Ranks (P105) that readers know; the climb passes through all others.
@@ -250,10 +246,12 @@ _KIND_OF = re.compile(
 def taxa(case: LadderCase) -> list[Proposal]:
     """The taxa of the usual ranks above the answer by P171, then the kind that the description names."""
     graph = case.graph
-    ranked = Climbing(
-        properties=("P171",), depth=_TAXON_STEPS, keep=lambda qid: not RANKS.isdisjoint(graph.targets(qid, "P105"))
-    )
-    out = list(climb(graph, case.answer, ranked, condition="P171").values())
+
+    def is_ranked(qid: str) -> bool:
+        return not RANKS.isdisjoint(graph.targets(qid, "P105"))
+
+    ranked = climb(graph, case.answer, properties=("P171",), depth=_TAXON_STEPS, keep=is_ranked, condition="P171")
+    out = list(ranked.values())
     match = _KIND_OF.match(first_segment(case.description))
     if match is not None:  # "a species of bird"
         words = f"{match['rank']} of {match['x']}"
@@ -277,13 +275,13 @@ def terms(case: LadderCase) -> list[Proposal]:
     """ "actor › performing artist › artist": only classes that enough persons have as occupation."""
     graph = case.graph
     used = used_as_value(graph, "P106")
-    how = Climbing(properties=("P279",), depth=2, keep=used, doubting=True)
-    proposals = climb(graph, case.answer, how, condition="P106")
+    above = partial(climb, graph, keep=used, condition="P106")
+    proposals = above(case.answer, depth=2, doubting=True)
     for proposal in described_classes(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q)):
         if proposal.key not in proposals:
-            add_with_classes_above(proposals, proposal, graph, replace(how, depth=1), condition_property="P106")
+            add_with_classes_above(proposals, proposal, above(proposal.key, depth=1, doubting=True))
     # Doubtful steps are used only where there are no others.
-    proposals = proposals or climb(graph, case.answer, replace(how, doubting=False), condition="P106")
+    proposals = proposals or above(case.answer, depth=2)
     return list(as_graph(proposals.values()).values())
 
 
@@ -357,12 +355,16 @@ def genres(case: LadderCase) -> list[Proposal]:
             return False  # a genre of another medium
         return bool(kinds) or used(qid)
 
-    how = Climbing(properties=("P279", "P31"), depth=3, keep=keep)
-    proposals = climb(graph, case.answer, how, condition="P136")
+    def names_to_look_up(written: str) -> list[str]:
+        other = _labels_by_stems(graph).get(_word_stems(written))  # the one genre that differs in endings
+        return [written, other] if other else [written]
+
+    above = partial(climb, graph, properties=("P279", "P31"), keep=keep, condition="P136")
+    proposals = above(case.answer, depth=3)
     for pattern in (_GENRE_OF, _GENRE_HEAD):
-        for proposal in described_classes(case, pattern, "P136", keep, names=partial(_names_to_look_up, graph)):
+        for proposal in described_classes(case, pattern, "P136", keep, names=names_to_look_up):
             if proposal.key not in proposals:
-                add_with_classes_above(proposals, proposal, graph, replace(how, depth=2), condition_property="P136")
+                add_with_classes_above(proposals, proposal, above(proposal.key, depth=2))
     nodes = as_graph(proposals.values())
     for fine, coarse in permutations(list(nodes), 2):
         if fine in nodes and coarse in nodes:
@@ -383,12 +385,6 @@ MOST_GENRES = 5_000  # the most frequent genres, whose spellings are compared; b
 
 def _word_stems(name: str) -> tuple[str, ...]:
     return tuple(_ENDING.sub("", word) for word in normalise(name).removesuffix(" music").split())
-
-
-def _names_to_look_up(graph: Graph, written: str) -> list[str]:
-    """The names to look up for a written genre: as written, then the one genre that differs in endings."""
-    other = _labels_by_stems(graph).get(_word_stems(written))
-    return [written, *([other] if other else [])]
 
 
 @kept_with_source
@@ -451,8 +447,8 @@ def languages(case: LadderCase) -> list[Proposal]:
             and qid not in {"Q34770", "Q25295", "Q315", "Q33384"}
         )
 
-    upward = Climbing(properties=("P279",), depth=8, keep=keep)
-    proposals = climb(graph, case.answer, replace(upward, first=("P31",), depth=9), condition="P407")
+    above = partial(climb, graph, keep=keep, condition="P407")
+    proposals = above(case.answer, first=("P31",), depth=9)
     nearest = [key for key, node in proposals.items() if ANSWER in node.parents]
 
     described = [
@@ -467,7 +463,7 @@ def languages(case: LadderCase) -> list[Proposal]:
             known = proposals[proposal.key]
             proposals[proposal.key] = replace(known, evidence=(*known.evidence, *proposal.evidence))
         else:
-            add_with_classes_above(proposals, proposal, graph, upward, condition_property="P407")
+            add_with_classes_above(proposals, proposal, above(proposal.key, depth=8))
     # The P31 of the answer means "a language of this family" only for subclasses of `language`.
     nodes = as_graph(_in_singular(node) for node in proposals.values())
     keys = [proposal.key for proposal in described]

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from abstraction.base.relations import stop_classes
 from abstraction.base.tiers import Evidence, from_description, from_statement
-from abstraction.ladders.class_terms import Climbing, climb, used_as_value
+from abstraction.ladders.class_terms import climb, used_as_value
 from abstraction.ladders.phrase_parts import (
     Lattice,
     Nation,
@@ -292,8 +292,7 @@ def posts(case: LadderCase) -> list[Proposal]:
             and not _POSTS.isdisjoint(case.gazetteer.classes(qid))
         )
 
-    how = Climbing(properties=("P279",), depth=STEPS, keep=keep, doubting=True)
-    above = climb(graph, case.answer, how, condition="P279")
+    above = climb(graph, case.answer, depth=STEPS, keep=keep, condition="P279", doubting=True)
     out = dict(above)
     for nation in nations(case, None, ("P1001", "P17")):
         for key, node in above.items():
@@ -327,8 +326,7 @@ def positions(case: LadderCase) -> list[Proposal]:
         side = worded(match["side"], (), (evidence,), states("text", match["side"]))
     phrases = [p for sport in _sports_in_words(case, match)[:2] for p in _positions_in_sport(sport, side)]
     used = used_as_value(graph, "P413", minimum=1)
-    how = Climbing(properties=("P279",), depth=2, keep=lambda q: used(q) and q not in stop_classes())
-    broader = climb(graph, case.answer, how, condition="P413")
+    broader = climb(graph, case.answer, depth=2, keep=lambda q: used(q) and q not in stop_classes(), condition="P413")
     tops = tuple(key for key in broader if not any(key in node.parents for node in broader.values()))
     if tops:
         phrases = [replace(p, parents=tops) if p.parents == (ANSWER,) else p for p in phrases]

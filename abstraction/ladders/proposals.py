@@ -362,7 +362,14 @@ def levels(nodes: ProposalGraph) -> tuple[Level, ...]:
         if not members:
             continue
         previous = {m.key for m in members}
-        out.append(Level(tiers=tuple(as_tier(m) for m in members)))
+        tiers = (
+            Tier(
+                text=m.text, qid=m.qid, aliases=other_names(m.text, m.aliases), evidence=m.evidence,
+                conditions=m.conditions, language=m.language,
+            )
+            for m in members
+        )  # fmt: skip
+        out.append(Level(tiers=tuple(tiers)))
     return tuple(out)
 
 
@@ -382,15 +389,3 @@ def other_names(text: str, names: Sequence[str]) -> tuple[str, ...]:
     """The names without repeats and without the text itself."""
     by_key = {normalise(name): name for name in reversed(names)}
     return tuple(name for key, name in reversed(by_key.items()) if key not in ("", normalise(text)))
-
-
-def as_tier(proposal: Proposal) -> Tier:
-    """The proposal as a tier of a ladder."""
-    return Tier(
-        text=proposal.text,
-        qid=proposal.qid,
-        aliases=other_names(proposal.text, proposal.aliases),
-        evidence=proposal.evidence,
-        conditions=proposal.conditions,
-        language=proposal.language,
-    )

@@ -61,8 +61,6 @@ from abstraction.ladders.proposals import (
     Builder,
     LadderCase,
     Proposal,
-    ProposalGraph,
-    as_graph,
     levels,
     order_by_conditions,
     order_by_words,
@@ -86,19 +84,6 @@ _PLACED = frozenset({"place", "school"})  # the location of a thing is the same 
 Key = tuple[str, str, str, Builder, TimeValue | None, bool, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class LocalisedProposals:
-    """The proposals of an answer in the language of the ladder, also as a graph, and the ids that builders doubted.
-
-    `key` is the key of the cache; None for proposals that are not kept.
-    """
-
-    localised: Localised
-    nodes: ProposalGraph
-    doubted: frozenset[str]
-    key: Key | None = None
-
-
 class ProposalCache:
     """Builds proposals or returns kept ones: in most datasets many questions share an answer.
 
@@ -106,7 +91,7 @@ class ProposalCache:
     """
 
     def __init__(self) -> None:
-        self._proposed: SizedDict[Key, LocalisedProposals] = SizedDict(
+        self._proposed: SizedDict[Key, Localised] = SizedDict(
             KEPT, lambda _, proposed: PER_TIER * (1 + len(proposed.nodes))
         )
         self.ladders: SizedDict[Hashable, Ladder] = SizedDict(
@@ -119,7 +104,7 @@ class ProposalCache:
         build: Builder,
         kinds: Collection[str],
         row_proposals: Sequence[Proposal] = (),
-    ) -> LocalisedProposals:
+    ) -> Localised:
         """The proposals of `build` and those of the row; kept where the builder uses only the date of the question."""
         if (
             row_proposals
@@ -138,15 +123,15 @@ class ProposalCache:
         return proposed
 
 
-def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> LocalisedProposals:
-    in_language = localise(
+def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Localised:
+    localised = localise(
         proposals,
         case.graph,
         trivial=lambda p: is_trivial(p, case.relation),
         feminine=is_woman(case.graph, case.answer, case.subject),
         of_citizens=case.relation.asks_citizenship,
     )
-    return LocalisedProposals(in_language, as_graph(in_language.proposals), frozenset(case.doubted))
+    return replace(localised, doubted=frozenset(case.doubted))
 
 
 class GraphReaders:
@@ -349,7 +334,7 @@ class RowMaker:
             return Ladder(levels=(self._first_level(text, link, asked),), abstained=code)
         case = self._ladder_case(answer, asked, subjects[0] if len(subjects) == 1 else None)
         proposed = self._readers.proposal_cache.proposals(case, build, kinds, self._row_proposals(build, case))
-        self._localised.append(proposed.localised)
+        self._localised.append(proposed)
         self._doubted |= proposed.doubted
         told = self._tools.told_by.keys(proposed.nodes, case) if self._tools.as_asked else frozenset[str]()
         usual = frozenset[str]()  # tiers that most answers of the relation share, as measured
@@ -391,7 +376,7 @@ class RowMaker:
             nodes = filter_by_question(own, unwanted, names)
             ladder = self._build_levels(first, nodes, case, wording, kinds)
             if len(ladder.levels) == 1:
-                ladder = replace(ladder, abstained=_abstention_code(proposed.localised, is_year_in_question=bool(told)))
+                ladder = replace(ladder, abstained=_abstention_code(proposed, is_year_in_question=bool(told)))
             if proposed.key is not None:
                 kept[key] = ladder
         return ladder
@@ -489,11 +474,11 @@ _CLASSES_OF_WORDING = frozenset({"any", "date", "quantity"})
 
 def _abstention_code(proposed: Localised, *, is_year_in_question: bool) -> Abstention:
     """The code for an answer that has a builder but no tier."""
-    if proposed.left_out and not proposed.proposals:
+    if proposed.left_out and not proposed.nodes:
         return Abstention.UNSUPPORTED
     if is_year_in_question:
         return Abstention.TOLD
-    return Abstention.ONLY_TRIVIAL if proposed.proposals else Abstention.NOTHING_KNOWN
+    return Abstention.ONLY_TRIVIAL if proposed.nodes else Abstention.NOTHING_KNOWN
 
 
 def _link_note(link: Link, answer: str | None) -> dict[str, object]:

@@ -267,8 +267,8 @@ def test_women_are_told_by_the_feminine_where_the_graph_has_it(code: str, subjec
     graph = Graph(store_of(*WORKERS), shown_in=code, properties=properties())
     feminine = is_woman(graph, "Q36180", subject)
     told = localise([Proposal(key="Q36180", text="writer", qid="Q36180")], graph, feminine=feminine)
-    assert told.proposals[0].text == text
-    assert other in told.proposals[0].aliases
+    assert told.nodes["Q36180"].text == text
+    assert other in told.nodes["Q36180"].aliases
 
 
 def test_both_genders_of_an_answer_are_names_of_it() -> None:

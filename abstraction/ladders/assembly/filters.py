@@ -235,11 +235,15 @@ _OF_CLASS = frozenset({"P31", "P279", "P106", "P136", "P407"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FrequentAnswer:
-    """A frequent answer: the number of entities with it, the arts of a genre, and the keys of its proposals."""
+    """A frequent answer: the number of entities with it, the arts of a genre, and the keys of its proposals.
+
+    `subjects` counts the first SUBJECTS of these entities by class, and under "" those that were read.
+    """
 
     count: int
     arts: frozenset[str]
     tiers: frozenset[str]
+    subjects: Counter[str]
 
 
 class MeasuredRelations:
@@ -250,10 +254,7 @@ class MeasuredRelations:
 
     def __init__(self) -> None:
         self.answers: SizedDict[str, Mapping[str, FrequentAnswer]] = SizedDict(
-            KEPT, lambda _, answers: 5 + sum(5 + len(answer.tiers) for answer in answers.values())
-        )
-        self.kinds: SizedDict[str, Mapping[str, Counter[str]]] = SizedDict(
-            KEPT, lambda _, kinds: 5 + sum(map(len, kinds.values()))
+            KEPT, lambda _, answers: 5 + sum(5 + len(one.tiers) + len(one.subjects) for one in answers.values())
         )
         self.shares: SizedDict[tuple[str, str, str], tuple[float, float] | None] = SizedDict(
             KEPT,
@@ -356,13 +357,9 @@ class Triviality:
         weights = {qid: float(answer.count) for qid, answer in answers.items()}
         if of == "answer":
             weights = {qid: weight for qid, weight in weights.items() if kind in answers[qid].arts}
-        elif of == "subject" and answers:
-            subjects = self._count_subject_kinds(case.relation.id, answers)
-            weights = {
-                qid: weight * subjects[qid][kind] / subjects[qid][""]
-                for qid, weight in weights.items()
-                if subjects[qid][kind]
-            }
+        elif of == "subject":
+            counted = {qid: answer.subjects for qid, answer in answers.items() if answer.subjects[kind]}
+            weights = {qid: weights[qid] * subjects[kind] / subjects[""] for qid, subjects in counted.items()}
         return weights
 
     def _frequent_answers(self, case: LadderCase) -> Mapping[str, FrequentAnswer]:
@@ -375,35 +372,27 @@ class Triviality:
             known = {}
             if sum(count for _, count in values) >= _minimum_counts(case)[1]:
                 graph.fetch_along((qid for qid, _ in values), steps=3)  # layers that builders read above an answer
+                subjects = self._count_subject_kinds(relation, [qid for qid, _ in values])
                 for qid, count in values:
                     alone = replace(case, answer=qid, question="", subject=None, subject_text=None, at=None)
                     if tiers := frozenset(map(_tier_key, self._build(alone))):
-                        known[qid] = FrequentAnswer(
-                            count=count, arts=frozenset(self._arts_of_genre(qid, case.relation)), tiers=tiers
-                        )
+                        arts = frozenset(self._arts_of_genre(qid, case.relation))
+                        known[qid] = FrequentAnswer(count=count, arts=arts, tiers=tiers, subjects=subjects[qid])
             self._measured.answers[relation] = known
         return known
 
     def _count_subject_kinds(self, relation: str, answers: Iterable[str]) -> Mapping[str, Counter[str]]:
         """For each answer, the number of its first entities in each class, and under "" the number of those read."""
-        known = self._measured.kinds.get(relation)
-        if known is None:
-            store = self._graph.store
-            referrers = store.referrers([(relation, qid) for qid in answers], limit=SUBJECTS)
-            read = store.entities(
-                {subject for subjects in referrers.values() for subject in subjects}, languages=(), properties=("P31",)
-            )
-            kinds = {
-                subject: {"", *(s.target for s in entity.values("P31") if s.target)} for subject, entity in read.items()
-            }
-            known = {
-                qid: Counter(
-                    kind for subject in referrers.get((relation, qid), ()) for kind in kinds.get(subject, ("",))
-                )
-                for qid in answers
-            }
-            self._measured.kinds[relation] = known
-        return known
+        store = self._graph.store
+        referrers = store.referrers([(relation, qid) for qid in answers], limit=SUBJECTS)
+        read = store.entities(
+            {subject for subjects in referrers.values() for subject in subjects}, languages=(), properties=("P31",)
+        )
+        kinds = {i: {"", *(s.target for s in entity.values("P31") if s.target)} for i, entity in read.items()}
+        return {
+            qid: Counter(kind for subject in referrers.get((relation, qid), ()) for kind in kinds.get(subject, ("",)))
+            for qid in answers
+        }
 
 
 def _minimum_counts(case: LadderCase) -> tuple[int, int]:

@@ -9,7 +9,7 @@ that acts, as a city that owns a stadium, is "a city in Egypt", never "Egypt".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.base.relations import head_of_description
@@ -20,6 +20,7 @@ from abstraction.ladders.proposals import (
     ANSWER,
     LadderCase,
     Proposal,
+    ProposalGraph,
     ancestors,
     as_graph,
     current_values,
@@ -410,10 +411,13 @@ class Localised:
     """Proposals in the language that the graph shows; `left_out` counts phrases without a grammar in that language.
 
     `unnamed` counts places named only by an English description or phrase: "Masovian Voivodeship". `borrowed` are
-    (entity, language) of labels in another language, except the usual fallbacks.
+    (entity, language) of labels in another language, except the usual fallbacks. `doubted` are the ids that builders
+    doubted; `key` is that of a cache, None for proposals that are not kept.
     """
 
-    proposals: tuple[Proposal, ...]
+    nodes: ProposalGraph
+    doubted: frozenset[str] = frozenset()
+    key: Hashable = None
     left_out: int = 0
     unnamed: int = 0
     borrowed: tuple[tuple[str, str], ...] = ()
@@ -449,7 +453,7 @@ def localise(
     name, where the graph or the label has one; `of_citizens` adds the graph's demonyms to countries.
     """
     if graph.shown_in == graph.language:
-        return Localised(proposals=tuple(proposals))
+        return Localised(nodes=as_graph(proposals))
     own_codes = {*(code for code in fallback_chain(graph.shown_in) if code != graph.language), "mul"}
     proposals = tuple(remove(as_graph(proposals), trivial).values())
     out: list[Proposal] = []
@@ -471,7 +475,7 @@ def localise(
     nodes = remove(as_graph(out), lambda p: p.key in dropped) if dropped else as_graph(out)
     places = sum(key.startswith("text:") or key in named for key in dropped)
     return Localised(
-        proposals=tuple(nodes.values()),
+        nodes=as_graph(nodes.values()),
         left_out=len(dropped) - places,
         unnamed=places,
         borrowed=tuple(borrowed),
