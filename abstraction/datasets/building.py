@@ -324,7 +324,7 @@ def _make_batches(
             ladders = [without_refused_links(row, decisions) for row in maker.make_all(asked, on_reject=faulty.append)]
             if settings.least is not None:
                 ladders = [without_uncertain_links(row, settings.least) for row in ladders]
-            made: Sequence[TieredRow] = [with_descriptions(row, maker.graph) for row in ladders]
+            made: Sequence[TieredRow] = [with_descriptions(row, maker.maker().graph) for row in ladders]
             lacking = 0
             if phraser is not None:
                 made = _run_isolating_faults("phrasing", phraser, made, faulty)

@@ -15,11 +15,12 @@ justify it. Counts below twenty have no tier, since any rounding of them has lit
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
+from abstraction.ladders.proposals import other_names
 from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity
 from abstraction.text.language.calendar_units import (
     GREGORIAN_REFORM,
@@ -70,7 +71,7 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     every tier. A single level means that no rounding is useful.
     """
     evidence = () if subject_evidence is None else (subject_evidence,)
-    answer = Tier(text=parsed.text, aliases=_distinct_aliases(parsed.text, _answer_names(parsed)), evidence=evidence)
+    answer = Tier(text=parsed.text, aliases=other_names(parsed.text, _answer_names(parsed)), evidence=evidence)
     levels = [Level(tiers=(answer,))]
     is_whole = parsed.amount == parsed.amount.to_integral_value()
     is_small = is_whole and 0 <= parsed.amount < SMALL and parsed.unit is None and not parsed.approximate
@@ -85,7 +86,7 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     for at, (digits, amount) in enumerate(roundings):
         names = _names_of_amount(amount, parsed)
         text, *others = (f"{word}{parsed.language.gap}{names[0]}" for word in parsed.language.about)
-        aliases = _distinct_aliases(text, [names[0], *others, *names[1:], *_amounts_in_other_units(parsed, digits)])
+        aliases = other_names(text, [names[0], *others, *names[1:], *_amounts_in_other_units(parsed, digits)])
         rule = f"{whole} to {digits} significant digit{'s' * (digits > 1)} is {names[0]}"
         tier = Tier(
             text=text,
@@ -204,15 +205,6 @@ def _scaled_number(amount: Decimal, words: Language) -> str:
     return _format_number(amount, words)
 
 
-def _distinct_aliases(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names without repeats and without the text itself."""
-    spellings: dict[str, str] = {}
-    for name in names:
-        spellings.setdefault(normalise(name), name)
-    spellings.pop(normalise(text), None)
-    return tuple(spellings.values())
-
-
 TIME = "time"  # the property of a condition on the calendar
 
 _YEAR = 9  # precision of a year
@@ -221,15 +213,6 @@ _FIRST_DAY = re.compile(r"[+-]?\d{1,6}-01-01(?:T.*)?")
 
 # Precision of TimeValue by calendar unit.
 _PRECISION: dict[Kind, int] = {kind: precision for precision, kind in OF_PRECISION.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _DateRung:
-    """A tier under construction: its names, the calendar units that it states, and the text of the calendar rule."""
-
-    texts: tuple[str, ...]
-    states: frozenset[str]
-    rule: str
 
 
 def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None) -> list[Level]:
@@ -242,24 +225,15 @@ def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None)
     unit = unit_of(parsed.first)
     # Other ways to write the answer, with the day in the other calendar among them.
     forms = _written_forms(unit, parsed) if unit is not None and not parsed.part else ()
-    answer = Tier(text=parsed.text, aliases=_distinct_aliases(parsed.text, forms), evidence=evidence)
+    answer = Tier(text=parsed.text, aliases=other_names(parsed.text, forms), evidence=evidence)
     rungs = _rungs_of_approximate_date(parsed) if parsed.circa else _coarser_rungs_of_certain_date(parsed)
     levels = [Level(tiers=(answer,))]
     for level in rungs[:MAX_LEVELS]:
-        tiers = (
-            Tier(
-                text=rung.texts[0],
-                aliases=rung.texts[1:],
-                evidence=(*evidence, Evidence(kind="rule", text=rung.rule)),
-                conditions=frozenset(Condition(property=TIME, value=state) for state in rung.states),
-            )
-            for rung in level
-        )
-        levels.append(Level(tiers=tuple(tiers)))
+        levels.append(Level(tiers=tuple(replace(tier, evidence=(*evidence, *tier.evidence)) for tier in level)))
     return levels
 
 
-def _coarser_rungs_of_certain_date(parsed: ParsedDate) -> list[list[_DateRung]]:
+def _coarser_rungs_of_certain_date(parsed: ParsedDate) -> list[list[Tier]]:
     """The rungs of a date that is no estimate."""
     first, last = parsed.first, parsed.last or parsed.first
     start = max(KINDS.index(OF_PRECISION.get(value.precision, "deep")) for value in (first, last))
@@ -268,7 +242,7 @@ def _coarser_rungs_of_certain_date(parsed: ParsedDate) -> list[list[_DateRung]]:
     other = gregorian_of(first) if parsed.last is None else None
     if other and (other.year, other.month or 0, other.day or 0) < GREGORIAN_REFORM:
         other = None
-    levels: list[list[_DateRung]] = []
+    levels: list[list[Tier]] = []
     for kind in KINDS[start:-1]:
         unit = unit_of(first, kind)
         if kind == "month" and _FIRST_DAY.fullmatch(parsed.text.strip()):
@@ -281,7 +255,7 @@ def _coarser_rungs_of_certain_date(parsed: ParsedDate) -> list[list[_DateRung]]:
     return levels
 
 
-def _rungs_of_unit(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: Era) -> list[_DateRung]:
+def _rungs_of_unit(unit: CalendarUnit, value: TimeValue, other: TimeValue | None, era: Era) -> list[Tier]:
     """The unit as a tier for a value in it, and alternates: the century edge that it leaves out, the unit of the
     `other` calendar.
     """
@@ -296,13 +270,14 @@ def _rungs_of_unit(unit: CalendarUnit, value: TimeValue, other: TimeValue | None
     return rungs
 
 
-def _decade_of(year: int, decade: CalendarUnit, era: Era) -> _DateRung:
+def _decade_of(year: int, decade: CalendarUnit, era: Era) -> Tier:
     """The decade of one year; it does not state a century or millennium that the year lies outside."""
     rung = _rung_of_unit(decade, era)
-    return replace(rung, states=rung.states & (_keys_of_containing_units(CalendarUnit("year", year)) | {decade.key()}))
+    stated = _keys_of_containing_units(CalendarUnit("year", year)) | {decade.key()}
+    return replace(rung, conditions=frozenset(c for c in rung.conditions if c.value in stated))
 
 
-def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[_DateRung]]:
+def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
     """The rungs of an approximate date: the year of an approximate day or month is taken as right, a year is not."""
     first, last = parsed.first, parsed.last or parsed.first
     if parsed.last is None and first.precision > _YEAR:
@@ -316,7 +291,7 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[_DateRung]]:
         return []
     early = TimeValue(year=_shift_year(begin.first_year(), -_possible_error_in_years(first)), precision=9)
     late = TimeValue(year=_shift_year(end.last_year(), _possible_error_in_years(last)), precision=9)
-    levels: list[list[_DateRung]] = []
+    levels: list[list[Tier]] = []
     early_century, late_century = unit_of(early, "century"), unit_of(late, "century")
     if early_century and early_century == late_century:
         levels.append([_rung_of_unit(early_century, parsed.era)])
@@ -352,9 +327,16 @@ def _shift_year(year: int, by: int) -> int:
     return moved - 1 if moved <= 0 < year else moved
 
 
-def _rung_of_unit(unit: CalendarUnit, era: Era) -> _DateRung:
+def _rung_of_unit(unit: CalendarUnit, era: Era) -> Tier:
     texts = names(unit, era=era)
-    return _DateRung(texts, _keys_of_containing_units(unit), _rule_text(unit, texts[0], era))
+    return _date_rung(texts, _keys_of_containing_units(unit), _rule_text(unit, texts[0], era))
+
+
+def _date_rung(texts: Sequence[str], states: Collection[str], rule: str) -> Tier:
+    """A tier with its names, the calendar units that it states, and the text of the calendar rule."""
+    conditions = frozenset(Condition(property=TIME, value=state) for state in states)
+    evidence = (Evidence(kind="rule", text=rule),)
+    return Tier(text=texts[0], aliases=tuple(texts[1:]), evidence=evidence, conditions=conditions)
 
 
 def _keys_of_containing_units(unit: CalendarUnit) -> frozenset[str]:
@@ -381,7 +363,7 @@ def _rule_text(unit: CalendarUnit, text: str, era: Era) -> str:
     return f"{text} {'are' if unit.kind == 'decade' else 'is'} the years {years}"
 
 
-def _century_edge(century: CalendarUnit, era: Era) -> _DateRung:
+def _century_edge(century: CalendarUnit, era: Era) -> Tier:
     """The end of a century, for its last year (1900), which the decade leaves out; the beginning for years BCE."""
     place = "end" if century.number > 0 else "beginning"
     year = names(CalendarUnit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]
@@ -391,18 +373,18 @@ def _century_edge(century: CalendarUnit, era: Era) -> _DateRung:
         for count in era.words.ordinals(abs(century.number))
         for text in era.words.fill_templates(f"century_{place}", count=count, mark=mark)
     ]
-    return _DateRung(
+    return _date_rung(
         tuple(dict.fromkeys(texts)),
         _keys_of_containing_units(century) | {f"{place} of {century.key()}"},
         f"{year} is the {'last' if place == 'end' else 'first'} year of {names(century, era=era)[0]}",
     )
 
 
-def _turn_of_centuries(early: CalendarUnit, late: CalendarUnit, era: Era) -> _DateRung:
+def _turn_of_centuries(early: CalendarUnit, late: CalendarUnit, era: Era) -> Tier:
     """The turn of two centuries, where an approximate date lies at their border."""
     old, new = (era.words.ordinals(abs(unit.number))[0] for unit in (early, late))
     mark = f" {era.before}" if early.number < 0 else ""
-    return _DateRung(
+    return _date_rung(
         era.words.fill_templates("turn", old=old, new=new, mark=mark),
         frozenset({f"{early.key()} or {late.key()}"}),
         f"an estimate may be off by some years, over the border of {names(early, era=era)[0]} and the next",

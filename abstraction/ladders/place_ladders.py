@@ -34,6 +34,7 @@ from abstraction.ladders.proposals import (
     as_graph,
     current_values,
     depths,
+    reachable,
     remove,
 )
 from abstraction.linking.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
@@ -476,14 +477,7 @@ Upward = Mapping[str, Collection[str]]
 
 def all_above(up: Upward, key: str, without: Collection[str] = ()) -> set[str]:
     """The keys above a key that are reached without passing through those of `without`."""
-    seen: set[str] = set()
-    stack = [key]
-    while stack:
-        for above in up.get(stack.pop(), ()):
-            if above not in seen and above not in without:
-                seen.add(above)
-                stack.append(above)
-    return seen
+    return reachable([key], lambda inner: (above for above in up.get(inner, ()) if above not in without))
 
 
 def certain_containers(up: Upward, either: Mapping[str, Sequence[Collection[str]]], key: str) -> set[str]:

@@ -375,13 +375,18 @@ def levels(nodes: ProposalGraph) -> tuple[Level, ...]:
 
 def ancestors(nodes: ProposalGraph, key: str) -> set[str]:
     """Keys of all finer proposals that lead to `key`."""
+    return reachable([key], lambda child: (parent for parent in nodes[child].parents if parent != ANSWER))
+
+
+def reachable(start: Iterable[str], onward: Callable[[str], Iterable[str]]) -> set[str]:
+    """All keys that one or more steps from the start lead to."""
     seen: set[str] = set()
-    stack = [key]
+    stack = list(start)
     while stack:
-        for parent in nodes[stack.pop()].parents:
-            if parent != ANSWER and parent not in seen:
-                seen.add(parent)
-                stack.append(parent)
+        for key in onward(stack.pop()):
+            if key not in seen:
+                seen.add(key)
+                stack.append(key)
     return seen
 
 

@@ -21,7 +21,7 @@ from functools import cached_property
 from abstraction.base.properties import package_data, with_role
 from abstraction.base.relations import Classifier, Relation, anchors, stop_classes
 from abstraction.base.tiers import Condition, Level, Tier
-from abstraction.ladders.proposals import Proposal, kept_with_source
+from abstraction.ladders.proposals import Proposal, kept_with_source, reachable
 from abstraction.linking.candidates import Pair, ValueCounts
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
@@ -92,14 +92,8 @@ class Hierarchy:
 
     def at_or_below(self, values: Iterable[str], *, but: Collection[str] = ()) -> set[str]:
         """The values and all below them, except `but` and values that only those lead to."""
-        reached = set(values)
-        stack = list(reached)
-        while stack:
-            for lower in self._below.get(stack.pop(), ()):
-                if lower not in reached and lower not in but:
-                    reached.add(lower)
-                    stack.append(lower)
-        return reached
+        start = set(values)
+        return start | reachable(start, lambda value: (v for v in self._below.get(value, ()) if v not in but))
 
     @kept_with_source
     def mass(self, value: str) -> int:

@@ -259,11 +259,6 @@ class LadderMakers:
             )  # fmt: skip
         return self._makers[code]
 
-    @property
-    def graph(self) -> Graph:
-        """The graph of the maker for the requested language."""
-        return self.maker().graph
-
     def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
         """See `LadderMaker.make_each`; each row in its own language, in the order of the rows."""
         for code, part in self._by_language(rows):

@@ -16,7 +16,7 @@ from functools import partial
 from abstraction.base.properties import package_data
 from abstraction.ladders.assembly.filters import leaks_name
 from abstraction.ladders.assembly.tier_wording import WHERE
-from abstraction.ladders.proposals import LadderCase, Proposal, ancestors
+from abstraction.ladders.proposals import LadderCase, Proposal, ancestors, kept_with_source
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.demonyms import bundled_demonyms, lands_of_adjectives
@@ -30,11 +30,9 @@ from abstraction.text.questions.question_facts import (
     question_facts,
     split_nation,
 )
-from kg.base.bounded_cache import SizedDict
 from kg.base.model import normalise
 from kg.graph.graph import Graph
 
-_KEPT = 4_000_000  # characters of cached names: 30 MB at most
 _COUNTRIES = STATE | {PAST_STATE, "Q6256", "Q3336843"}  # states, and countries within a state
 _CITIES = frozenset({"Q5119", "Q1549591", "Q1637706", "Q200250", "Q51929311"})  # capital, big, of a million, metropolis
 _COUNTY = re.compile(r" county$")
@@ -74,7 +72,6 @@ class ToldInQuestion:
         self._graph = graph
         self._vocabulary = vocabulary
         self._demonyms = frozenset((*bundled_demonyms().countries, *vocabulary.countries))
-        self._names: SizedDict[str, frozenset[str]] = SizedDict(_KEPT, lambda _, names: 200 + sum(map(len, names)))
 
     def keys(self, nodes: dict[str, Proposal], case: LadderCase) -> frozenset[str]:
         """Keys of the tiers that the question gives away, and of all that follow from them.
@@ -100,8 +97,7 @@ class ToldInQuestion:
         around = places | scenes if case.relation.asks == "country" and case.relation.subject != "person" else ()
         if case.answer in lands or case.answer in around:
             return frozenset(nodes)
-        names_of = self._cached_names if case.graph is self._graph else partial(_searchable_names, case.graph)
-        if not is_doer and not names.isdisjoint(names_of(case.answer)):
+        if not is_doer and not names.isdisjoint(_searchable_names(case.graph, case.answer)):
             return frozenset(nodes)
         told = _NamedInQuestion(names=names, lands=frozenset(lands), places=places, scenes=scenes, facts=facts)
         keys = {key for key, node in nodes.items() if self._follows_from_question(node, told, case)}
@@ -222,7 +218,7 @@ class ToldInQuestion:
 
     def _is_place_named(self, qid: str, told: _NamedInQuestion) -> bool:
         known = qid in told.places or qid in told.scenes or qid in told.lands
-        return known or not told.names.isdisjoint(self._cached_names(qid))
+        return known or not told.names.isdisjoint(_searchable_names(self._graph, qid))
 
     def _names_office_and_owner(self, phrase: str, kind: str, told: _NamedInQuestion, case: LadderCase) -> bool:
         """Whether a question names both an office or kind and its owner: "a president of the United States"."""
@@ -257,13 +253,6 @@ class ToldInQuestion:
         said = re.match(rf"(?:the )?capital\b[\w ]* of (?:the )?{name}(?!\w)", description)
         return said is not None and case.gazetteer.is_state(qid)
 
-    def _cached_names(self, qid: str) -> frozenset[str]:
-        """The folded names of an entity that are searched in questions."""
-        names = self._names.get(qid)
-        if names is None:
-            names = self._names[qid] = _searchable_names(self._graph, qid)
-        return names
-
 
 def _is_of_a_thing(name: str, subject: str) -> bool:
     """Whether a place in the subject's name is its location (Copenhagen Harbour Buses), not its namesake (Victoria
@@ -273,7 +262,9 @@ def _is_of_a_thing(name: str, subject: str) -> bool:
     return not words <= set(_parts()["around_places"]["words"])
 
 
+@kept_with_source
 def _searchable_names(graph: Graph, qid: str) -> frozenset[str]:
+    """The folded names of an entity that are searched in questions."""
     texts = (*graph.names(qid), *graph.shown_names(qid))
     return frozenset(name for text in texts if len(name := text if ACRONYM.fullmatch(text) else folded(text)) >= LEAST)
 
