@@ -77,8 +77,7 @@ class Measuring:
             print(f"{label}: {len(rows)} questions, {spent:.1f} s of processor time, {len(rows) / spent:.0f} a second")
         show_lines(*coverage.tables())
         share = percent(bits["told"], bits["tiers"])
-        print(f"bits: {bits['told']} of {bits['tiers']} tiers ({share}), {bits['rising']} ladders rise, "
-              f"{maker.information.lowered} told by a finer tier's count (both passes)")  # fmt: skip
+        print(f"bits: {bits['told']} of {bits['tiers']} tiers ({share}), {bits['rising']} ladders rise")
 
     def b_labelled_rows(self) -> None:
         """GRANOLA-EQ rows, hand-labelled references."""

@@ -13,7 +13,6 @@ from abstraction.base.tiers import Evidence, from_description, from_statement
 from abstraction.ladders.class_terms import climb, used_as_value
 from abstraction.ladders.phrase_parts import (
     Lattice,
-    Nation,
     Wording,
     current_or_ended,
     nations,
@@ -47,6 +46,7 @@ class Portrait:
     def __init__(self, case: LadderCase) -> None:
         self.case = case
         self.described = parse_person(case.description, case.vocabulary)
+        self.nations = nations(case, self.described.nationality, ("P27",))
         self.lattice = Lattice()
         self.order = 0
 
@@ -65,17 +65,15 @@ _ONLY = frozenset({"eldest", "oldest", "youngest", "only"})
 _TOKEN = re.compile(r"[\w'’.-]+")
 
 
-def add_offices(case: LadderCase, person: Portrait, nations: Sequence[Nation]) -> bool:
+def add_offices(person: Portrait) -> bool:
     """Add the described offices, else the stated ones; returns whether one of them gives the occupation."""
-    described = person.described.offices
+    case, described = person.case, person.described.offices
     posts = named_values(case.graph, current_or_ended(case.graph, case.answer, "P39"))
     tells_occupation = False
     for office in described:
         content = _content_words(f"{office.title} {office.complement}")
-        same = next(
-            (post for post in posts if _content_words(post.label) == content), None
-        )  # the same words in any order
-        tells_occupation |= _add_office(case, person, office, nations, word_evidence(case, office.words), same)
+        same = next((post for post in posts if _content_words(post.label) == content), None)  # words in any order
+        tells_occupation |= _add_office(person, office, word_evidence(case, office.words), same)
     if described or case.relation.facets is not None:  # an author is not chiefly a jury's president
         return tells_occupation
     alive = not case.graph.statements(case.answer, "P570")
@@ -83,7 +81,7 @@ def add_offices(case: LadderCase, person: Portrait, nations: Sequence[Nation]) -
     stated = [(post, office) for post, office in read if office is not None and office.family != "role"]
     for post, office in stated[:OFFICES]:
         left = alive and has_ended(post.statement)
-        _add_office(case, person, replace(office, former=True) if left else office, nations, (), post)
+        _add_office(person, replace(office, former=True) if left else office, (), post)
     return tells_occupation
 
 
@@ -123,15 +121,9 @@ def repeats_answer(case: LadderCase, text: str) -> bool:
     return any(tokens <= _content_words(name) for name in case.graph.names(case.answer))
 
 
-def _add_office(
-    case: LadderCase,
-    person: Portrait,
-    office: Office,
-    nations: Sequence[Nation],
-    described: tuple[Evidence, ...],
-    post: NamedValue | None,
-) -> bool:
+def _add_office(person: Portrait, office: Office, described: tuple[Evidence, ...], post: NamedValue | None) -> bool:
     """Add an office and the nouns for its holders; returns whether there are such nouns."""
+    case = person.case
     title = f"{office.title} {office.complement}"
     named = f"former {title}" if office.former else title
     evidence = described if post is None else (*described, post.evidence)
@@ -139,7 +131,7 @@ def _add_office(
     is_spouse = office.title.casefold() in office_data()["spouse_titles"] and case.relation.id in {"P26", "P451"}
     whose, subjects = _content_words(office.complement), map(_content_words, _subject_names(case))
     hidden = is_spouse or repeats_answer(case, title) or any(name and name <= whose for name in subjects)
-    holders = _holder_wordings(case, person, office, nations, evidence, hidden)
+    holders = _holder_wordings(person, office, evidence, hidden)
     features = frozenset({f"f:{normalise(named)}"}).union(*(holder.features for holder in holders))
     conditions = states("text", f"office:{normalise(named)}") if post is None else post.conditions
     wording = worded(named, features, evidence, conditions)
@@ -163,17 +155,10 @@ def _add_office(
     return bool(holders)
 
 
-def _holder_wordings(
-    case: LadderCase,
-    person: Portrait,
-    office: Office,
-    nations: Sequence[Nation],
-    evidence: tuple[Evidence, ...],
-    hidden: bool,
-) -> list[Wording]:
+def _holder_wordings(person: Portrait, office: Office, evidence: tuple[Evidence, ...], hidden: bool) -> list[Wording]:
     """The nouns for holders of the office ("a politician"), with a nationality where one is known and without."""
-    nouns, title = list[str](), office.title.lower()
-    if office.lift is not None and _is_public(case, person, office):  # finer first: a count is a nobleman
+    case, nouns, title = person.case, list[str](), office.title.lower()
+    if office.lift is not None and _is_public(person, office):  # finer first: a count is a nobleman
         is_noble = office.family in {"nobleman", "noblewoman"} and title in listed("common_titles")
         nouns = [title, office.lift] if title in EMPERORS or is_noble else [office.lift]
     if office.lift is not None and office.lift.startswith("noble"):
@@ -188,16 +173,14 @@ def _holder_wordings(
             backing = [Evidence(kind="rule", text=f"{indefinite(title)} is {indefinite(noun)}")]
         conditions = states("P106", owners[0]) if owners else states("text", f"occupation:{noun}")
         plain = worded(noun, (f"o:{n}" for n in nouns[at:]), (*evidence, *backing[:1]), conditions)
-        out += [phrase_of(land, plain) for land in _adjectives_of_holder(case, office, nations, noun, hidden)]
+        out += [phrase_of(land, plain) for land in _adjectives_of_holder(person, office, noun, hidden)]
         out.append(plain)
     return out
 
 
-def _adjectives_of_holder(
-    case: LadderCase, office: Office, nations: Sequence[Nation], noun: str, hidden: bool
-) -> Sequence[Wording]:
+def _adjectives_of_holder(person: Portrait, office: Office, noun: str, hidden: bool) -> Sequence[Wording]:
     """Adjectives before the noun for a holder: the country of the title, else the nationalities of the holder."""
-    adjective, title = _country_adjective(case, office), office.title.lower()
+    adjective, title, nations = _country_adjective(person.case, office), office.title.lower(), person.nations
     if adjective is not None and office.family in {"monarch", "nobleman", "noblewoman"}:
         # "a Swedish monarch" is as specific as "the monarch of Sweden".
         if not hidden and noun == title and _complement_name(office) in bundled_demonyms().names:
@@ -223,8 +206,9 @@ _BODY = re.compile(
 )
 
 
-def _is_public(case: LadderCase, person: Portrait, office: Office) -> bool:
+def _is_public(person: Portrait, office: Office) -> bool:
     """Whether the office belongs to a country or a part of it, as far as its title leaves this open."""
+    case = person.case
     if office.family != "politician":
         return True
     if any("politician" in text for occupation in person.described.occupations for text in occupation.texts):

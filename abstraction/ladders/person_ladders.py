@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
 from abstraction.ladders.class_terms import ClassAbove, denied_lifts, layers_above, used_as_value
 from abstraction.ladders.offices import Portrait, add_kin, add_offices, names_subject, repeats_answer
-from abstraction.ladders.phrase_parts import Lattice, Nation, Wording, nations, word_evidence, worded
+from abstraction.ladders.phrase_parts import Lattice, Nation, Wording, word_evidence, worded
 from abstraction.ladders.proposals import (
     LadderCase,
     NamedValue,
@@ -342,29 +342,28 @@ def people(case: LadderCase) -> list[Proposal]:
 class _Person(Portrait):
     def proposals(self) -> list[Proposal]:
         described = self.described
-        nationalities = nations(self.case, described.nationality, ("P27",))
-        offices = add_offices(self.case, self, nationalities)
+        offices = add_offices(self)
         add_kin(self.case, self.lattice, described.kin)
         occupations = described_occupations(self.case, described)
         if not occupations and not offices:
             occupations = stated_occupations(self.case)
         listed = {chain.text for chain in occupations}
         for chain in occupations:
-            self.add_occupation(chain, nationalities, listed)
-        for nation in nationalities:
+            self.add_occupation(chain, listed)
+        for nation in self.nations:
             is_entailed = not self.lattice.nodes or any(nation.features <= features for features in self.lattice.nodes)
             if nation.person and is_entailed:
                 self.add_nationality_alone(nation)
         return self.lattice.proposals()
 
-    def add_occupation(self, chain: OccupationChain, nations: Sequence[Nation], listed: set[str]) -> None:
+    def add_occupation(self, chain: OccupationChain, listed: set[str]) -> None:
         """Every shortening of an occupation, with each nationality and without."""
         wordings = [wording for wording in chain.wordings if not (wording.lifted and wording.text in listed)]
         texts = [f"o:{wording.text}" for wording in wordings]
         for index, occupation in enumerate(wordings):
             self.order += 1
             wording = worded(occupation.text, texts[index:], occupation.evidence, occupation.conditions)
-            for nation in nations if index >= chain.tied else ():
+            for nation in self.nations if index >= chain.tied else ():
                 self.order += 1
                 is_name = wording.text[:1].isupper() and not chain.national
                 is_compound = "-" in nation.text and len(nation.broader) > 0  # "German-South African"
@@ -373,7 +372,7 @@ class _Person(Portrait):
                 for broader in nation.broader:
                     self.add_parts((broader, wording), occupation.other)
             if index == 0 and chain.lead:
-                self.add_with_lead(chain, wording, nations)
+                self.add_with_lead(chain, wording)
             self.add_parts((wording,), occupation.other)
 
     def add_parts(self, parts: tuple[Wording, ...], other: str | None = None) -> None:
@@ -382,9 +381,9 @@ class _Person(Portrait):
         aliases = (indefinite(" ".join([*before, other])),) if other else ()
         self.lattice.add(" ".join(words), parts, order=self.order, aliases=aliases)
 
-    def add_with_lead(self, chain: OccupationChain, wording: Wording, nations: Sequence[Nation]) -> None:
+    def add_with_lead(self, chain: OccupationChain, wording: Wording) -> None:
         """The whole phrase with the era or birthplace before it."""
-        nation = nations[:1] if not chain.tied else ()
+        nation = self.nations[:1] if not chain.tied else ()
         if any(n.stated for n in nation):
             return  # "German-born" would follow a nationality that is not from the description
         text = " ".join(w.text for w in chain.lead)

@@ -449,14 +449,10 @@ _ORDER = (
 # Classes asked for that fix the population, whatever the class of the answer.
 _DECIDES = frozenset({"place", "country", "school", "genre", "occupation", "language", "position", "award", "taxon"})
 KEPT = 40_000_000  # characters of conditions whose bits are kept: 160 MB at most
-_TINY = 1e-9  # rounding error between sums in different orders
 
 
 class Information:
-    """Bits of tiers from one store. The same ladder always gets the same bits.
-
-    `lowered` counts the tiers, once per ladder, whose own counts gave more bits than a finer tier.
-    """
+    """Bits of tiers from one store. The same ladder always gets the same bits."""
 
     def __init__(self, store: Store, vocabulary: Vocabulary) -> None:
         self._counts = ValueCounts(store)
@@ -464,7 +460,6 @@ class Information:
         self._bits: SizedDict[tuple[str, frozenset[Condition], str], float | None] = SizedDict(
             KEPT, lambda key, _: 200 + len(key[2]) + sum(200 + len(condition.value) for condition in key[1])
         )
-        self.lowered = 0
 
     def with_bits(
         self,
@@ -498,8 +493,6 @@ class Information:
                 counted = counted_bits[key] = self._proposal_bits(kind, size, nodes[key])
                 if counted is not None and counted < known:
                     known = counted
-                elif counted is not None and counted > known + _TINY:
-                    self.lowered += 1
                 bounds[key] = known
             return known
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import partial
 from typing import Literal, get_args
 
 from abstraction.base.properties import package_data
@@ -79,13 +79,7 @@ class Surroundings:
         self._names_of_containers: dict[str, tuple[str, ...]] = {}
         self._where: dict[str, dict[frozenset[str], str | None]] = {}
 
-    def signs(
-        self,
-        ids: Iterable[str],
-        relation: Relation,
-        subject: str | None,
-        question: str,
-    ) -> dict[str, Signs]:
+    def signs(self, ids: Iterable[str], relation: Relation, subject: str | None, question: str) -> dict[str, Signs]:
         """The signs of each candidate as an answer about the subject; for the subject None by the question's words
         only.
         """
@@ -274,32 +268,17 @@ class Surroundings:
         return None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LinkSettings:
-    """The weights of signs (log odds per unit), the rules with their signs, and the thresholds of confidence.
-
-    `shares` are thresholds in (0, 1) on a candidate's share of belief: "high" and "medium" for that confidence of a
-    link, "state" and "great" instead of "medium" for a state and a great city, and "rival" for being listed as a
-    rival. `well_known` is the number of uses from which the name alone gives "high" to a lone candidate. The weights
-    in `doubts` are summed; from `most_doubt` on the link is abandoned. `fingerprint` identifies the settings in the
-    record of a run.
-    """
-
-    weights: Mapping[str, float]
-    rules: Mapping[str, Sequence[str]]
-    shares: Mapping[str, float]
-    doubts: Mapping[str, float]
-    most_doubt: float
-    well_known: int
-    fingerprint: str
+# The settings of the package: `weights` of signs (log odds per unit) and `rules` with their signs. `shares` are
+# thresholds in (0, 1) on a candidate's share of belief: "high" and "medium" for that confidence of a link, "state" and
+# "great" instead of "medium" for a state and a great city, "rival" for being listed as a rival. `well_known` is the
+# number of uses from which the name alone gives "high" to a lone candidate. `doubts` are summed; from `most_doubt` on
+# the link is abandoned.
+link_settings = partial(package_data, "linking.json")
 
 
-@lru_cache(maxsize=1)
-def link_settings() -> LinkSettings:
-    """The settings of the package."""
-    data = package_data("linking.json")
-    fingerprint = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]
-    return LinkSettings(**{name: value for name, value in data.items() if name != "comment"}, fingerprint=fingerprint)
+def settings_fingerprint() -> str:
+    """The fingerprint of the settings for the record of a run."""
+    return hashlib.sha256(json.dumps(link_settings(), sort_keys=True).encode()).hexdigest()[:12]
 
 
 Confidence = Literal["given", "high", "medium", "low"]
@@ -396,14 +375,7 @@ class Linker:
             ids = {m.id for text in texts for m in self._graph.find(text) if m.id.startswith("Q")}
             self._priors.fetch(relation, sorted(ids))
 
-    def link(
-        self,
-        text: str,
-        relation: Relation,
-        *,
-        subjects: Sequence[str] = (),
-        question: str = "",
-    ) -> Link:
+    def link(self, text: str, relation: Relation, *, subjects: Sequence[str] = (), question: str = "") -> Link:
         """The link of `text` as an answer to the question."""
         candidates = self._candidates.of(text, relation)
         if candidates is None:
@@ -451,10 +423,10 @@ class Linker:
         ((qid, signs),) = whole.items()
         doubt = self._doubt(qid, text, signs, relation, question)
         unlikely = not _is_sure(signs) and is_unlikely_seat(qid, relation, question, self._gazetteer)
-        if unlikely or doubt >= link_settings().most_doubt:
+        if unlikely or doubt >= link_settings()["most_doubt"]:
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
-        known = math.expm1(signs.get("uses", 0.0)) + math.expm1(signs.get("kindred", 0.0)) >= link_settings().well_known
-        certain = _is_sure(signs) or signs.get("asked") == 1 or known
+        uses = math.expm1(signs.get("uses", 0.0)) + math.expm1(signs.get("kindred", 0.0))
+        certain = _is_sure(signs) or signs.get("asked") == 1 or uses >= link_settings()["well_known"]
         if not certain and relation.asks == "place" and self._may_be_elsewhere(qid, text, signs):
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
@@ -467,10 +439,10 @@ class Linker:
         parts = {qid: math.exp(weights[qid] - weights[best]) for qid in order}
         whole = sum(parts.values())
         share = parts[best] / whole
-        rivals = tuple(i for i in order[1:] if parts[i] / whole >= settings.shares["rival"])
+        rivals = tuple(i for i in order[1:] if parts[i] / whole >= settings["shares"]["rival"])
         leads = {
-            rule: sum(settings.weights[n] * (signs[best].get(n, 0.0) - signs[second].get(n, 0.0)) for n in names)
-            for rule, names in settings.rules.items()
+            rule: sum(settings["weights"][n] * (signs[best].get(n, 0.0) - signs[second].get(n, 0.0)) for n in names)
+            for rule, names in settings["rules"].items()
         }
         rule = max(leads, key=lambda name: leads[name])
         if weights[best] == weights[second]:
@@ -478,14 +450,14 @@ class Linker:
         confidence: Confidence = "low"
         doubt = self._doubt(best, text, signs[best], relation, question)
         unlikely = not _is_sure(signs[best]) and is_unlikely_seat(best, relation, question, self._gazetteer)
-        if unlikely or (not relation.id and doubt >= settings.most_doubt):
+        if unlikely or (not relation.id and doubt >= settings["most_doubt"]):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
         # A city is preferred to its borough, which it contains, and a great city to towns of its name.
         settled = signs[best].get("outer") and self._graph.is_instance(best, SETTLEMENTS)
         bound = "state" if settled or self._gazetteer.is_state(best) else "medium"
-        enough = settings.shares["great" if bound == "medium" and self._is_great(best, rivals) else bound]
-        if share >= enough and doubt < settings.most_doubt:
-            confidence = "high" if share >= settings.shares["high"] else "medium"
+        enough = settings["shares"]["great" if bound == "medium" and self._is_great(best, rivals) else bound]
+        if share >= enough and doubt < settings["most_doubt"]:
+            confidence = "high" if share >= settings["shares"]["high"] else "medium"
         else:
             rivals = rivals if share < enough and rivals else tuple(order[1:])
         return Link(qid=best, confidence=confidence, rule=rule, rivals=rivals, share=share)
@@ -529,7 +501,8 @@ class Linker:
                 "asked_for": signs.get("asked") == 1,
                 "unasked": noun is not None and bool(noun.kinds) and not signs.get("asked"),
             }
-        return sum(weight * seen.get(name, 0.0) for name, weight in link_settings().doubts.items())
+        doubts: Mapping[str, float] = link_settings()["doubts"]
+        return sum(weight * seen.get(name, 0.0) for name, weight in doubts.items())
 
 
 def _is_sure(signs: Signs) -> bool:
@@ -552,5 +525,5 @@ def _is_proven(signs: Signs) -> bool:
 
 
 def _weight(signs: Signs) -> float:
-    weights = link_settings().weights
+    weights: Mapping[str, float] = link_settings()["weights"]
     return sum(weights[name] * value for name, value in signs.items() if name in weights)

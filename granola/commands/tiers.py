@@ -241,7 +241,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
 
     def run(self) -> RowsOutput:
         """Make the ladders and write them. Raises UsageError, and RowError where no question can be used."""
-        from abstraction.linking.linker import link_settings
+        from abstraction.linking.linker import settings_fingerprint
         from granola.scoring.ladder_coverage import Coverage
 
         relation = property_id(self.relation)
@@ -269,7 +269,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
                     ladders = phrasing.rows(ladders, on_reject=output.rejected.append)
                 self._write(coverage.watch(ladders), output, kind)
                 output.more["snapshot"] = str(store.manifest()["snapshot_id"])
-            fingerprint = link_settings().fingerprint if self.linker == "question" else None
+            fingerprint = settings_fingerprint() if self.linker == "question" else None
             # The reason up to the colon: what follows names the single row.
             reasons = Counter(row.reason.split(":")[0] for row in output.rejected)
             output.more |= {

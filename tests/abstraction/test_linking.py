@@ -311,11 +311,11 @@ def test_a_link_is_one_of_those_that_carry_the_name_and_no_rival_of_itself(
         assert link.confidence != "low" or link.rivals
 
 
-@pytest.mark.parametrize("name", sorted({n for names in link_settings().rules.values() for n in names}))
+@pytest.mark.parametrize("name", sorted({n for names in link_settings()["rules"].values() for n in names}))
 def test_every_sign_has_a_weight_and_one_rule(name: str) -> None:
-    assert name in link_settings().weights
-    assert sum(name in names for names in link_settings().rules.values()) == 1
-    assert set(link_settings().weights) == {n for names in link_settings().rules.values() for n in names}
+    assert name in link_settings()["weights"]
+    assert sum(name in names for names in link_settings()["rules"].values()) == 1
+    assert set(link_settings()["weights"]) == {n for names in link_settings()["rules"].values() for n in names}
 
 
 def test_a_state_goes_by_its_alias_before_what_is_called_just_that() -> None:
