@@ -54,7 +54,8 @@ def denied_lifts(*marks: str) -> frozenset[tuple[str, str]]:
     return frozenset((row[0], row[2]) for row in rows if not marks or "".join(row[4:]) in marks)
 
 
-def used_as_value(graph: Graph, prop: str, *, minimum: int | None = None) -> Callable[[str], bool]:
+@kept_with_source
+def used_as_value(graph: Graph, prop: str, minimum: int | None) -> Callable[[str], bool]:
     """A test whether enough entities of the whole source have the class as value of `prop`.
 
     `minimum` None uses the measured threshold, scaled to the size of the source and at least 1. Sources that were
@@ -215,7 +216,7 @@ def concepts(case: LadderCase) -> list[Proposal]:
     """
     if not case.relation.id:
         return []
-    used = used_as_value(case.graph, case.relation.id, minimum=1)
+    used = used_as_value(case.graph, case.relation.id, 1)
     label = case.graph.label(case.relation.id)
     # The noun of the relation's own name: "religion", "sport", "instrument".
     noun = normalise(label).split(" of ")[0].split(" ")[-1] if label else None
@@ -274,7 +275,7 @@ _NOT = re.compile(r"\b(?:non[\s-]+|not\s+(?:an?\s+)?)$", re.IGNORECASE)
 def terms(case: LadderCase) -> list[Proposal]:
     """ "actor › performing artist › artist": only classes that enough persons have as occupation."""
     graph = case.graph
-    used = used_as_value(graph, "P106")
+    used = used_as_value(graph, "P106", None)
     above = partial(climb, graph, keep=used, condition="P106")
     proposals = above(case.answer, depth=2, doubting=True)
     for proposal in described_classes(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q)):
@@ -337,7 +338,7 @@ _NO_GENRE = frozenset({"person", "place", "event", "occupation", "organisation"}
 def genres(case: LadderCase) -> list[Proposal]:
     """ "alternative rock › rock music › popular music": only classes that are genres themselves."""
     graph = case.graph
-    used = used_as_value(graph, "P136", minimum=1)
+    used = used_as_value(graph, "P136", 1)
     metaclasses = frozenset(q for q, kinds in anchors().items() if "genre" in kinds)
     media = metaclasses.intersection(graph.classes(case.answer)) - {_ANY_GENRE}
 

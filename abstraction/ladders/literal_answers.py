@@ -58,7 +58,6 @@ def age_ladder(parsed: ParsedQuantity) -> list[Level]:
 
 # Dates and quantities, read from the text of the answer.
 
-
 # A number that is a thousand or a fraction, depending on the language.
 _THOUSANDS = re.compile(r"\d[.,]\d{3}(?!\d)")
 # An age in brackets after a date, which is not part of the date.

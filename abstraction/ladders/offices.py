@@ -309,7 +309,7 @@ def positions(case: LadderCase) -> list[Proposal]:
         evidence = from_description(graph, case.answer, match.group().strip())
         side = worded(match["side"], (), (evidence,), states("text", match["side"]))
     phrases = [p for sport in _sports_in_words(case, match)[:2] for p in _positions_in_sport(sport, side)]
-    used = used_as_value(graph, "P413", minimum=1)
+    used = used_as_value(graph, "P413", 1)
     broader = climb(graph, case.answer, depth=2, keep=lambda q: used(q) and q not in stop_classes(), condition="P413")
     tops = tuple(key for key in broader if not any(key in node.parents for node in broader.values()))
     if tops:

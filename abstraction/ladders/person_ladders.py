@@ -7,7 +7,7 @@ support it as evidence.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
@@ -190,18 +190,13 @@ def _broader_wording(text: str, qid: str, evidence: tuple[Evidence, ...]) -> Occ
 
 
 @kept_with_source
-def _used_as_occupation(graph: Graph) -> Callable[[str], bool]:
-    return used_as_value(graph, "P106")
-
-
-@kept_with_source
 def broader_class(graph: Graph, qid: str) -> ClassAbove | None:
     """The nearest class above an occupation that enough persons have as occupation.
 
     Synonyms and rare classes are passed through; stop classes and denied pairs end the climb. Of several classes the
     most frequent is used.
     """
-    used = _used_as_occupation(graph)
+    used = used_as_value(graph, "P106", None)
     names = {normalise(n) for n in graph.names(qid)}
 
     def usage_rank(above: ClassAbove) -> tuple[int, int]:

@@ -462,12 +462,7 @@ class Information:
         )
 
     def with_bits(
-        self,
-        levels: Sequence[Level],
-        nodes: Mapping[str, Proposal],
-        *,
-        asked: Relation,
-        kinds: Collection[str],
+        self, levels: Sequence[Level], nodes: Mapping[str, Proposal], *, asked: Relation, kinds: Collection[str]
     ) -> tuple[Level, ...]:
         """The levels, the answer's first, with bits; `nodes` are the proposals that the other levels were made from.
 

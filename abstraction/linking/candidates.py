@@ -95,7 +95,6 @@ def kin(relation: Relation) -> tuple[str, ...]:
 # The description of a person may contain it too.
 
 LONGEST_TYPE = 3  # words of the longest type
-TYPED_TEXTS_KEPT = 10_000_000  # characters of texts whose entities are cached: 40 MB at most
 _OF = re.compile(r"\A(?P<type>[^\W\d_][\w '-]*?) of (?:the )?(?P<name>\S(?s:.*))\Z", re.I)  # "the city of Lyon"
 _BRACKETED = re.compile(r"\A(?P<name>[^()]*\S)\s*\((?:the |an? )?(?P<type>[^()]+)\)\Z", re.I)  # "Lyon (city)"
 _ARTICLE = re.compile(r"\A(?:the|an?)\s+", re.I)
@@ -118,18 +117,9 @@ class TypedNames:
         self._graph = graph
         self._classes = classes
         self._types: dict[str, frozenset[str]] = {}
-        self._matches: SizedDict[str, tuple[NameMatch, ...]] = SizedDict(
-            TYPED_TEXTS_KEPT, lambda text, matches: len(text) + 200 * (1 + len(matches))
-        )
 
     def find(self, text: str) -> tuple[NameMatch, ...]:
         """The items that a text with name and type refers to, by the first split that fits; empty for other texts."""
-        known = self._matches.get(text)
-        if known is None:
-            known = self._matches[text] = self._look_up(text)
-        return known
-
-    def _look_up(self, text: str) -> tuple[NameMatch, ...]:
         splits = list(split_type(text))
         self._graph.find_all(split.name for split in splits)
         for split in splits:
@@ -442,7 +432,7 @@ def variants(text: str) -> Sequence[str]:
 # the labels of classes in the graph. An unknown noun, or a phrase with an uncertain end, gives no evidence.
 
 _data = partial(package_data, "asked_nouns.json")
-NOUNS_KEPT = 5_000_000  # characters of cached nouns, and of cached phrases: 20 MB each at most
+NOUNS_KEPT = 5_000_000  # characters of cached nouns: 20 MB at most
 LONGEST_NOUN = 6  # words of a noun phrase that are read
 _ASKED = re.compile(
     r"(?:(?:\A|, )(?:(?:in|on|at|to|from|of|for|by|with|during|under|into|near|as|about) )?(?P<open>which|what)"
@@ -469,9 +459,6 @@ class AskedNouns:
         self._graph = graph
         self._classes = classes
         self._nouns: SizedDict[str, AskedNoun | None] = SizedDict(NOUNS_KEPT, lambda text, _: len(text) + 200)
-        self._asked: SizedDict[tuple[tuple[str, ...], bool], AskedNoun | None] = SizedDict(
-            NOUNS_KEPT, lambda asked, _: sum(map(len, asked[0])) + 600
-        )
 
     def signs(self, ids: Iterable[str], question: str, relation: Relation) -> dict[str, dict[str, float]]:
         """The evidence of the question's noun for each id; empty where the question has no known noun.
@@ -494,14 +481,11 @@ class AskedNouns:
         return noun
 
     def read(self, question: str) -> AskedNoun | None:
-        """The noun after "which" or "what", or None."""
-        asked = _phrase(question)
-        if asked not in self._asked:
-            self._asked[asked] = self._last_noun(asked[0], whole=asked[1])
-        return self._asked[asked]
+        """The noun after "which" or "what", or None: the first noun, extended by the nouns right after it.
 
-    def _last_noun(self, phrase: tuple[str, ...], *, whole: bool) -> AskedNoun | None:
-        """The first noun, extended by the nouns right after it: "film director" of "French film director won"."""
+        "film director" of "French film director won".
+        """
+        phrase, whole = _phrase(question)
         spans = {
             end: [stem(normalise(" ".join(phrase[start:end]))) for start in range(max(0, end - 3), end)]
             for end in range(1, len(phrase) + 1)

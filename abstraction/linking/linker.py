@@ -101,11 +101,7 @@ class Surroundings:
         }
 
     def _signs_of_location(
-        self,
-        ids: Sequence[str],
-        subject: str,
-        relation: Relation,
-        around: Mapping[frozenset[str], str | None],
+        self, ids: Sequence[str], subject: str, relation: Relation, around: Mapping[frozenset[str], str | None]
     ) -> dict[str, Signs]:
         """The signs of location of each candidate; `around` are the subject's places."""
         description = normalise(self._graph.description(subject) or "")

@@ -13,7 +13,7 @@ from itertools import groupby, islice
 
 from abstraction.base.faults import Fault, OnReject, RejectedRow, attempt
 from abstraction.base.properties import properties
-from abstraction.base.relations import Relation, relation, table
+from abstraction.base.relations import ANY, Relation, relation, table
 from abstraction.base.tiers import Level
 from abstraction.errors import RowError
 from abstraction.files.rows import QARow, TieredRow, row_language
@@ -93,21 +93,10 @@ class LadderMaker:
         self._readers, self.graph = readers, readers.graph
         self.classes, self.gazetteer, self.linker = readers.classes, readers.gazetteer, readers.linker
 
-    def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
-        """Tiered rows in the order of the questions, read from the store in batches.
-
-        A row at which the program fails goes to `on_reject` (see `abstraction.base.faults`) and does not affect later
-        rows; without `on_reject` the error is raised.
-        """
-        if on_reject is None:
-            for chunk in self._prefetched_chunks(rows):
-                yield from map(self.make, chunk)
-            return
-        for row in self.make_each(rows):
-            if isinstance(row, RejectedRow):
-                on_reject(row)
-            else:
-                yield row
+    def make_all(self, rows: Iterable[QARow]) -> Iterator[TieredRow]:
+        """Tiered rows in the order of the questions, read from the store in batches."""
+        for chunk in self._prefetched_chunks(rows):
+            yield from map(self.make, chunk)
 
     def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
         """For each question in order its tiered row, or a rejected row where the program fails."""
@@ -158,7 +147,8 @@ class LadderMaker:
         row = _with_relation_of_wording(row, self._language)
         described = self._entity_as_described(row)
         readers = self._readers if described is None else self._readers.afresh(described)
-        return RowMaker(self._tools, readers, row, kind).make_with_notes()
+        asked = relation(row.relation) if row.relation else read_wording(row.question, self._language).kind
+        return RowMaker(self._tools, readers, row, kind, asked or ANY).make_with_notes()
 
     def start_afresh(self) -> None:
         """Drop all conclusions, as after an interruption; entities that were read are kept."""
@@ -265,9 +255,20 @@ class LadderMakers:
             yield from self.maker(code).make_each(part)
 
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
-        """See `LadderMaker.make_all`; each row in its own language."""
+        """The tiered rows of the questions, in order, each in its own language.
+
+        A row at which the program fails goes to `on_reject` (see `abstraction.base.faults`) and does not affect later
+        rows; without `on_reject` the error is raised.
+        """
         for code, part in self._by_language(rows):
-            yield from self.maker(code).make_all(part, on_reject=on_reject)
+            if on_reject is None:
+                yield from self.maker(code).make_all(part)
+                continue
+            for row in self.maker(code).make_each(part):
+                if isinstance(row, RejectedRow):
+                    on_reject(row)
+                else:
+                    yield row
 
     def _by_language(self, rows: Iterable[QARow]) -> Iterator[tuple[str, list[QARow]]]:
         """The rows in order, neighbours of one language together, at most CHUNK."""
@@ -284,7 +285,7 @@ def make_ladders(
     linker: str = "question",
     on_reject: OnReject | None = None,
 ) -> Iterator[TieredRow]:
-    """Tiered rows of the questions, in order; for `on_reject` see `LadderMaker.make_all`.
+    """Tiered rows of the questions, in order; for `on_reject` see `LadderMakers.make_all`.
 
     A row's own `language`, a field of its file, takes precedence over `language` (see `LadderMakers`). Raises
     UnknownRelationError for a malformed relation, UnknownLinkerError for an unknown linker.

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, get_args
 
-from abstraction.base.relations import ANY, Classifier, Relation, relation, table
+from abstraction.base.relations import ANY, Classifier, Relation, table
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
 from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import QARow, TieredRow, linked_ids
@@ -73,7 +73,7 @@ from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.text.language.languages import language as language_of
 from abstraction.text.questions.question_facts import question_facts
-from abstraction.text.questions.question_wording import ANY_KIND, AskedKind, QuestionKind, read_wording
+from abstraction.text.questions.question_wording import ANY_KIND, AskedKind, QuestionKind
 from kg.base.bounded_cache import SizedDict
 from kg.base.model import ENTITY_ID, Entity, TimeValue, normalise
 from kg.graph.graph import Graph
@@ -99,11 +99,7 @@ class ProposalCache:
         )
 
     def proposals(
-        self,
-        case: LadderCase,
-        build: Builder,
-        kinds: Collection[str],
-        row_proposals: Sequence[Proposal] = (),
+        self, case: LadderCase, build: Builder, kinds: Collection[str], row_proposals: Sequence[Proposal] = ()
     ) -> Localised:
         """The proposals of `build` and those of the row; kept where the builder uses only the date of the question."""
         if (
@@ -184,21 +180,17 @@ class RowMaker:
     """Makes the ladders of one row, with its own readers where the row describes its answer."""
 
     def __init__(
-        self, tools: MakerTools, readers: GraphReaders, row: QARow, kind: AskedKind, asked: Relation | None = None
+        self, tools: MakerTools, readers: GraphReaders, row: QARow, kind: AskedKind, asked: Relation
     ) -> None:
-        """`asked` is the relation of a row without one whose question is not to be read."""
-        self._asked = asked
         self._tools, self._readers, self._graph = tools, readers, readers.graph
-        self._row, self._kind = row, kind
+        self._row, self._kind, self._asked = row, kind, asked
         self._localised: list[Localised] = []
         self._nothing_new: set[str] = set()
         self._doubted: set[str] = set()
 
     def make_with_notes(self) -> RowWithNotes:
         """The row with the ladders of all its answers arranged on it, and its notes."""
-        row = self._row
-        asked = self._asked or (relation(row.relation) if row.relation else None)
-        asked = asked or read_wording(row.question, self._tools.language).kind or ANY
+        row, asked = self._row, self._asked
         subjects = self._readers.linker.subjects(row.subject_text, row.subject_qid, asked)
         links, ladders = [], []
         for text, qid in zip(row.answers, row.answer_qids, strict=True):

@@ -113,7 +113,7 @@ def test_occupations_of_what_services_gave_need_no_counts(
     code, _, stderr = run("snapshot", "build", "--from", kind, services[kind], "--ids", ids, "--out", out)
     assert code == 0, stderr
     with open_store(out) as store:
-        is_used = used_as_value(Graph(store), "P106")
+        is_used = used_as_value(Graph(store), "P106", None)
         assert [is_used("Q111"), is_used("Q110"), is_used("Q101")] == [True, used, False]
 
 

@@ -145,7 +145,6 @@ def is_bare_number(text: str, *, code: str = "en") -> bool:
 
 # Relations between several gold answers.
 
-
 MOST = 40  # answers that are compared with each other; a longer list stays as it is, since comparison is quadratic
 _LEAST_SHARE = 0.5  # least share of the alternatives with a ladder from which a tier must follow
 # Titles before a name, which add nothing to it.

@@ -215,10 +215,8 @@ def common_noun_of(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
 
 
 WHERE = re.compile(r"\W*(?:from )?where\b", re.I)
-
 # "In which city ...?" is also answered by "in Germany"; "In which country ...?" only by a country.
 _IN_WHICH = re.compile(r"\b(?:in|at|near|from) (?:which|what) (?!country|nation)\w+\b", re.I)
-
 _WHICH = re.compile(
     r"(?:\A|, |\b(?:in|at|from|near) )(?:\w+ )?(?:which|what)(?: is the name of the| of the)?"
     r"(?:(?: (?!is\b|was\b|are\b|were\b)[\w.-]+){0,2}?| are the(?: [\w.-]+){0,5}?)"
@@ -226,25 +224,16 @@ _WHICH = re.compile(
     r"|regions?|suburb|borough|islands?|neighbou?rhood|universit(?:y|ies)|colleges?|schools?|academy)\b(?! of\b)",
     re.I,
 )
-
 _COUNTRIES = STATE | {"Q6256", "Q3336843"}  # with countries within a state, as Scotland
-
 _SETTLEMENTS = ("city", "town", "village", "municipality", "commune")
-
 _TOLD_PLACES = frozenset({*_SETTLEMENTS, "county", "island", "lake", "mountain", "river"})
-
 # Classes too vague to name a city by.
 _UNTOLD = frozenset({"place", "human settlement", "settlement", "municipality", "commune"})
-
 _SCHOOLS = ("university", "college", "school", "academy")
-
 _LOCATES = re.compile(r"\b(?:where|locat\w+|place|from|held|filmed|born|lived?)\b", re.I)
-
 _NAMES = 5  # names of a container that are used in aliases
-
 # A name of capitalised words: "African continent" would need an article, "FRG" is a code.
 _SPELLED = re.compile(r"(?=.{4})(?:(?:[^\W\d_a-zß-ÿ][\w'’.-]+|of|the|and|de|da|del|la)(?: |\Z))+")
-
 # Count nouns, which take an article: "a Germanic language", "a winter sport"; genres and fields of work do not.
 _COUNTED = re.compile(r"^(?!an? |the ).+ (?:language|sport|religion|currency|instrument|degree|denomination|election)$")
 
