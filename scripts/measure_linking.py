@@ -25,7 +25,7 @@ from measuring import arguments, relation_files
 
 from abstraction.base.properties import properties
 from abstraction.base.relations import Classifier, Relation, relation, table
-from abstraction.linking.candidates import Priors
+from abstraction.linking.candidates import ValueCounts
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Link, Linker
 from kg.graph.graph import Graph
@@ -83,7 +83,7 @@ def questions(graph: Graph, relations: Iterable[str], seed: int) -> Iterator[Que
                 )
 
 
-class OneUseLess(Priors):
+class OneUseLess(ValueCounts):
     """Counts without one use of the entity that is the right answer."""
 
     target: str | None = None
@@ -179,7 +179,7 @@ def report(per_relation: dict[str, Tally], total: Tally) -> None:
 
 def absent(graph: Partial, gazetteer: Gazetteer, asked: list[Question]) -> None:
     """How often a namesake is believed where the snapshot lacks the entity that is meant."""
-    priors = Priors(graph.store)
+    priors = ValueCounts(graph.store)
     counts: Counter[str] = Counter()
     for question in asked:
         if not question.ambiguous:

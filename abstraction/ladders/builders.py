@@ -17,8 +17,8 @@ from abstraction.ladders.things import awards, events, works
 
 # Builders by the type that the relation asks for, which takes precedence over the class of the answer.
 _BY_ASKS: Mapping[str, Builder] = {
-    "place": places,
-    "country": places,
+    **dict.fromkeys(("place", "country"), places),
+    **dict.fromkeys(("religion", "sport", "instrument", "color", "people", "movement"), concepts),
     "school": schools,
     "genre": genres,
     "occupation": terms,
@@ -27,12 +27,6 @@ _BY_ASKS: Mapping[str, Builder] = {
     "award": awards,
     "taxon": taxa,
     "office": posts,
-    "religion": concepts,
-    "sport": concepts,
-    "instrument": concepts,
-    "color": concepts,
-    "people": concepts,
-    "movement": concepts,
 }
 # Types of answer for which a place acts as an owner or maker: "a city in Egypt" rather than "Egypt".
 _ACTING = frozenset({"agent", "owner", "company", "performer"})

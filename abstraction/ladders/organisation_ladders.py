@@ -263,9 +263,7 @@ def organisations(case: LadderCase) -> list[Proposal]:
         return [*above, *phrases]  # the description names the parent as owner: kind and owner are on one level
     # A phrase that is true of the nearest parent too follows from its name, and is one level coarser.
     nearest = [p.key for p in above if p.parents == (ANSWER,) and p.qid]
-    texts_of = {
-        key: {p.text for p in _OrganisationPhrases(replace(case, answer=key)).proposals()} for key in nearest
-    }
+    texts_of = {key: {p.text for p in _OrganisationPhrases(replace(case, answer=key)).proposals()} for key in nearest}
     return [
         *above,
         *(replace(p, parents=(*p.parents, *(k for k in nearest if p.text in texts_of[k]))) for p in phrases),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
+from abstraction.base.tiers import Evidence, from_span, from_statement
 from abstraction.ladders.class_terms import ClassAbove, denied_lifts, layers_above, used_as_value
 from abstraction.ladders.offices import Portrait, add_kin, add_offices, names_subject, repeats_answer
 from abstraction.ladders.phrase_parts import Lattice, Nation, Wording, word_evidence, worded
@@ -36,17 +36,15 @@ PASSED_THROUGH = 2  # P279 steps to a class in use as an occupation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OccupationWording:
-    """One wording of an occupation: the entity of the occupation, if any, and its evidence.
+class OccupationWording(Wording):
+    """One wording of an occupation, with the entity of the occupation, if any.
 
     `other` is the label of the occupation where the description has another word: "actor" for "actress". `lifted`: the
     wording is the broader class of those before it.
     """
 
-    text: str
+    features: frozenset[str] = frozenset()  # set where the wordings of all occupations are known
     qid: str | None
-    evidence: tuple[Evidence, ...]
-    conditions: frozenset[Condition]
     other: str | None = None
     lifted: bool = False
 
@@ -235,20 +233,9 @@ _SUPPORTED = re.compile(
 _RENAMED = {"fictional human": "fictional character", "human biblical figure": "biblical figure"}
 # Words of classes by medium, the earliest medium of a figure first.
 _TELLING = (
-    "biblical",
-    "myth",
-    "legend",
-    "deity",
-    "god",
-    "literary",
-    "theatrical",
-    "comics",
-    "video game",
-    "anime",
-    "animated",
-    "television",
-    "film",
-)
+    "biblical", "myth", "legend", "deity", "god", "literary", "theatrical", "comics", "video game", "anime", "animated",
+    "television", "film",
+)  # fmt: skip
 # Labels of classes that do not describe a single figure.
 _VAGUE = re.compile(r"set of|may be|topic|organism|in a work of fiction|characters")
 
@@ -357,7 +344,7 @@ class _Person(Portrait):
         texts = [f"o:{wording.text}" for wording in wordings]
         for index, occupation in enumerate(wordings):
             self.order += 1
-            wording = worded(occupation.text, texts[index:], occupation.evidence, occupation.conditions)
+            wording = replace(occupation, features=frozenset(texts[index:]))
             for nation in self.nations if index >= chain.tied else ():
                 self.order += 1
                 is_name = wording.text[:1].isupper() and not chain.national

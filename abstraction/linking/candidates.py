@@ -38,7 +38,10 @@ Pair = tuple[str, str]
 
 
 class ValueCounts:
-    """The number of entities in the source with a (property, value) pair or a property, each read once."""
+    """The number of entities in the source with a (property, value) pair or a property, each read once.
+
+    By the relation that is asked for they are the priors of a link.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -67,10 +70,6 @@ class ValueCounts:
         if prop not in self._totals:
             self._totals[prop] = self.store.property_counts([prop]).get(prop, 0)
         return self._totals[prop]
-
-
-class Priors(ValueCounts):
-    """Counts by the relation that is asked for."""
 
     def fetch(self, relation: Relation, ids: Iterable[str]) -> None:
         """Fetch the counts of entities for the relation and its kin in one batch."""
@@ -204,7 +203,7 @@ class Candidate:
 class Candidates:
     """Finds and describes candidates in one graph."""
 
-    def __init__(self, graph: Graph, gazetteer: Gazetteer, priors: Priors) -> None:
+    def __init__(self, graph: Graph, gazetteer: Gazetteer, priors: ValueCounts) -> None:
         self._graph = graph
         self._gazetteer = gazetteer
         self._classes = gazetteer.classes

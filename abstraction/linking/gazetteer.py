@@ -386,8 +386,7 @@ class Gazetteer:
         return _Namesakes(possible, labelled, possible & (labelled | parts))
 
     def _best_of(self, name: str, candidates: Collection[str]) -> str | None:
-        """The best candidate: label equal to the name, then states, then first-level divisions, then the smallest id.
-        """
+        """The best candidate: label equal to the name, then states, first-level divisions, and the smallest id."""
         key = normalise(name)
 
         def order(qid: str) -> tuple[bool, int, int]:

@@ -23,7 +23,7 @@ from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation, class_filter
 from abstraction.base.tiers import Abstention
 from abstraction.errors import UnknownLinkerError
-from abstraction.linking.candidates import PROVEN, AskedNouns, Candidates, Priors, fits_class, split_type, variants
+from abstraction.linking.candidates import PROVEN, AskedNouns, Candidates, ValueCounts, fits_class, split_type, variants
 from abstraction.linking.gazetteer import (
     CAPITAL,
     SETTLEMENTS,
@@ -319,7 +319,7 @@ class Linker:
     """
 
     def __init__(
-        self, graph: Graph, gazetteer: Gazetteer, *, method: str = "question", priors: Priors | None = None
+        self, graph: Graph, gazetteer: Gazetteer, *, method: str = "question", priors: ValueCounts | None = None
     ) -> None:
         if method not in METHODS:
             raise UnknownLinkerError(f"unknown linker {method!r}; expected one of {', '.join(METHODS)}")
@@ -327,15 +327,14 @@ class Linker:
         self._graph = graph
         self._gazetteer = gazetteer
         self._classes = gazetteer.classes
-        self._priors = priors or Priors(graph.store)
+        self._priors = priors or ValueCounts(graph.store)
         self._candidates = Candidates(graph, gazetteer, self._priors)
         self._surroundings = Surroundings(graph, gazetteer)
         self.typed = self._candidates.typed
         self._nouns = AskedNouns(graph, self._classes)
 
     def link_given(self, qid: str, relation: Relation) -> Link:
-        """The link for a QID of the input row: abstains where it is unknown or its class conflicts with the relation.
-        """
+        """The link for a QID of the input row: abstains where it is unknown or its class is not asked for."""
         if self._graph.entity(qid) is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         filter_ = class_filter(relation.asks)

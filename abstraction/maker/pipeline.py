@@ -22,7 +22,7 @@ from abstraction.ladders.assembly.told_in_question import ToldInQuestion
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.ladders.weighing import Information
-from abstraction.linking.candidates import Priors
+from abstraction.linking.candidates import ValueCounts
 from abstraction.linking.gazetteer import PLACES
 from abstraction.maker.row_maker import WHERE, GraphReaders, MakerTools, RowMaker, RowWithNotes
 from abstraction.text.descriptions.attested_words import Vocabulary
@@ -67,7 +67,7 @@ class LadderMaker:
         self._as_asked = as_asked
         self._bits_asked = bits_asked
         self._language = language
-        self._priors = Priors(store)
+        self._priors = ValueCounts(store)
         self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
         self.measured = measured or MeasuredRelations()
         self.information = Information(store, self.vocabulary)
@@ -86,7 +86,6 @@ class LadderMaker:
             told_by=ToldInQuestion(graph, self.vocabulary),
             as_asked=self._as_asked,
             bits_asked=self._bits_asked,
-            language=self._language,
         )
 
     def _read_with(self, readers: GraphReaders) -> None:

@@ -66,7 +66,7 @@ from abstraction.ladders.proposals import (
     order_by_words,
 )
 from abstraction.ladders.weighing import Information
-from abstraction.linking.candidates import Priors
+from abstraction.linking.candidates import ValueCounts
 from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD, Gazetteer
 from abstraction.linking.linker import Confidence, Link, Linker
 from abstraction.text.descriptions.attested_words import Vocabulary
@@ -81,7 +81,6 @@ from kg.graph.graph import Graph
 KEPT = 60_000_000  # bytes of proposals, as estimated
 PER_TIER = 4_000  # estimated bytes of memory per proposal
 _PLACED = frozenset({"place", "school"})  # the location of a thing is the same for all relations
-Key = tuple[str, str, str, Builder, TimeValue | None, bool, str | None]
 
 
 class ProposalCache:
@@ -91,7 +90,7 @@ class ProposalCache:
     """
 
     def __init__(self) -> None:
-        self._proposed: SizedDict[Key, Localised] = SizedDict(
+        self._proposed: SizedDict[Hashable, Localised] = SizedDict(
             KEPT, lambda _, proposed: PER_TIER * (1 + len(proposed.nodes))
         )
         self.ladders: SizedDict[Hashable, Ladder] = SizedDict(
@@ -102,38 +101,30 @@ class ProposalCache:
         self, case: LadderCase, build: Builder, kinds: Collection[str], row_proposals: Sequence[Proposal] = ()
     ) -> Localised:
         """The proposals of `build` and those of the row; kept where the builder uses only the date of the question."""
-        if (
-            row_proposals
-            or (build is not organisations and looks_at_subject(case.relation.asks, kinds))
-            or ("person" in kinds and may_name_subject(case.graph, case.vocabulary, case.answer))
-        ):
-            return _proposed_in_language(case, [*build(case), *row_proposals])
-        alike = case.relation.asks in _PLACED and case.graph.shown_in == case.graph.language
-        relation = "" if alike else case.relation.id
-        woman = is_woman(case.graph, case.answer, case.subject)
-        subject = case.subject if build is organisations else None  # which is no owner of its own company
-        key = (case.answer, relation, case.relation.asks, build, case.at, woman, subject)
-        proposed = self._proposed.get(key)
-        if proposed is None:
-            proposed = self._proposed[key] = replace(_proposed_in_language(case, build(case)), key=key)
+        graph, asked, key = case.graph, case.relation, None
+        woman = is_woman(graph, case.answer, case.subject)
+        depends = build is not organisations and looks_at_subject(asked.asks, kinds)
+        depends = depends or ("person" in kinds and may_name_subject(graph, case.vocabulary, case.answer))
+        if not row_proposals and not depends:
+            alike = asked.asks in _PLACED and graph.shown_in == graph.language
+            subject = case.subject if build is organisations else None  # which is no owner of its own company
+            key = (case.answer, "" if alike else asked.id, asked.asks, build, case.at, woman, subject)
+            if (known := self._proposed.get(key)) is not None:
+                return known
+        localised = localise(
+            [*build(case), *row_proposals], graph, trivial=lambda p: is_trivial(p, asked), feminine=woman,
+            of_citizens=asked.asks_citizenship,
+        )  # fmt: skip
+        proposed = replace(localised, doubted=frozenset(case.doubted), key=key)
+        if key is not None:
+            self._proposed[key] = proposed
         return proposed
-
-
-def _proposed_in_language(case: LadderCase, proposals: list[Proposal]) -> Localised:
-    localised = localise(
-        proposals,
-        case.graph,
-        trivial=lambda p: is_trivial(p, case.relation),
-        feminine=is_woman(case.graph, case.answer, case.subject),
-        of_citizens=case.relation.asks_citizenship,
-    )
-    return replace(localised, doubted=frozenset(case.doubted))
 
 
 class GraphReaders:
     """The readers of one graph, each with a cache. `method` is the linking method for answers without an id."""
 
-    def __init__(self, graph: Graph, *, method: str, priors: Priors) -> None:
+    def __init__(self, graph: Graph, *, method: str, priors: ValueCounts) -> None:
         self.graph, self._method, self._priors = graph, method, priors
         self.classes = Classifier(graph)
         self.gazetteer = Gazetteer(graph, self.classes)
@@ -160,7 +151,6 @@ class MakerTools:
     told_by: ToldInQuestion
     as_asked: bool
     bits_asked: bool
-    language: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,9 +169,7 @@ class RowWithNotes:
 class RowMaker:
     """Makes the ladders of one row, with its own readers where the row describes its answer."""
 
-    def __init__(
-        self, tools: MakerTools, readers: GraphReaders, row: QARow, kind: AskedKind, asked: Relation
-    ) -> None:
+    def __init__(self, tools: MakerTools, readers: GraphReaders, row: QARow, kind: AskedKind, asked: Relation) -> None:
         self._tools, self._readers, self._graph = tools, readers, readers.graph
         self._row, self._kind, self._asked = row, kind, asked
         self._localised: list[Localised] = []
@@ -223,7 +211,7 @@ class RowMaker:
         named = zip(self._row.answers, links, strict=True)
         notes = [_link_note(link, text if len(links) > 1 else None) for text, link in named if link is not None]
         extra = {**self._row.extra, **({"links": notes} if notes else {})}
-        extra |= language_notes(self._tools.language, self._localised)
+        extra |= language_notes(self._graph.shown_in, self._localised)
         asked_about = self._graph.entity(subject) if subject is not None else None
         if asked_about is not None and asked_about.sitelinks and extra.get(QUESTION_SITELINKS) in (None, ""):
             extra[QUESTION_SITELINKS] = asked_about.sitelinks

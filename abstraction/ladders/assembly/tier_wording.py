@@ -341,8 +341,7 @@ def _noun_of_place(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evide
 
 
 def _settlement_noun(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | None:
-    """The noun of a settlement ("city", "town", "village") by the label of a class or the description, with evidence.
-    """
+    """The noun of a settlement ("city", "town") by the label of a class or the description, with evidence."""
     if stated := _stated_noun(case, _SETTLEMENTS):
         return stated
     place_noun = common_noun_of(case)
