@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from abstraction.base.tiers import Condition, Evidence, from_description, from_span, from_statement, join_evidence
 from abstraction.ladders.phrase_parts import (
@@ -149,7 +148,10 @@ _SUBSIDIARY = re.compile(r"(?:subsidiary|division|imprint|sub-?label|business un
 
 def parents(case: LadderCase) -> list[Proposal]:
     """Organisations that the answer belongs to, nearest first: P749, else P127, else P361, else the description."""
-    return list(named_above(case, partial(_parents_of, case), steps=PARENTS).values())
+    above = named_above(
+        case, lambda child: (one for one in _parents_of(case, child) if one[0] != case.subject), steps=PARENTS
+    )
+    return list(above.values())
 
 
 def subsidiary_phrases(case: LadderCase) -> list[Proposal]:

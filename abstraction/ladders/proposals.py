@@ -173,7 +173,7 @@ Above = Callable[[str], Iterable[tuple[str, Evidence, frozenset[Condition]]]]
 
 
 def named_above(case: LadderCase, above: Above, *, steps: int) -> dict[str, Proposal]:
-    """The entities that `above` leads to from the answer, by id, each once; never the answer itself or the subject.
+    """The entities that `above` leads to from the answer, by id, each once; never the answer itself.
 
     `above` gives for an entity those one step higher, each with its evidence and conditions.
     """
@@ -184,7 +184,7 @@ def named_above(case: LadderCase, above: Above, *, steps: int) -> dict[str, Prop
         for child, key in layer:
             for qid, evidence, conditions in above(child):
                 label = case.graph.label(qid)
-                if label is not None and qid not in (case.answer, case.subject) and qid not in out:
+                if label is not None and qid != case.answer and qid not in out:
                     tier = entity_proposal(case.graph, qid, label, (evidence,), conditions, parents=(key,))
                     out[qid] = replace(tier, order=step - steps)
                     upward.append((qid, qid))

@@ -246,7 +246,8 @@ def _named_wholes(case: LadderCase, family: str, properties: Sequence[str]) -> l
 
     def wholes(child: str) -> Iterator[tuple[str, Evidence, frozenset[Condition]]]:
         for value in (v for prop in properties for v in current_values(case.graph, child, prop)):
-            if not value.label[:1].islower() and family in case.gazetteer.classes(value.qid):
+            is_name = value.qid != case.subject and not value.label[:1].islower()
+            if is_name and family in case.gazetteer.classes(value.qid):
                 yield value.qid, value.evidence, value.conditions
 
     return list(named_above(case, wholes, steps=STEPS).values())
