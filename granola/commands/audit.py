@@ -28,7 +28,7 @@ SHOWN = 20  # findings on screen where --out has them all
 class Audit(Command[TierAudit]):
     """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
 
-    Prints the number of tiers that fail each axis, per relation and answer class, and lists these tiers; the exit
+    Prints the number of tiers that fail each axis, per relation, and lists these tiers; the exit
     status is 1 if there are any. --entailment replays evidence. `granola sheets` is for audits by people.
     """
 
@@ -82,7 +82,8 @@ class Audit(Command[TierAudit]):
         """Print the tables and the findings."""
         verdicts = ", ".join(f"{name} {number:,}" for name, number in result.by_verdict.items())
         show_lines(
-            *result.tables(by_evidence=self.entailment),
+            result.table(by_evidence=self.entailment),
+            "",
             *([f"findings: {verdicts}"] if verdicts else []),
             *_finding_lines(result, self.out),
         )
