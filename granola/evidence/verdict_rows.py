@@ -124,14 +124,12 @@ class VerdictRows:
         two judges.
         """
         name = self.task.line
-        seen: dict[tuple[Any, ...], str] = {}
-        apart: set[str] = set()
+        files: dict[tuple[Any, ...], set[str]] = {}
         for row in self.rows:
-            system = str(row.get(name) or "")
-            key = (system, row.get("id"), row.get("candidate"))
-            # The same item in two files: two judges or two runs, whose rows must not be mixed.
-            if seen.setdefault(key, str(row.get("file"))) != str(row.get("file")):
-                apart.add(system)
+            key = (str(row.get(name) or ""), row.get("id"), row.get("candidate"))
+            files.setdefault(key, set()).add(str(row.get("file")))
+        # The same item in two files: two judges or two runs, whose rows must not be mixed.
+        apart = {system for (system, *_), own in files.items() if len(own) > 1}
         lines = []
         for row in self.rows:
             system, file = str(row.get(name) or ""), str(row.get("file") or "")
@@ -170,23 +168,20 @@ class VerdictRows:
             # Systems without any value would give empty tests.
             if counting := {key: value for key, value in values.items() if value is not None}:
                 systems[name] = counting
-        differences = []
-        for (first, values_of_first), (second, others) in combinations(systems.items(), 2):
-            pairs = [(value, others[key]) for key, value in values_of_first.items() if key in others]
-            differences.append(
+        return with_holm(
+            [
                 paired_difference(
-                    pairs, metric=score, first=first, second=second, resamples=self.forming.resamples,
-                    seed=self.forming.seed,
+                    [(value, others[key]) for key, value in own.items() if key in others], metric=score,
+                    first=first, second=second, resamples=self.forming.resamples, seed=self.forming.seed,
                 )
-            )  # fmt: skip
-        return with_holm(differences)
+                for (first, own), (second, others) in combinations(systems.items(), 2)
+            ]
+        )  # fmt: skip
 
     def judges(self) -> dict[str, list[str]]:
         """The judges of each system, where rows name them."""
-        judge = self.task.judge
-        return {
-            line: sorted({str(row[judge]) for row in own if row.get(judge)}) for line, own in self.by_line().items()
-        }
+        judge, lines = self.task.judge, self.by_line()
+        return {line: sorted({str(row[judge]) for row in own if row.get(judge)}) for line, own in lines.items()}
 
     def unjudged(self) -> dict[str, dict[str, int]]:
         """By system, the numbers of rows without each verdict that was requested."""
@@ -288,10 +283,9 @@ def pool_judges(given: VerdictRows) -> JudgePool:
 
     Raises UsageError for a single judge, a judge with two verdicts on an item, and judges of different items.
     """
-    task = given.task
     judges: dict[str, dict[tuple[Any, ...], Row]] = {}
     for row in given.rows:
-        judge = str(row.get(task.judge) or row.get("file"))
+        judge = str(row.get(given.task.judge) or row.get("file"))
         # A pooled row would count its judges twice.
         if judge.startswith(POOLED):
             raise UsageError(f"{row.get('file')} has pooled verdicts; give the verdicts of single judges")
@@ -302,13 +296,11 @@ def pool_judges(given: VerdictRows) -> JudgePool:
         judges[judge][key] = row
     if len(judges) < 2:
         raise UsageError("all verdicts are of one judge; give verdicts of two or more on the same items")
-    first = next(iter(judges.values()))
-    together = [
-        [rows[key] for rows in judges.values()] for key in first if all(key in rows for rows in judges.values())
-    ]
+    first, *others = judges.values()
+    together = [[rows[key] for rows in judges.values()] for key in first if all(key in rows for rows in others)]
     if not together:
         raise UsageError("no item was judged by all; judges are pooled over the same systems and questions")
-    rows = [_pool_item(task, own, list(judges)) for own in together]
+    rows = [_pool_item(given.task, own, list(judges)) for own in together]
     return JudgePool(judges=list(judges), rows=rows, agreement=_agreement_by_label(together))
 
 
