@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictStr, ValidationError, field_serializer
@@ -177,9 +177,13 @@ SCORES = ("E", *(name for factual in _AGAINST_PASSAGES for name in (f"u{factual}
 DEFLECTIONS = {"deflection TP": True, "deflection FP": False}  # by score: whether its questions expect a deflection
 
 
-def item_value(item: GroundingItem, score: str, forming: Forming) -> float | None:
-    """The contribution of an item to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count.
+def item_value(row: Row | GroundingItem, score: str, forming: Forming) -> float | None:
+    """The contribution of an item to one of the five scores, or of DEFLECTIONS: 0 or 1, None where it does not count,
+    and for other scores.
     """
+    if score not in SCORES and score not in DEFLECTIONS:
+        return None
+    item = GroundingItem.model_validate(row)
     if score in DEFLECTIONS:
         counts = item.expected_deflection is DEFLECTIONS[score] and item.deflects is not None
         return float(bool(item.deflects)) if counts else None
@@ -200,12 +204,13 @@ def item_value(item: GroundingItem, score: str, forming: Forming) -> float | Non
     return None if worth is None else float(worth)
 
 
-def grounding_report(items: Sequence[GroundingItem], forming: Forming) -> dict[str, Estimate]:
+def grounding_report(rows: Sequence[Row | GroundingItem], forming: Forming) -> dict[str, Estimate]:
     """Every score with its interval and n: the five, `deflection TP` and `FP`, and citations.
 
     An answer without a verdict on deflection is in neither `deflection` score. Citations are compared with those of
     the reference, where it has any, over answerable questions, whatever `over` is.
     """
+    items = [GroundingItem.model_validate(row) for row in rows]
     report = {
         name: share_estimate([item_value(item, name, forming) for item in items])
         for name in (*SCORES, *DEFLECTIONS)
@@ -231,10 +236,7 @@ def citation_scores(
     }
     scores = {}
     for name, n in defined.items():
-        value, interval = bootstrap_estimate(
-            counts, lambda kinds, numbers, name=name: _citation_score(name, kinds, numbers),  # type: ignore[misc]
-            resamples=resamples, seed=seed,
-        )  # fmt: skip
+        value, interval = bootstrap_estimate(counts, partial(_citation_score, name), resamples=resamples, seed=seed)
         scores[name] = Estimate(value=value, interval=interval, n=0 if math.isnan(value) else n)
     return scores
 
@@ -292,20 +294,11 @@ SENTENCES = tuple(
 )
 
 
-def _score_estimates(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
-    return grounding_report([GroundingItem.model_validate(row) for row in rows], forming)
-
-
-def _score_of_row(row: Row, score: str, forming: Forming) -> float | None:
-    known = score in SCORES or score in DEFLECTIONS
-    return item_value(GroundingItem.model_validate(row), score, forming) if known else None
-
-
 def _band_cells(row: Row, along: str, score: str, forming: Forming) -> Cells | None:
     """The cell of a row along a share of relevant passages, which is cut into bands; None along other fields."""
     if along not in _SHARE_TAGS:
         return None
-    share, worth = row.get("tags", {}).get(along), _score_of_row(row, score, forming)
+    share, worth = row.get("tags", {}).get(along), item_value(row, score, forming)
     return [] if share is None or worth is None else [(band_of(float(share), grounding_rules(forming).bands), worth)]
 
 
@@ -359,8 +352,8 @@ GROUNDING = EvidenceTask(
     texts=("answer",),
     questions=(ELIGIBILITY, DEFLECTS, *SENTENCES),
     main="RAF strict",
-    scores=_score_estimates,
-    value=_score_of_row,
+    scores=grounding_report,
+    value=item_value,
     cells=_band_cells,
     along=_share_tag_or_field,
     signature=_signature,
