@@ -259,8 +259,6 @@ def _names_in_bracket(inner: str, known: PassageNames, *, strict: bool) -> tuple
         if part_names is None:
             return ()
         names += part_names
-    if strict and not led and any(name.isdigit() for name in names):
-        return ()  # "(2)" in a text is an item of a list, "(1999)" a year
     return tuple(dict.fromkeys(names))
 
 
@@ -340,8 +338,11 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
     end, and a heading followed only by citations, state nothing and are left out.
     """
     parts: list[list[str]] = []
-    for sentence, opens in _split_lines(text, ids, language):
-        if _lists_sources(sentence, ids):
+    for sentence, opens in _split_lines(text, language):
+        # A heading of sources with citations, or their bare numbers, and nothing else.
+        cited = markers(sentence, ids)
+        bare = _replace_markers(sentence, cited, " ")
+        if (cited or (":" in bare and _DIGIT.search(bare))) and _SOURCES.fullmatch(bare):
             continue
         said = without_markers(sentence, ids)
         # "2." at the end belongs to the next item: the splitter takes its full stop for the end.
@@ -354,16 +355,9 @@ def answer_sentences(text: str, ids: Sequence[str] = (), *, language: str = "en"
                 parts[-1].append(sentence[:lead].strip())
                 sentence = behind
             parts.append([sentence])
-        elif parts and (cited := markers(sentence, ids)):
+        elif parts:
             parts[-1] += [sentence[marker.start : marker.end] for marker in cited]
     return [" ".join(sentence) for sentence in parts]
-
-
-def _lists_sources(sentence: str, ids: Sequence[str]) -> bool:
-    """Whether a sentence is a heading of sources with citations, or their bare numbers, and nothing else."""
-    cited = markers(sentence, ids)
-    bare = _replace_markers(sentence, cited, " ")
-    return bool(cited or (":" in bare and _DIGIT.search(bare))) and _SOURCES.fullmatch(bare) is not None
 
 
 def _end_of_leading_citations(sentence: str, ids: Sequence[str]) -> int:
@@ -376,31 +370,7 @@ def _end_of_leading_citations(sentence: str, ids: Sequence[str]) -> int:
     return end
 
 
-def _move_leading_citations(sentences_cut: list[str], ids: Sequence[str]) -> list[str]:
-    """The sentences, with a citation moved to the one whose subject it is: "It rose. [2]", "says it fell." becomes "It
-    rose.", "[2] says it fell.".
-    """
-    out: list[str] = []
-    for sentence in sentences_cut:
-        if out and sentence[:1].islower() and (start := _start_of_trailing_citations(out[-1], ids)) is not None:
-            out[-1], sentence = out[-1][:start].rstrip(), f"{out[-1][start:]} {sentence}"
-        out.append(sentence)
-    return out
-
-
-def _start_of_trailing_citations(sentence: str, ids: Sequence[str]) -> int | None:
-    """The offset of the citations after the end of a sentence, separated by a space; None where there are none."""
-    end, start, apart = len(sentence), None, True
-    for marker in reversed(markers(sentence, ids)):
-        if sentence[marker.end : end].strip(" ,;"):
-            break
-        end = marker.start
-        apart = apart and sentence[end - 1 : end] == " "
-        start = end if apart else start
-    return start if _ENDED.search(sentence[:end]) else None
-
-
-def _split_lines(text: str, ids: Sequence[str], language: str) -> Iterator[tuple[str, bool]]:
+def _split_lines(text: str, language: str) -> Iterator[tuple[str, bool]]:
     """The sentences; with each, whether it is the first of a line or of a list item."""
     for line in _content_lines(text):
         for piece in _BULLET.split(line):
@@ -410,7 +380,7 @@ def _split_lines(text: str, ids: Sequence[str], language: str) -> Iterator[tuple
             number = int(item["number"]) if item is not None and item["number"] else None
             bare = piece[item.end() if item else 0 :].lstrip(" \t#").strip()
             opens, has_second = True, _SECOND.search(bare) is not None
-            for sentence in _move_leading_citations(sentences(bare, language), ids):
+            for sentence in sentences(bare, language):
                 following = _NEXT_NUMBER.search(sentence, max(0, len(sentence) - _TAIL))
                 if following is not None and int(following[1]) == (number or 0) + 1:
                     # "Do this: 1. Open it 2. Close it" on one line: the number begins the next item.
