@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
@@ -114,9 +115,9 @@ def tiers(levels: Names) -> tuple[Tier, ...]:
 
 
 @_remember_names
-def loose_keys(levels: Names) -> tuple[tuple[str, ...], ...]:
-    """The further folds of each of the tiers, in their order."""
-    return tuple([loose_folds(name, folded) for _, name, folded in tiers(levels)])
+def loose_tiers(levels: Names) -> tuple[tuple[Tier, tuple[str, ...]], ...]:
+    """Each of the tiers with the further folds of its name."""
+    return tuple([(tier, loose_folds(tier[1], tier[2])) for tier in tiers(levels)])
 
 
 @_remember_names
@@ -135,24 +136,17 @@ def is_description(name: str) -> bool:
 def claims_of_kind(levels: Names, kind: str, code: str) -> tuple[tuple[IntervalClaim, ...], ...]:
     """The names of each level that are dates or amounts, as claims; () where the finest level has none."""
     read, may_be = (whole_date, may_be_date) if kind == "date" else (whole_amount, may_be_amount)
-    if (
-        not levels
-        or not may_be("\n".join(levels[0]), code)
-        or not (finest := _claims_of_names(read, may_be, levels[0], code))
-    ):
+    if not levels or not may_be("\n".join(levels[0]), code):
         return ()
-    return finest, *(_claims_of_names(read, may_be, names, code) for names in levels[1:])
-
-
-def _claims_of_names(
-    read: Callable[[str, str], IntervalClaim | None],
-    may_be: Callable[[str, str], bool],
-    names: tuple[str, ...],
-    code: str,
-) -> tuple[IntervalClaim, ...]:
-    """The names that `read` reads as dates or amounts, as claims with the whole name as text."""
-    named_claims = [(claim, name) for name in names if may_be(name, code) and (claim := read(name, code))]
-    return tuple([claim if claim.text == name else replace(claim, text=name) for claim, name in named_claims])
+    claims_of_levels: list[tuple[IntervalClaim, ...]] = []
+    for names in levels:
+        named_claims = [(claim, name) for name in names if may_be(name, code) and (claim := read(name, code))]
+        # the text of a claim is the whole name
+        claims = [claim if claim.text == name else replace(claim, text=name) for claim, name in named_claims]
+        claims_of_levels.append(tuple(claims))
+        if not claims_of_levels[0]:
+            return ()
+    return tuple(claims_of_levels)
 
 
 @_remember_names
@@ -264,12 +258,6 @@ class AnswerText:
         return "".join(self.loose_folds)
 
     @cached_property
-    def word_at_offset(self) -> dict[int, int]:
-        """The index of each word by its offset in `joined_letters`; the end offset gives the number of words."""
-        ends = accumulate(map(len, self.loose_folds), initial=0)
-        return {at: index for index, at in enumerate(ends)}
-
-    @cached_property
     def stem_set(self) -> frozenset[str]:
         """The stems of the words."""
         return frozenset(map(stem, self.loose_folds))
@@ -352,7 +340,7 @@ class AnswerText:
     @cached_property
     def loose_tiers(self) -> tuple[tuple[Tier, tuple[str, ...]], ...]:
         """Every tier with the further folds of its name."""
-        return tuple(zip(self.tiers, loose_keys(self.levels), strict=True))
+        return loose_tiers(self.levels)
 
     @cached_property
     def keys_of_names(self) -> frozenset[tuple[str, ...]]:
@@ -485,6 +473,10 @@ class AnswerText:
         own = key(mention.name)
         marks = [index for index in range(mention.start, mention.end) if is_mark(self.words, index, self.text)]
         return any(self.texts[index] not in own and self.texts[index - 1] in own for index in marks if index)
+
+    def word_at(self, position: int) -> int:
+        """The index of the word at a character of the text, or of the next word."""
+        return bisect_right(self.words, position, key=lambda word: word.end)
 
     def has_article(self, index: int) -> bool:
         """Whether "the" precedes word `index`."""

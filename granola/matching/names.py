@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from granola.matching import word_lists
 from granola.matching.countries import (
@@ -210,7 +211,7 @@ def mentions_by_joining(answer: AnswerText, tier: Tier) -> Mentions:
         if letters == answer.joined_letters and len(answer.texts) != len(tier[2]):  # H 2 O
             yield Mention(tier[0], tier[1], 0, len(answer.texts))
         return
-    starts = answer.word_at_offset
+    starts = {at: index for index, at in enumerate(accumulate(map(len, answer.loose_folds), initial=0))}
     at = answer.joined_letters.find(letters)
     for _ in range(MOST):
         if at < 0:

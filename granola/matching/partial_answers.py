@@ -118,7 +118,9 @@ def _diverges_as_sibling(answer: AnswerText, index: int, named: _NameStructure, 
     left = list(named.content[::step])
     for joint in named.joints[::step]:
         del left[0]
-        following = _next_content_word(answer, index, step)
+        places = range(index + step, index + step * (_FURTHEST + 2), step)
+        content = (p for p in places if 0 <= p < len(answer.words) and answer.texts[p] not in word_lists.FUNCTION)
+        following = next(content, None)
         if following is None or not _is_joined_alike(answer, joint, *sorted((index, following))):
             return False
         if answer.texts[following] != left[0].text:
@@ -127,16 +129,6 @@ def _diverges_as_sibling(answer: AnswerText, index: int, named: _NameStructure, 
             return False
         index = following
     return False
-
-
-def _next_content_word(answer: AnswerText, index: int, step: int) -> int | None:
-    """The next word after `index` (before it with `step` -1) that is no function word; None if it is too far away."""
-    for place in range(index + step, index + step * (_FURTHEST + 2), step):
-        if not 0 <= place < len(answer.words):
-            return None
-        if answer.texts[place] not in word_lists.FUNCTION:
-            return place
-    return None
 
 
 def _is_joined_alike(answer: AnswerText, own: frozenset[str], first: int, second: int) -> bool:

@@ -67,7 +67,7 @@ from granola.matching.tokens import (
     tidy,
 )
 from granola.matching.value_claims import compare, ordinals_and_counts
-from granola.matching.vetoes import ANOTHER, CONTRADICTED, RESTATED, restates_characters, veto
+from granola.matching.vetoes import ANOTHER, CONTRADICTED, RESTATED, restates, veto
 from granola.matching.word_forms import mentions_by_word_form, word_form_tiers
 from granola.replies.plain_text import plain
 from granola.replies.refusals import REPORTS, refusal
@@ -309,7 +309,9 @@ def _claims_of_answer(
     if unasked or not claims:
         return unasked
     answer = AnswerText(prediction, (), question)
-    return tuple(claim for claim in claims if not restates_characters(answer, claim.start, claim.end))
+    return tuple(
+        claim for claim in claims if not restates(answer, answer.word_at(claim.start), answer.word_at(claim.end))
+    )
 
 
 def _match_names(answer: AnswerText) -> Verdict:

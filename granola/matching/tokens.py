@@ -33,17 +33,11 @@ _BLANKS = str.maketrans(dict.fromkeys("\xa0\u2007\u2009\u202f", " "))
 def _decode_mojibake(damage: re.Match[str]) -> str:
     if damage[0] == "×\xa0":  # a multiplication sign with its blank, no mojibake
         return damage[0]
+    bytes_of_letters = (letter.encode("latin-1" if letter <= "\xff" else "cp1252") for letter in damage[0])
     try:
-        return b"".join(_byte_of_letter(letter) for letter in damage[0]).decode("utf-8")
+        return b"".join(bytes_of_letters).decode("utf-8")
     except UnicodeError:
         return damage[0]
-
-
-def _byte_of_letter(letter: str) -> bytes:
-    try:
-        return letter.encode("latin-1")
-    except UnicodeEncodeError:
-        return letter.encode("cp1252")
 
 
 def decode_mojibake(text: str) -> str:
@@ -509,14 +503,10 @@ def is_near(word: str, other: str) -> bool:
     # the first letter must agree: Berlin is not Merlin
     if not allowed or abs(len(word) - len(other)) > allowed or not (word + other).isalpha() or word[0] != other[0]:
         return False
-    return _distance(word, other) <= allowed
-
-
-def _distance(word: str, other: str) -> int:
-    """The number of letters to insert, delete or change (Levenshtein 1966)."""
+    # the number of letters to insert, delete or change (Levenshtein 1966)
     row = list(range(len(other) + 1))
     for index, letter in enumerate(word, 1):
         last, row[0] = row[0], index
         for place, against in enumerate(other, 1):
             last, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, last + (letter != against))
-    return row[-1]
+    return row[-1] <= allowed

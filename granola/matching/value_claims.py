@@ -18,14 +18,15 @@ from abstraction.text.language.languages import language
 from granola.matching.matchers import Comparison, Verdict
 from granola.matching.mentions import AnswerText
 from granola.matching.tokens import words
-from granola.matching.vetoes import is_denied_at
+from granola.matching.vetoes import expressions, is_denied_word
 from granola.replies.plain_text import plain
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalPlacing:
-    """The place of a claim on a ladder: level from 0 or None, the relation, and the tier that decided."""
+    """A claim with its place on a ladder: level from 0 or None, the relation, and the tier that decided."""
 
+    claim: IntervalClaim
     level: int | None
     how: str
     tier: IntervalClaim
@@ -54,21 +55,21 @@ def place(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
         for tier in tiers:
             # exact equality: both are computed from the same wording rules
             if claim.low == tier.low and claim.high == tier.high:
-                return IntervalPlacing(number, "equal", tier)
+                return IntervalPlacing(claim, number, "equal", tier)
     number, finest = stated[0]
     for tier in finest:
         # a plain number is only refined by decimals: 21,196.18 where 21,196 is the gold answer
         is_exact = claim.exact is not None and tier.width == 1 and tier.exact is not None and tier.exact.is_integer()
         if claim.inside(tier) and (tier.exact is None or is_exact):
-            return IntervalPlacing(number, "finer-than-gold", tier)
+            return IntervalPlacing(claim, number, "finer-than-gold", tier)
     # a claim that excludes the finest tier is wrong, whatever coarser tiers allow
     if not any(claim.allows(tier) for tier in finest):
-        return IntervalPlacing(None, "conflict", finest[0])
+        return IntervalPlacing(claim, None, "conflict", finest[0])
     for number, tiers in stated[1:]:
         for tier in tiers:
             if claim.width <= tier.width:
-                return IntervalPlacing(number, "between-tiers", tier)
-    return IntervalPlacing(None, "coarser-than-all", stated[-1][1][0])
+                return IntervalPlacing(claim, number, "between-tiers", tier)
+    return IntervalPlacing(claim, None, "coarser-than-all", stated[-1][1][0])
 
 
 MONTH = 31  # days
@@ -91,9 +92,6 @@ _OR = re.compile(
     r"(?:(?:as|the|in|on|about|around|early|late)\s+)*",
     re.IGNORECASE,
 )
-
-_PlacedClaim = tuple[IntervalClaim, IntervalPlacing]  # a claim with its place in the ladder
-
 
 def compare(
     kind: str,
@@ -121,12 +119,13 @@ def compare(
     if (refused := _failing_alternatives(placed, text)) is not None:
         return refused
     if kind == "amount":
-        placed = [_without_rounding_away(claim, placing, text) for claim, placing in placed]
-    claim, best = _finest_claim(placed)
+        placed = [_without_rounding_away(placing, text) for placing in placed]
+    best = _finest_claim(placed)
+    claim = best.claim
     if best.how == "coarser-than-all" and (
         _is_close(claim, ladder, question, code) if kind == "date" else _is_acceptable_rounding(claim, ladder, text)
     ):
-        best = IntervalPlacing(max(level for level, tiers in enumerate(ladder) if tiers), "coarser", best.tier)
+        best = replace(best, level=max(level for level, tiers in enumerate(ladder) if tiers), how="coarser")
     return Verdict(
         level=None if best.level is None else best.level + 1,
         rule=f"{kind}:{best.how}",
@@ -141,7 +140,7 @@ def _affirmed_claims(
     bound.
     """
     answer = AnswerText(text, ())
-    affirmed = [claim for claim in claims if not is_denied_at(answer, claim.start)]
+    affirmed = [claim for claim in claims if not is_denied_word(answer, answer.word_at(claim.start))]
     if kind != "date" or (question and _ASKS_OPEN.search(question.lower())):
         return affirmed
     opened = [_OPEN.search(text, max(0, claim.start - _NEAR), claim.start) for claim in affirmed]
@@ -151,37 +150,39 @@ def _affirmed_claims(
     return [claim for claim, found in zip(affirmed, opened, strict=True) if not found or own & _open_sides(found[0])]
 
 
-def _place_claim(kind: str, stated: IntervalClaim, ladder: Ladder) -> _PlacedClaim | None:
+def _place_claim(kind: str, stated: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
     """A claim with its place, an amount converted to the unit of the tiers; None in no comparable unit."""
-    claim, placing = _place_amount(stated, ladder) if kind == "amount" else (stated, place(stated, ladder))
-    if placing is not None and placing.level is None and claim.wider is not None:
-        placing = place(replace(claim, low=claim.wider[0], high=claim.wider[1]), ladder)
-    return None if placing is None else (claim, placing)
+    placing = _place_amount(stated, ladder) if kind == "amount" else place(stated, ladder)
+    if placing is None or placing.level is not None or placing.claim.wider is None:
+        return placing
+    low, high = placing.claim.wider
+    wider = place(replace(placing.claim, low=low, high=high), ladder)
+    return None if wider is None else replace(wider, claim=placing.claim)
 
 
-def _failing_alternatives(placed: Sequence[_PlacedClaim], text: str) -> Verdict | None:
+def _failing_alternatives(placed: Sequence[IntervalPlacing], text: str) -> Verdict | None:
     """The verdict on two claims joined by "or" of which one states no level; None where there is no such pair."""
-    for (left, first), (right, second) in pairwise(placed):
-        if _OR.fullmatch(text, left.end, right.start) and None in (first.level, second.level):
-            compared = Comparison(prediction=text[left.start : right.end], tier=first.tier.text)
+    for first, second in pairwise(placed):
+        if _OR.fullmatch(text, first.claim.end, second.claim.start) and None in (first.level, second.level):
+            compared = Comparison(prediction=text[first.claim.start : second.claim.end], tier=first.tier.text)
             return Verdict(level=None, rule="alternatives", compared=compared)
     return None
 
 
-def _finest_claim(placed: Sequence[_PlacedClaim]) -> _PlacedClaim:
+def _finest_claim(placed: Sequence[IntervalPlacing]) -> IntervalPlacing:
     """The claim that states the finest level, without those that contain a finer one that is wrong.
 
     A plain number equal to the gold answer is kept: "10 sets of 6 x 16 inches" states 10.
     """
-    wrong = {(claim.low, claim.high): claim for claim, placing in placed if placing.level is None}.values()
+    wrong = [placing.claim for placing in placed if placing.level is None]
     left = [
-        (claim, placing)
-        for claim, placing in placed
+        placing
+        for placing in placed
         if placing.level is None
-        or (claim.exact is not None and placing.level == 0 and placing.how == "equal")
-        or not any(w.inside(claim) and w.width < claim.width for w in wrong)
+        or (placing.claim.exact is not None and placing.level == 0 and placing.how == "equal")
+        or not any(claim.inside(placing.claim) and claim.width < placing.claim.width for claim in wrong)
     ]
-    return min(left, key=lambda pair: (pair[1].level is None, pair[1].level or 0, pair[1].how == "conflict"))
+    return min(left, key=lambda placing: (placing.level is None, placing.level or 0, placing.how == "conflict"))
 
 
 def _open_sides(text: str) -> set[str]:
@@ -190,27 +191,26 @@ def _open_sides(text: str) -> set[str]:
     return {name for name, words in (("before", _BEFORE | {"by"}), ("after", _AFTER)) if not words.isdisjoint(present)}
 
 
-def _place_amount(claim: IntervalClaim, ladder: Ladder) -> tuple[IntervalClaim, IntervalPlacing | None]:
-    """An amount converted to the unit of the gold answers in which it states the finest level, with its place.
+def _place_amount(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
+    """An amount with its place, converted to the unit of the gold answers in which it states the finest level.
 
     Each unit gives one place; where the amount rounds to one of the gold answers, no other unit can be better.
     """
     if not claim.label:
-        return claim, place(claim, ladder)
+        return place(claim, ladder)
     by_unit: dict[str, IntervalClaim] = {}  # the claim in each unit of the gold answers
-    placed: dict[str, tuple[IntervalClaim, IntervalPlacing]] = {}  # by its unit after conversion
+    placed: dict[str, IntervalPlacing] = {}  # by the unit of the claim after conversion
     for finest in ladder[0]:
         if (in_unit := by_unit.get(finest.label)) is None:
             in_unit = by_unit[finest.label] = convert_claim(claim, finest.label) if finest.label else claim
             if in_unit.label not in placed and (placing := place(in_unit, ladder)) is not None:
-                placed[in_unit.label] = in_unit, placing
+                placed[in_unit.label] = placing
         if in_unit is not claim and _rounds_to(in_unit, finest):
-            rounded = replace(in_unit, low=finest.low, high=finest.high)
-            return rounded, place(rounded, ladder)
+            return place(replace(in_unit, low=finest.low, high=finest.high), ladder)
     return min(
         placed.values(),
-        key=lambda pair: (pair[1].level is None, pair[1].level or 0, _HOW.index(pair[1].how)),
-        default=(claim, None),
+        key=lambda placing: (placing.level is None, placing.level or 0, _HOW.index(placing.how)),
+        default=None,
     )
 
 
@@ -250,8 +250,7 @@ def _is_close(claim: IntervalClaim, ladder: Ladder, question: str | None, code: 
 
 def _asks(key: str, question: str, code: str) -> bool:
     """Whether a question matches the pattern `key` of a language, or of English."""
-    patterns = (language(one).matching.get(key) for one in dict.fromkeys((code, "en")))
-    return any(pattern.search(plain(question)) for pattern in patterns if pattern)
+    return any(pattern.search(plain(question)) for pattern in expressions(key, code))
 
 
 def _is_acceptable_rounding(claim: IntervalClaim, ladder: Ladder, text: str) -> bool:
@@ -269,14 +268,15 @@ def _is_acceptable_rounding(claim: IntervalClaim, ladder: Ladder, text: str) -> 
     )
 
 
-def _without_rounding_away(claim: IntervalClaim, placing: IntervalPlacing, text: str) -> _PlacedClaim:
-    """A claim with its place, but in conflict where it is a bare number much wider than rounding: 30 is not 25, though
-    a tier is "about 30", nor 200 "between 100 and 1,000".
+def _without_rounding_away(placing: IntervalPlacing, text: str) -> IntervalPlacing:
+    """The same, but in conflict where the claim is a bare number much wider than rounding: 30 is not 25, though a tier
+    is "about 30", nor 200 "between 100 and 1,000".
     """
+    claim = placing.claim
     is_bare = claim.exact is not None and not _ABOUT.search(text, max(0, claim.start - _NEAR), claim.start)
     if placing.level and is_bare and claim.width > ROUNDED * abs(_midpoint(claim)):
-        return claim, IntervalPlacing(None, "conflict", placing.tier)
-    return claim, placing
+        return replace(placing, level=None, how="conflict")
+    return placing
 
 
 def _is_asked_unit(unit: str, question: str, code: str) -> bool:

@@ -8,7 +8,6 @@ except RESTATED in answers of up to SHORT words (docs/reference/scoring.md).
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
@@ -61,11 +60,6 @@ def is_denied_word(answer: AnswerText, start: int) -> bool:
 _NEAR = 6  # words before a name searched for a negation; phrases that announce an error may be farther away
 
 
-def is_denied_at(answer: AnswerText, position: int) -> bool:
-    """Whether the clause negates the word at a character of the text: `not in 1961`."""
-    return is_denied_word(answer, bisect_right(answer.words, position, key=lambda word: word.end))
-
-
 def _clause_before(answer: AnswerText, start: int) -> Iterator[str]:
     """The words before word `start`, nearest first, back to the beginning of its clause; at most nine."""
     for index in range(start - 1, max(-1, start - 10), -1):
@@ -98,15 +92,15 @@ _DENYING = word_lists.NEGATIONS | {
 
 
 @cache
-def _expressions(key: str, code: str) -> tuple[re.Pattern[str], ...]:
-    """The expressions for taking something back, in English and in another language."""
+def expressions(key: str, code: str) -> tuple[re.Pattern[str], ...]:
+    """The expressions of a key, in English and in another language."""
     known = (language(one).matching.get(key) for one in dict.fromkeys(("en", code)))
     return tuple(pattern for pattern in known if pattern is not None)
 
 
 def _expression_ends(key: str, answer: AnswerText, at: int) -> list[int]:
     """The ends of the expressions of a key that begin at a character of the answer."""
-    return [found.end() for pattern in _expressions(key, answer.code) if (found := pattern.match(answer.text, at))]
+    return [found.end() for pattern in expressions(key, answer.code) if (found := pattern.match(answer.text, at))]
 
 
 def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
@@ -391,13 +385,11 @@ def is_only_nearby(answer: AnswerText, mention: Mention) -> bool:
 # Repetitions of the question: `The capital of Australia is Sydney` makes no claim of Australia.
 
 
-def is_restated(answer: AnswerText, mention: Mention) -> bool:
-    """Whether a mention repeats the question; the same name may be a claim elsewhere in the answer."""
-    return restates(answer, mention.start, mention.end)
-
-
 def restates(answer: AnswerText, start: int, end: int) -> bool:
-    """Whether the words [start, end) occur in the question with the same neighbouring word as in the answer."""
+    """Whether the words [start, end) occur in the question with the same neighbouring word as in the answer.
+
+    The same words may be a claim elsewhere in the answer.
+    """
     repeated = answer.texts[start:end]
     if not answer.question or not answer.question_words.issuperset(repeated):
         return False
@@ -427,12 +419,6 @@ def _neighbours(texts: Sequence[str], first: int, start: int, end: int) -> froze
     if end < len(texts):
         neighbours += [("right", texts[end]), ("of", texts[end])]
     return frozenset((side, word) for side, word in neighbours if word not in word_lists.FUNCTION)
-
-
-def restates_characters(answer: AnswerText, first: int, last: int) -> bool:
-    """As `restates`, for the characters [first, last) of the text."""
-    start = bisect_right(answer.words, first, key=lambda word: word.end)
-    return restates(answer, start, bisect_right(answer.words, last, key=lambda word: word.end))
 
 
 def is_alternative(answer: AnswerText, mention: Mention) -> bool:
@@ -551,7 +537,7 @@ ALWAYS = frozenset({"negated"})
 LONG = frozenset({"alternatives", ANOTHER})
 VETOES: tuple[tuple[str, tuple[Callable[[AnswerText, Mention], bool], ...]], ...] = (
     ("negated", (is_negated, is_only_nearby)),
-    (RESTATED, (is_restated,)),
+    (RESTATED, (lambda answer, mention: restates(answer, mention.start, mention.end),)),
     ("alternatives", (is_alternative,)),
     (ANOTHER, (ends_a_longer_name, begins_a_longer_name, has_another_adjective)),
     (

@@ -32,7 +32,9 @@ Stems = tuple[str, ...]
 def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
     """Mentions with other endings, half of a label ("acteur ou actrice"), a place by its adjective or inhabitant."""
     words = language(answer.code)
-    found = _content_stems(answer, words)
+    # the stems of the words that are no function words, with their indices
+    written = (_ELIDED.sub("", answer.quote(index, index + 1)) for index in range(len(answer.words)))
+    found = [(index, _stem(word, words)) for index, word in enumerate(written) if not _is_function(word, words)]
     for form in _forms(tier[1], words):
         for start, end in _stem_runs(found, form):
             # "roman" is not from Roman
@@ -59,16 +61,6 @@ def mentions_by_word_form(answer: AnswerText, tier: Tier) -> Iterator[Mention]:
 def word_form_tiers(answer: AnswerText) -> Sequence[Tier]:
     """The tiers without digits: "millas" is no "6.4 milla"."""
     return [tier for tier in answer.tiers if not any(map(str.isdigit, tier[1]))]
-
-
-def _content_stems(answer: AnswerText, words: Language) -> list[tuple[int, str]]:
-    """(index, stem) of each word of an answer that is no function word."""
-    found = []
-    for index in range(len(answer.words)):
-        written = _ELIDED.sub("", answer.quote(index, index + 1))
-        if not _is_function(written, words):
-            found.append((index, _stem(written, words)))
-    return found
 
 
 def _is_function(word: str, words: Language) -> bool:

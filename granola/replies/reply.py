@@ -118,7 +118,7 @@ def _answer_tag_content(text: str) -> str:
 
 
 _QUESTION_WORDS = _any_of("question")
-_ASKED_AGAIN = re.compile(  # a label for questions, followed by a question
+_ASKED_AGAIN = re.compile(  # a label for questions, followed by a question, which base models go on to write
     rf"(?<=\S)\s++(?:#{{1,6}} |\*\*|[-*] )?+(?:{_QUESTION_WORDS})(?: ?\d{{1,3}})?(?:\*\*)?\s?[:：](?:\*\*)?\s*+"
     r"(?![\"“„«])[^\n?？؟]{3,300}[?？؟]",
     re.IGNORECASE,
@@ -132,39 +132,27 @@ _NEXT_TURN = re.compile(
 )
 
 
+def _before(pattern: re.Pattern[str], text: str) -> str:
+    """The text before a label that the pattern finds."""
+    found = pattern.search(text) if ":" in text or "：" in text else None
+    return text[: found.start()] if found else text
+
+
 def _before_next_turn(text: str) -> str:
     """The text before a further turn."""
     turn = _NEXT_TURN.search(text) if "\n" in text else None
-    return text[: turn.start()].rstrip() if turn else text
+    return text[: turn.start()] if turn else text
 
 
-def _before_next_question(text: str) -> str:
-    """The text before a further question or turn, which base models go on to write."""
-    asked = _ASKED_AGAIN.search(text) if ":" in text or "：" in text else None
-    return _before_next_turn(text[: asked.start()].rstrip() if asked else text)
-
-
-_ECHO = re.compile(
-    rf"\s*+{_BEGINS}(?:{_QUESTION_WORDS})\s?\d*+(?:\*\*)?\s?[:：][^\n]{{3,500}}?[?？؟\n]\s*+(?=\S)", re.IGNORECASE
+_ECHO = re.compile(  # the question, where the model repeats it first
+    rf"\A\s*+{_BEGINS}(?:{_QUESTION_WORDS})\s?\d*+(?:\*\*)?\s?[:：][^\n]{{3,500}}?[?？؟\n]\s*+(?=\S)", re.IGNORECASE
 )
 
 
-def _after_echo(text: str) -> str:
-    """The text after the question, where the model repeats it first."""
-    echo = _ECHO.match(text)
-    return text[echo.end() :] if echo else text
-
-
-_REMARK = re.compile(
+_REMARK = re.compile(  # a labelled explanation, note or confidence
     rf"(?<=\S)\s++(?:{_BEGINS}(?:{_any_of('remark')}){_COLON}|(?<=\n){_BEGINS}\(?(?:{_any_of('remark_on_a_line')}){_COLON})",
     re.IGNORECASE,
 )
-
-
-def _before_remark(text: str) -> str:
-    """The answer before a labelled explanation, note or confidence."""
-    remark = _REMARK.search(text) if ":" in text or "：" in text else None
-    return text[: remark.start()] if remark else text
 
 
 _FENCE = re.compile(r"(?:\A|[^\n]*:[^\S\n]*+\n)\s*+```(?:[\w-]*+[^\S\n]*+\n)?(.*?)\n?\s*+(?:```\s*+\Z|\Z)", re.DOTALL)
@@ -314,14 +302,14 @@ def _without_label(text: str) -> str:
 RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("turn", own_turn),
     ("tag", _answer_tag_content),
-    ("echo", _after_echo),
-    ("next-question", _before_next_question),
+    ("echo", lambda text: _ECHO.sub("", text)),
+    ("next-question", lambda text: _before_next_turn(_before(_ASKED_AGAIN, text))),
     ("boxed", _box_content),
     ("fence", _fence_content),
     ("json", _field_of_json),
     ("option", _chosen_option),
     ("final-answer", _after_final_answer),
-    ("remark", _before_remark),
+    ("remark", lambda text: _before(_REMARK, text)),
     ("label", _without_label),
 )
 """The rules after the one for thoughts, in order; each takes a text and returns the part to keep."""
