@@ -31,7 +31,7 @@ from granola.commands.output import (
 )
 from granola.errors import UsageError
 from granola.matching import Matcher
-from granola.matching.matchers import MatchCase, Verdict, asks_a_model, match_many, matcher_names
+from granola.matching.matchers import MATCHERS, MatchCase, Verdict, match_many, matcher_names
 from granola.scoring.metrics import metrics, usual_standard
 from granola.scoring.shared_settings import (
     AllowMissing,
@@ -434,7 +434,8 @@ class Match(RowsCommand):
             if not is_known(self.language):
                 allowed = f"answers are read in {supported_languages()}, or a kind as de-at"
                 raise UsageError(f"--language is {self.language!r}; {allowed}")
-            if asks_a_model(self.matcher.partition(":")[0]):
+            named = MATCHERS.get(self.matcher.partition(":")[0])
+            if named is not None and named.asks_a_model:
                 readers = matcher_names(asking=False)
                 raise UsageError(f"--language goes with --matcher {readers}: a judge reads any language")
         with writing_rows(self, self.out, inputs=[self.file], force=self.force) as output:

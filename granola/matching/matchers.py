@@ -131,11 +131,6 @@ MATCHERS: dict[str, MatcherEntry] = {
 """The registered matchers by name, the default first."""
 
 
-def asks_a_model(name: str) -> bool:
-    """Whether the matcher of a name needs a chat model; False of a name that is not known."""
-    return name in MATCHERS and MATCHERS[name].asks_a_model
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MatcherSpec:
     """A matcher as a command line names it: `rules`, `em`, `f1`, `f1:0.5` or `judge:MODEL`."""

@@ -21,7 +21,7 @@ from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
 from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts, prompts_hash
 from granola.base.run_record import hash_of_modules
 from granola.errors import MatcherError
-from granola.matching.matchers import Comparison, Levels, ReplyMatcher, Verdict, signature
+from granola.matching.matchers import Comparison, Levels, MatchCase, ReplyMatcher, Verdict, signature
 from granola.replies import read_reply, read_verdict
 
 JUDGE = PromptKind(
@@ -33,17 +33,9 @@ NO_QUESTION = "not given"
 _HASH = 8  # characters of a hash in a signature
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JudgedItem:
-    """One prediction to be judged; `levels` finest first."""
-
-    prediction: str
-    levels: tuple[tuple[str, ...], ...]
-    question: str | None = None
-
-    def words(self) -> tuple[str, ...]:
-        """The words that the judge may reply."""
-        return (*(str(number) for number in range(1, len(self.levels) + 1)), WRONG, ABSTAINS)
+def words_of(item: MatchCase) -> tuple[str, ...]:
+    """The words that the judge may reply."""
+    return (*(str(number) for number in range(1, len(item.levels) + 1)), WRONG, ABSTAINS)
 
 
 def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
@@ -54,11 +46,11 @@ def read_prompts(replacing: Path | str | None = None) -> dict[str, Prompt]:
         return load_prompts((JUDGE, AGAIN), bundled, replacing)
 
 
-def verdict_of(item: JudgedItem, reply: str) -> Verdict:
+def verdict_of(item: MatchCase, reply: str) -> Verdict:
     """The verdict of the word that a reply gives, by `granola.replies.read_verdict`. ReplyError where there is none."""
-    word = read_verdict(reply, {word: (word,) for word in item.words()})
+    word = read_verdict(reply, {word: (word,) for word in words_of(item)})
     if word is None:
-        raise ReplyError(f"expected one of {', '.join(item.words())}")
+        raise ReplyError(f"expected one of {', '.join(words_of(item))}")
     if word in (WRONG, ABSTAINS):
         return Verdict(level=None, rule=f"judge:{word}", abstained=word == ABSTAINS)
     names = item.levels[int(word) - 1]
@@ -77,7 +69,7 @@ class JudgeMatcher(ReplyMatcher):
     prompts: Mapping[str, Prompt] = field(default_factory=read_prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=LONGEST_REPLY))
     name: str = "judge"
-    _known: dict[JudgedItem, Verdict] = field(default_factory=dict, repr=False)
+    _known: dict[MatchCase, Verdict] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sampling", sampling_of(self.model, self.sampling))  # the dataclass is frozen
@@ -88,35 +80,32 @@ class JudgeMatcher(ReplyMatcher):
         The hashes are those of the model's identity, of the prompts, and of the code that asks and reads replies.
         """
         identity = dict(self.model.identity)
-        identity_hash = hashlib.sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)).hexdigest()[
-            :_HASH
-        ]
+        content = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS, default=str)
         called = str(identity.get("model") or identity.get("kind") or "model")
         # `|` and `:` separate the parts of a signature
         called = "".join(c if c.isalnum() or c in "._/-" else "_" for c in called)
-        prompt = prompts_hash(dict(self.prompts))[:_HASH]
-        settings = {
-            "model": f"{called}-{identity_hash}",
-            "prompt": prompt,
-            "temperature": f"{self.sampling.temperature:g}",
-        }
         return signature(
-            "judge", **settings, **self.reading_settings, v=hash_of_modules("granola.matching.model_judge")
+            "judge",
+            model=f"{called}-{hashlib.sha256(content).hexdigest()[:_HASH]}",
+            prompt=prompts_hash(dict(self.prompts))[:_HASH],
+            temperature=f"{self.sampling.temperature:g}",
+            **self.reading_settings,
+            v=hash_of_modules("granola.matching.model_judge"),
         )
 
-    def judge(self, items: Iterable[JudgedItem]) -> Iterator[tuple[JudgedItem, RequestOutcome[Verdict]]]:
+    def judge(self, items: Iterable[MatchCase]) -> Iterator[tuple[MatchCase, RequestOutcome[Verdict]]]:
         """Each item with its verdict, or the reason why it has none, in order; many are asked at a time."""
 
-        def ask(item: JudgedItem) -> Request | None:
+        def ask(item: MatchCase) -> Request | None:
             slots: dict[str, str | list[str]] = {
                 "question": item.question or NO_QUESTION,
                 "levels": [f"{number}: {' | '.join(names)}" for number, names in enumerate(item.levels, start=1)],
                 "prediction": item.prediction,
-                "words": ", ".join(item.words()),
+                "words": ", ".join(words_of(item)),
             }
             return Request(id="judge", messages=self.prompts[JUDGE.name].fill(slots), sampling=self.sampling)
 
-        asking: RequestForm[JudgedItem, Verdict] = RequestForm(
+        asking: RequestForm[MatchCase, Verdict] = RequestForm(
             model=self.model, ask=ask, read=verdict_of, again=self.prompts[AGAIN.name]
         )
         for item, outcome in asking.run(items):
@@ -124,7 +113,7 @@ class JudgeMatcher(ReplyMatcher):
                 self._known[item] = outcome.value
             yield item, outcome
 
-    def prepare(self, items: Iterable[JudgedItem]) -> dict[str, int]:
+    def prepare(self, items: Iterable[MatchCase]) -> dict[str, int]:
         """Judge items ahead, so that `match` finds their verdicts; returns the number without one, by reason."""
         failed: dict[str, int] = {}
         for _, outcome in self.judge(dict.fromkeys(items)):
@@ -132,14 +121,14 @@ class JudgeMatcher(ReplyMatcher):
                 failed[outcome.failed] = failed.get(outcome.failed, 0) + 1
         return failed
 
-    def item(self, prediction: str, levels: Levels, question: str | None = None) -> JudgedItem:
+    def item(self, prediction: str, levels: Levels, question: str | None = None) -> MatchCase:
         """The item for a prediction: the answer in it, or with `raw` the whole output."""
         answer = prediction if self.raw else read_reply(prediction).answer
-        return JudgedItem(prediction=answer, levels=tuple(map(tuple, levels)), question=question)
+        return _case(answer, levels, question)
 
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The model's verdict, or the kept one. Raises MatcherError where the model gives none."""
-        item = JudgedItem(prediction=answer, levels=tuple(map(tuple, levels)), question=question)
+        item = _case(answer, levels, question)
         if (known := self._known.get(item)) is not None:
             return known
         outcome = next(self.judge([item]))[1]
@@ -149,3 +138,8 @@ class JudgeMatcher(ReplyMatcher):
             why = f"{outcome.failed} {outcome.why}".strip()
             raise MatcherError(f"the judge gave no verdict on {answer[:80]!r}: {why}")
         return outcome.value
+
+
+def _case(answer: str, levels: Levels, question: str | None) -> MatchCase:
+    """A case that can be compared with others; a judge reads any language."""
+    return MatchCase(prediction=answer, levels=tuple(map(tuple, levels)), question=question)

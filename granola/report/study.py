@@ -476,7 +476,7 @@ def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int,
         if not item.abstained and item.id in colour and item.id in matched:
             # To two decimals, so that equal pairs form one larger point.
             level = matched[item.id]  # without one, the best F1 with any
-            place = (round(item.standard, 2), round(item.levels[level - 1] if level else max(item.levels), 2))
+            place = (round(item.levels[0], 2), round(item.levels[level - 1] if level else max(item.levels), 2))
             counts[place] += 1
             sums[place] += colour[item.id]  # type: ignore[assignment]  # a Counter takes floats as well
     return {place: (n, sums[place] / n) for place, n in counts.items()}

@@ -49,7 +49,11 @@ def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[T
             found = _LINE.fullmatch(line.rstrip("\r\n"))
             if found is None:
                 unread += number > 0  # the first line may be a header
-            elif (title := _page_title(_without_quotes(found["title"]))) in wanted:
+                continue
+            title = found["title"]
+            if len(title) > 1 and title[0] == title[-1] == '"':
+                title = title[1:-1].replace('""', '"')
+            if (title := _page_title(title)) in wanted:
                 views[title] += int(found["views"])
     counts = [next((views[name] for name in names if name in views), None) for names in keys]
     if all(count is None for count in counts):
@@ -62,10 +66,6 @@ def with_page_views(rows: Sequence[TieredRow], path: Path | str) -> tuple[list[T
         for row, count in zip(rows, counts, strict=True)
     ]
     return with_views, sum(count is not None for count in counts), unread
-
-
-def _without_quotes(title: str) -> str:
-    return title[1:-1].replace('""', '"') if len(title) > 1 and title[0] == title[-1] == '"' else title
 
 
 def _page_title(text: str) -> str:

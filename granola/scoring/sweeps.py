@@ -51,11 +51,6 @@ class ItemF1:
     levels: tuple[float, ...]
     abstained: bool
 
-    @property
-    def standard(self) -> float:
-        """F1 with the gold answer."""
-        return self.levels[0]
-
 
 def item_f1(
     rows: Sequence[TieredRow], predictions: Mapping[str, Prediction], standard: Standard = "aliases"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from abstraction.files.rows import TieredRow
     from granola.matching import Matcher
-    from granola.scoring.metrics import GroupScore, Outcome, Standard
+    from granola.scoring.metrics import GroupScore, Standard
     from granola.scoring.predictions import PredictionFile
-    from granola.scoring.scores import ItemScores, ScoreReport
+    from granola.scoring.scores import ScoreReport
     from granola.scoring.sweeps import RiskCoverage
     from granola.scoring.tiered_file import TieredFile
 
@@ -229,9 +229,11 @@ def compare(
     for name in metrics:
         tests = []
         for first, second in combinations(reports, 2):
+            theirs = dict(zip(second.items.ids, second.items.outcomes, strict=True))
+            outcomes = zip(first.items.outcomes, map(theirs.get, first.items.ids), strict=True)
             pairs = (
                 (known[name].adds(one), known[name].adds(other))
-                for one, other in _outcome_pairs(first.items, second.items)
+                for one, other in outcomes
                 if one is not None and other is not None
             )
             names = {"metric": name, "first": first.system, "second": second.system}
@@ -283,15 +285,6 @@ def paired_difference(
         n=sum(numbers),
         detectable=POWER * spread if spread > 0 else math.nan,
     )
-
-
-def _outcome_pairs(first: ItemScores, second: ItemScores) -> Iterator[tuple[Outcome | None, Outcome | None]]:
-    """The outcomes of both systems for every question of the first, in its order."""
-    # The usual case, without a dictionary of a million ids.
-    if first.ids == second.ids:
-        return zip(first.outcomes, second.outcomes, strict=True)
-    theirs = dict(zip(second.ids, second.outcomes, strict=True))
-    return ((outcome, theirs.get(id_)) for id_, outcome in zip(first.ids, first.outcomes, strict=True))
 
 
 def _sorted_counts(counts: Counter[_Adds]) -> list[tuple[_Adds, int]]:
