@@ -27,9 +27,7 @@ LONGEST_DESCRIPTION = 500  # characters read of a description: WikiData's own ha
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OccupationFacets:
-    """A set of occupations: `kinds` are items, with all their subclasses; `heads` are last words of phrases that have
-    no item.
-    """
+    """A set of occupations: `kinds` are items with all subclasses, `heads` last words of phrases without an item."""
 
     kinds: frozenset[str]
     heads: frozenset[str]

@@ -18,9 +18,7 @@ from kg.store.protocol import NameMatch, Store
 
 
 def asked_entities(rows: Iterable[QARow], store: Store, *, language: str = "en") -> WatchedStore:
-    """The names and ids that making the ladders of rows looks up in `store`; rows at which the program fails are
-    skipped.
-    """
+    """The names and ids that making ladders looks up in `store`; rows at which the program fails are skipped."""
     watched = WatchedStore(store)
     makers = LadderMakers(watched, language=language)  # type: ignore[arg-type]  # all of a store that makers read
     for _ in makers.make_all(rows, on_reject=lambda _: None):

@@ -39,7 +39,7 @@ from abstraction.linking.review import (
 from abstraction.maker.pipeline import LadderMakers
 from abstraction.models.chat_model import Failure
 from abstraction.phrasing.decisions import DecisionCounts, log_lines, without_decisions
-from abstraction.phrasing.phrasing_prompts import with_descriptions
+from abstraction.phrasing.phraser import with_descriptions
 from kg import __version__
 from kg.base.files import resolved, sha256_of
 from kg.store.protocol import Store

@@ -24,7 +24,7 @@ from abstraction.files.records import (
 from abstraction.files.row_models import finite
 from abstraction.files.rows import TieredRow, granola_columns
 from abstraction.files.writing import json_line
-from abstraction.phrasing.phrasing_prompts import ANSWER_SITELINKS
+from abstraction.phrasing.phraser import ANSWER_SITELINKS
 from kg.base.files import atomic_path
 
 Kind = Literal["string", "int64", "float64", "bool", "strings", "levels"]

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values, kept_with_source
 from abstraction.linking.gazetteer import COUNTRY, FIRST_DIVISION, SETTLEMENTS, WORLD, Gazetteer, Place, phrase_in
 from abstraction.text.descriptions.place_grammar import first_segment
-from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.languages import bundled_demonyms
 from abstraction.text.language.phrases import indefinite
 from kg.base.model import EntityValue, Statement, TimeValue, normalise
 from kg.graph.graph import APPLIES_TO_PART, CONTINENT, Graph, has_ended, time_key, valid_at

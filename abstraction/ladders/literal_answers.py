@@ -20,7 +20,7 @@ from abstraction.base.relations import table
 from abstraction.base.tiers import Condition, Evidence, Level, Tier, from_statement
 from abstraction.ladders.literal_ladders import AMOUNT, date_ladder, quantity_ladder, read_amount
 from abstraction.ladders.weighing import year_span
-from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity
+from abstraction.text.language.amounts import ParsedQuantity, parse_quantity
 from abstraction.text.language.calendar_units import tolerance
 from abstraction.text.language.date_reader import ParsedDate, parse_date
 from abstraction.text.language.languages import is_known

@@ -21,7 +21,7 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
 from abstraction.ladders.proposals import other_names
-from abstraction.text.language.amount_reader import ParsedQuantity, parse_quantity
+from abstraction.text.language.amounts import ParsedQuantity, parse_quantity
 from abstraction.text.language.calendar_units import (
     GREGORIAN_REFORM,
     KINDS,

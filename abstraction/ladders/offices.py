@@ -34,7 +34,7 @@ from abstraction.text.descriptions.attested_words import Vocabulary, words
 from abstraction.text.descriptions.office_grammar import Kin, Office, office_data, read_office
 from abstraction.text.descriptions.person_grammar import parse_person
 from abstraction.text.descriptions.place_grammar import first_segment
-from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.languages import bundled_demonyms
 from abstraction.text.language.phrases import indefinite, listed
 from kg.base.model import normalise
 from kg.graph.graph import Graph, has_ended

@@ -12,8 +12,7 @@ from abstraction.base.tiers import Condition, Evidence, from_span, from_statemen
 from abstraction.ladders.class_terms import ClassAbove, layers_above
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values, kept_with_source, states
 from abstraction.text.descriptions.attested_words import DescriptionWord, common_types, shortenings, spans
-from abstraction.text.descriptions.kind_grammar import DescribedKind, heads, is_plural
-from abstraction.text.descriptions.nationality import Nationality
+from abstraction.text.descriptions.kind_grammar import DescribedKind, Nationality, heads, is_plural
 from abstraction.text.language.phrases import indefinite, listed, may_stand
 from kg.base.model import Rank, Statement, normalise
 from kg.graph.graph import Graph

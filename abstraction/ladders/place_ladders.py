@@ -39,7 +39,7 @@ from abstraction.ladders.proposals import (
 )
 from abstraction.linking.gazetteer import DEPTH, FIRST_DIVISION, PLACES, SETTLEMENTS, WORLD, Place
 from abstraction.text.descriptions.place_grammar import has_word_before_name
-from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.languages import bundled_demonyms
 from kg.base.model import Statement, normalise
 from kg.graph.graph import CONTINENT
 

@@ -24,7 +24,7 @@ from abstraction.base.relations import (
 )
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.text.descriptions.attested_words import FAMILIES, common_occupations, common_types
-from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.languages import bundled_demonyms
 from abstraction.text.language.phrases import all_words, stem
 from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict, bounded_cache

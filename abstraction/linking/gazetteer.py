@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from abstraction.base.relations import Classifier, Relation
 from abstraction.text.descriptions.place_grammar import PLURAL, TYPED, PlaceUnit, parse_place, variants
-from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.languages import bundled_demonyms
 from kg.base.model import QuantityValue, entity_number, normalise
 from kg.graph.graph import Graph
 

@@ -32,7 +32,7 @@ from abstraction.linking.gazetteer import (
     lies_in_another_unit,
     phrase_in,
 )
-from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.languages import bundled_demonyms
 from abstraction.text.language.phrases import all_words, content
 from kg.base.model import Statement, TimeValue, entity_number, normalise
 from kg.graph.graph import Graph

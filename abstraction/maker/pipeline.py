@@ -27,8 +27,7 @@ from abstraction.linking.gazetteer import PLACES
 from abstraction.maker.row_maker import WHERE, GraphReaders, MakerTools, RowMaker, RowWithNotes
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
-from abstraction.text.language.demonyms import territory_labels
-from abstraction.text.language.languages import reading_language
+from abstraction.text.language.languages import reading_language, territory_labels
 from abstraction.text.questions.question_wording import ANY_KIND, asked_kind, read_wording, subject_of
 from kg.base.model import Entity, normalise
 from kg.graph.graph import Graph

@@ -49,9 +49,7 @@ class Sampling:
             raise ValueError(f"n is {self.n}: at temperature 0 the likeliest answer is the same each time")
 
     def seed_of(self, sample: int) -> int | None:
-        """The seed of the answer with the number `sample`, from 0. None if the sampling has no seed or the temperature
-        is 0.
-        """
+        """The seed of the answer number `sample`, from 0; None without a seed in the sampling, or at temperature 0."""
         return None if self.seed is None or self.temperature == 0 else self.seed + sample
 
 

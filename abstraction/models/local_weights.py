@@ -121,9 +121,7 @@ class LocalWeights:
 
     @contextmanager
     def _translating_errors(self, what: str) -> Iterator[None]:
-        """Errors of libraries and of the card as one sentence with the remedy; without their bars and reports of
-        loading.
-        """
+        """Errors of libraries and of the card as one sentence with the remedy, without progress bars of loading."""
         from transformers.utils import logging
 
         bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()

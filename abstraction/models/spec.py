@@ -274,7 +274,7 @@ def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | s
 
     settings: Any = SETTINGS[spec.kind][ModelUse.CHAT](**spec.settings)
     if spec.kind == "replay":
-        from abstraction.models.answer_files import Replay
+        from abstraction.models.answer_store import Replay
 
         replay = Replay(spec.where)
         return KeptAnswers(replay, known=replay.known, sampling=spec.sampling)
@@ -283,7 +283,7 @@ def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | s
         from abstraction.models.local_chat import LocalChat
 
         return KeptAnswers(LocalChat(spec.where, settings), **kept)
-    from abstraction.models.http_client import ServerChat, ServerClient
+    from abstraction.models.model_servers import ServerChat, ServerClient
 
     return KeptAnswers(ServerChat(ServerClient(spec.where, spec.name, settings), settings), **kept)
 
@@ -296,11 +296,10 @@ def _open_scorer(use: ModelUse, given: str) -> Any:
         from abstraction.models import local_scorers
 
         return getattr(local_scorers, f"Local{use.capitalize()}")(spec.where, settings)
-    from abstraction.models import server_scores
-    from abstraction.models.http_client import ServerClient
+    from abstraction.models import model_servers
 
-    client = ServerClient(spec.where, spec.name, settings)
-    return getattr(server_scores, f"Server{use.capitalize()}")(client, settings)
+    client = model_servers.ServerClient(spec.where, spec.name, settings)
+    return getattr(model_servers, f"Server{use.capitalize()}")(client, settings)
 
 
 open_relevance: Callable[[str], RelevanceModel] = partial(_open_scorer, ModelUse.RELEVANCE)

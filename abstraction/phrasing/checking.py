@@ -153,9 +153,7 @@ class LadderCheck:
         ]  # fmt: skip
 
     def _verdicts(self, row: TieredRow, *levels: Sequence[str]) -> tuple[TierVerdict, ...]:
-        """The verdicts on the texts of `levels`, each level coarser than the one before it, the first coarser than the
-        answer.
-        """
+        """The verdicts on the texts of `levels`, each level coarser than the one before it, beginning at the answer."""
         beyond = (Level(tiers=tuple(Tier(text=text) for text in texts)) for texts in levels)
         return self._judge.judge(replace(row, levels=(row.levels[0], *beyond), abstained=None)).tiers
 

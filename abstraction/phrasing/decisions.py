@@ -81,9 +81,7 @@ def with_note(
     row: TieredRow, *, mode: str, calls: Iterable[str] = (), fallback: str = "", why: str = "",
     decisions: Iterable[TextDecision] = (),
 ) -> TieredRow:  # fmt: skip
-    """The row with its note: the mode, the keys of its calls, the reason where it has no ladder by the model, each
-    decision.
-    """
+    """The row with its note: the mode, the keys of its calls, why it has no ladder by the model, each decision."""
     note: dict[str, Any] = {"mode": mode, "calls": list(calls)}
     if fallback:
         note |= {"fallback": fallback, "why": why}

@@ -14,9 +14,9 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.languages import bundled_demonyms
 from abstraction.text.language.phrases import all_words, bare, content, occurs_in
-from abstraction.text.questions.question_wording import question_patterns
+from abstraction.text.questions.question_wording import question_patterns, without_mark
 
 # Located in, country, location, headquarters, continent, parent organisation, owner, part of.
 FIRST_STEP = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")
@@ -167,7 +167,9 @@ class AnswerFactsReader:
     def asked_about(self, row: TieredRow) -> str | None:
         """The name of the entity that the question is about, given or read from its wording."""
         name = (row.question_entity or {}).get("text")
-        return name or (question_patterns().subject(row.question, row.relation) if row.relation else None)
+        if name or not row.relation:
+            return name or None
+        return question_patterns().subject(without_mark(row.question), row.relation)
 
     def demonyms(self, country: str) -> set[str]:
         """The words of the adjectives of a country."""
@@ -175,9 +177,7 @@ class AnswerFactsReader:
         return {w for d in (table.adjectives.get(country, ""), *table.variants.get(country, ())) for w in content(d)}
 
     def nation_names(self, word: str) -> set[str]:
-        """The words of the countries that a nationality implies: "American" implies "United States", "English"
-        "British".
-        """
+        """The words of the countries that a nationality implies: "English" implies "British"."""
         countries = bundled_demonyms().countries.get(word, ())
         wholes = [t for c in countries[:1] for t in self.graph.targets(c, "P131")]
         return {w for c in (*countries[:1], *wholes) for w in self.demonyms(c) | self.words([c])}

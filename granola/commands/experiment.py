@@ -229,7 +229,7 @@ def _command_lines(systems: Mapping[str, Answer | Aggregate]) -> dict[str, str]:
 
 def _is_complete(system: Answer | Aggregate) -> bool:
     """Whether an earlier run completed this output: with these settings, prompts and inputs, and nothing rejected."""
-    from abstraction.phrasing.prompt_files import hash_of
+    from abstraction.phrasing.prompting import hash_of
     from granola.decoding.methods import METHODS, read_prompts
 
     record = record_of(system.out)

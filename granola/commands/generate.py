@@ -86,7 +86,7 @@ class Generate(RowsCommand):
     def _grounded_answers(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """Rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
         from abstraction.models.chat_model import Failure, Request
-        from abstraction.phrasing.prompt_files import hash_of
+        from abstraction.phrasing.prompting import hash_of
         from granola.evidence.grounding.answer_judging import ANSWER, passage_lines, read_grounding_prompts
         from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
         from granola.evidence.knowledge.knowledge_prompts import replies_of
@@ -114,7 +114,7 @@ class Generate(RowsCommand):
         """The items with their generated texts or answers, one row per sample; an item without any is rejected."""
         from abstraction.base.faults import RejectedRow, excerpt
         from abstraction.models.chat_model import Failure, Request
-        from abstraction.phrasing.prompt_files import hash_of
+        from abstraction.phrasing.prompting import hash_of
         from granola.evidence.knowledge.knowledge_items import KnowledgeItem, read_items
         from granola.evidence.knowledge.knowledge_prompts import generating_turns, read_knowledge_prompts, replies_of
         from granola.replies import read_reply

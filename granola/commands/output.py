@@ -333,7 +333,7 @@ def _use_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) ->
     if file is None and results is None:
         yield
         return
-    from abstraction.models.answer_files import take_results, written_to
+    from abstraction.models.answer_store import take_results, written_to
 
     if results is not None:
         taken = take_results(model, results)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
     from abstraction.phrasing.decisions import DecisionCounts
     from abstraction.phrasing.phraser import Mode, ModelPhraser
-    from abstraction.phrasing.prompt_files import Prompt
+    from abstraction.phrasing.prompting import Prompt
 
 LOG_SUFFIX = ".phrasing.jsonl"  # log of decisions beside the output
 SHOWN_ALIASES = 6  # aliases of a tier that fit on a line
@@ -151,7 +151,7 @@ class PhrasingSettings:
 
     def read_prompts(self) -> Mapping[str, Prompt]:
         """The prompts, by name. Raises PromptError."""
-        from abstraction.phrasing.phrasing_prompts import read_prompts
+        from abstraction.phrasing.phraser import read_prompts
 
         return read_prompts(self.prompts)
 

@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Literal
 
-from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts
+from abstraction.phrasing.prompting import Prompt, PromptKind, load_prompts
 from granola.decoding.aggregation_rules import DragGraph, Method, SelfConsistency
 from granola.decoding.decision import SUPPORT, Abstaining, Answering, Counting
 from granola.errors import UsageError

@@ -16,8 +16,7 @@ from abstraction.base.relations import ANY, Relation, relation
 from abstraction.base.tiers import Level, Tier
 from abstraction.ladders.assembly.filters import gives_away
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.language.amount_finder import amounts
-from abstraction.text.language.amount_reader import parse_quantity
+from abstraction.text.language.amounts import amounts, parse_quantity
 from abstraction.text.language.date_finder import dates
 from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.languages import is_grammatical, language

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.languages import bundled_demonyms
 from kg.base.bounded_cache import bounded_cache
 
 LONGEST = 300  # characters of a response that are searched

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import orjson
 
-from abstraction.text.language.demonyms import bundled_demonyms
+from abstraction.text.language.languages import bundled_demonyms
 from granola.matching.tokens import MATCHING, key
 
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/divisions.json").read_bytes())

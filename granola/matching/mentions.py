@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
 
-from abstraction.text.language.amount_finder import may_be_amount, whole_amount
+from abstraction.text.language.amounts import may_be_amount, whole_amount
 from abstraction.text.language.date_finder import IntervalClaim, may_be_date, whole_date
 from abstraction.text.language.languages import language
 from granola.matching import word_lists

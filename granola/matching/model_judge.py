@@ -17,8 +17,7 @@ import orjson
 
 from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
-from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
-from abstraction.phrasing.prompt_files import Prompt, PromptKind, load_prompts, prompts_hash
+from abstraction.phrasing.prompting import Prompt, PromptKind, RequestForm, RequestOutcome, load_prompts, prompts_hash
 from granola.base.run_record import hash_of_modules
 from granola.errors import MatcherError
 from granola.matching.matchers import Comparison, Levels, MatchCase, ReplyMatcher, Verdict, signature

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from abstraction.text.language.amount_finder import amounts
+from abstraction.text.language.amounts import amounts
 from abstraction.text.language.date_finder import IntervalClaim, dates, turned_dates
 from abstraction.text.language.languages import language
 from abstraction.text.language.units import are_other_currencies, currencies

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from abstraction.text.language.amount_finder import convert_claim, is_money
+from abstraction.text.language.amounts import convert_claim, is_money
 from abstraction.text.language.date_finder import IntervalClaim
 from abstraction.text.language.languages import language
 from granola.matching.matchers import Comparison, Verdict

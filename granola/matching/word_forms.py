@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from abstraction.text.language.cldr import scripts_of, territory_names
-from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.language_data import Language, folded
-from abstraction.text.language.languages import language
+from abstraction.text.language.languages import bundled_demonyms, language
 from granola.matching import word_lists
 from granola.matching.mentions import AnswerText, Mention, Tier
 from granola.matching.tokens import MATCHING, key, occurrences

@@ -7,7 +7,7 @@ import pytest
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
 from abstraction.text.language.calendar_units import day_number
-from abstraction.verifying.step_replay import days_of
+from abstraction.verifying.entailment import days_of
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import RowVerdict
 from tests.worlds import entity, store_of

@@ -12,7 +12,7 @@ from babel import localedata
 
 from abstraction.ladders.literal_ladders import date_ladder, quantity_ladder
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.language.amount_reader import parse_quantity
+from abstraction.text.language.amounts import parse_quantity
 from abstraction.text.language.calendar_units import CalendarUnit, Era, names
 from abstraction.text.language.cldr import cldr_data, cldr_name
 from abstraction.text.language.date_reader import parse_date

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from abstraction.text.descriptions.attested_words import Vocabulary, words
-from abstraction.text.descriptions.nationality import read_nationality
-from abstraction.text.language.demonyms import bundled_demonyms, choose_adjective
+from abstraction.text.descriptions.kind_grammar import read_nationality
+from abstraction.text.language.languages import bundled_demonyms, choose_adjective
 from tests.worlds import entity, store_of
 
 PLAIN = Vocabulary()

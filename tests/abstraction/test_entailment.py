@@ -10,8 +10,7 @@ import pytest
 from abstraction.base.tiers import Evidence, Level, Tier, from_statement
 from abstraction.files.rows import TieredRow
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.step_replay import AnswerValues
+from abstraction.verifying.entailment import AnswerValues, EntailmentChecker
 from abstraction.verifying.verdicts import Flaw
 from kg.base.model import Entity
 from kg.graph.graph import Graph

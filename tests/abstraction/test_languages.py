@@ -19,7 +19,7 @@ from abstraction.ladders.literal_answers import age_ladder
 from abstraction.ladders.literal_ladders import date_ladder, quantity_ladder
 from abstraction.ladders.proposals import Proposal
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.language.amount_reader import parse_quantity
+from abstraction.text.language.amounts import parse_quantity
 from abstraction.text.language.calendar_units import CalendarUnit, Era, names
 from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.languages import is_known, language, languages, notice

@@ -9,7 +9,7 @@ import pytest
 
 from abstraction.errors import ModelAccessError, ModelSpecError
 from abstraction.models.chat_model import Failure, Message, Reply, Request, Sampling
-from abstraction.models.http_client import key_of
+from abstraction.models.model_servers import key_of
 from abstraction.models.spec import open_model
 from tests.chat_server import serving
 

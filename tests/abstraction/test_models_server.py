@@ -23,7 +23,7 @@ from abstraction.models.chat_model import (
     Sampling,
     completion_of,
 )
-from abstraction.models.http_client import ServerChat, ServerClient
+from abstraction.models.model_servers import ServerChat, ServerClient
 from abstraction.models.spec import ServerSettings, open_model
 from kg.errors import SourceError
 from kg.web.client import RetryDelays

@@ -7,8 +7,7 @@ import pytest
 from abstraction.base.tiers import Tier
 from abstraction.files.rows import TieredRow
 from abstraction.text.descriptions.place_grammar import parse_place
-from abstraction.verifying.entailment import EntailmentChecker
-from abstraction.verifying.step_replay import amount_of, contains_amount
+from abstraction.verifying.entailment import EntailmentChecker, amount_of, contains_amount
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
 from kg.base.model import Entity

@@ -15,10 +15,8 @@ from abstraction.errors import PromptError, ReplyError
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.models.chat_model import Request, Result, Sampling
 from abstraction.phrasing.decisions import NOTE
-from abstraction.phrasing.model_requests import RequestForm
-from abstraction.phrasing.phraser import ModelPhraser, read_ladder
-from abstraction.phrasing.phrasing_prompts import AGAIN, KINDS, LADDER, read_prompts
-from abstraction.phrasing.prompt_files import hash_of
+from abstraction.phrasing.phraser import AGAIN, KINDS, LADDER, ModelPhraser, read_ladder, read_prompts
+from abstraction.phrasing.prompting import RequestForm, hash_of
 from tests.abstraction.scripted_model import PLACE, WORLD, Scripted, block
 from tests.thorough import examples
 from tests.worlds import store_of, texts

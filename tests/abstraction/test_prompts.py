@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from abstraction.errors import PromptError, ReplyError
 from abstraction.phrasing.phraser import read_list, read_tagged, read_vote
-from abstraction.phrasing.prompt_files import LONGEST, PromptKind, harmless, load_prompts, parse_prompt, prompts_hash
+from abstraction.phrasing.prompting import LONGEST, PromptKind, harmless, load_prompts, parse_prompt, prompts_hash
 
 KIND = PromptKind(name="places", required=frozenset({"question"}), optional=frozenset({"ladder", "answer"}))
 TEXT = """# How places are asked for.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from abstraction.base.tiers import Evidence
 from abstraction.ladders.literal_ladders import quantity_ladder, read_amount, round_to
-from abstraction.text.language.amount_reader import parse_quantity
+from abstraction.text.language.amounts import parse_quantity
 from abstraction.text.language.units import unit_of_spelling, units
 from kg.base.model import normalise
 from tests.cases import shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.verifying.step_replay import amount_of, contains_amount, days_of
+from abstraction.verifying.entailment import amount_of, contains_amount, days_of
 
 
 @pytest.mark.parametrize(

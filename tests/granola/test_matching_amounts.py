@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from abstraction.text.language.amount_finder import amounts, number_words, whole_amount
+from abstraction.text.language.amounts import amounts, number_words, whole_amount
 from abstraction.text.language.languages import language
 from granola.matching.value_claims import place
 

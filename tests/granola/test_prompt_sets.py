@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import PromptError, ReplyError
-from abstraction.phrasing import phrasing_prompts as phrasing
+from abstraction.phrasing import phraser as phrasing
 from abstraction.phrasing.phraser import read_ladder, read_numbered_lines
-from abstraction.phrasing.prompt_files import Prompt, hash_of, prompts_hash
+from abstraction.phrasing.prompting import Prompt, hash_of, prompts_hash
 from granola.decoding import methods as decoding
 
 Read = Callable[..., Mapping[str, Prompt]]

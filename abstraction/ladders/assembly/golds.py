@@ -29,10 +29,9 @@ from abstraction.base.tiers import (
 from abstraction.ladders.literal_ladders import read_amount
 from abstraction.ladders.proposals import entails_by_words
 from abstraction.text.descriptions.attested_words import common_occupations
-from abstraction.text.language.amount_reader import parse_quantity
+from abstraction.text.language.amounts import parse_quantity
 from abstraction.text.language.date_reader import parse_date
-from abstraction.text.language.demonyms import bundled_demonyms
-from abstraction.text.language.languages import language
+from abstraction.text.language.languages import bundled_demonyms, language
 from abstraction.text.language.phrases import all_words, bare, content
 from abstraction.text.questions.question_wording import AskedKind, QuestionKind, yes_no_words
 from kg.base.model import normalise

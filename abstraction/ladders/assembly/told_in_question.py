@@ -19,7 +19,7 @@ from abstraction.ladders.assembly.tier_wording import WHERE
 from abstraction.ladders.proposals import LadderCase, Proposal, ancestors, kept_with_source
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
 from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.language.demonyms import bundled_demonyms, lands_of_adjectives
+from abstraction.text.language.languages import bundled_demonyms, lands_of_adjectives
 from abstraction.text.language.phrases import ARTICLE
 from abstraction.text.questions.question_facts import (
     ACRONYM,

@@ -15,7 +15,7 @@ from itertools import islice, takewhile
 
 from abstraction.base.properties import package_text
 from abstraction.base.relations import LONGEST_DESCRIPTION
-from abstraction.text.language.demonyms import bundled_demonyms, choose_adjective
+from abstraction.text.language.languages import bundled_demonyms, choose_adjective
 from abstraction.text.language.phrases import is_opaque, listed, may_stand
 from kg.base.bounded_cache import bounded_cache
 from kg.base.model import Rank, TextValue, fallback_chain, normalise
@@ -194,9 +194,7 @@ class Vocabulary:
         )
 
     def attests(self, phrase: str) -> bool:
-        """Whether the phrase is the name of an occupation or common class, or opens at least MIN_ATTESTED
-        descriptions.
-        """
+        """Whether the phrase names an occupation or common class, or opens at least MIN_ATTESTED descriptions."""
         key = normalise(phrase)
         return key in self.occupations or key in _common_names()[0] or self.phrases.get(key, 0) >= MIN_ATTESTED
 

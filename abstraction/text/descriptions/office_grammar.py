@@ -184,9 +184,7 @@ def _name_ends_before(name: Sequence[DescriptionWord], behind: Sequence[Descript
 
 
 def _common_noun_follows(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
-    """Whether common nouns follow a complete name: "Israel and writer"; in "the state of Victoria" the name is yet to
-    come.
-    """
+    """Whether common nouns follow a complete name ("Israel and writer"), unlike in "the state of Victoria"."""
     word = behind[0]
     if word.capital or word.separator or word.text.isdigit() or word.key in listed("name_particles"):
         return False

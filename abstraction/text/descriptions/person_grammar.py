@@ -23,8 +23,7 @@ from abstraction.text.descriptions.attested_words import (
     split,
     words,
 )
-from abstraction.text.descriptions.kind_grammar import wordings
-from abstraction.text.descriptions.nationality import (
+from abstraction.text.descriptions.kind_grammar import (
     DESCENT,
     ERA_WORDS,
     REGIONAL,
@@ -34,6 +33,7 @@ from abstraction.text.descriptions.nationality import (
     is_era,
     read_language,
     read_nationality,
+    wordings,
 )
 from abstraction.text.descriptions.office_grammar import (
     Kin,
@@ -277,9 +277,7 @@ class _DescriptionReader:
     def _is_of_person(
         self, nationality: Nationality, before: Sequence[DescriptionWord], behind: Sequence[DescriptionWord]
     ) -> bool:
-        """Whether a nationality is that of the person (not of a language or church) and is preceded by plain words
-        only.
-        """
+        """Whether a nationality is the person's, not that of a language or church, and only plain words precede it."""
         after = behind[0].key if behind else ""
         if after in {"language", "orthodox", "empire"} or after.endswith("-born"):
             return False

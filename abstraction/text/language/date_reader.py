@@ -124,9 +124,7 @@ def _parse_points(text: str, reading: _Reading, *, dashed: bool) -> list[_DatePo
 
 
 def _range_ends(text: str, words: Language) -> tuple[str, str] | None:
-    """The texts of both ends of a range, each completed by the parts it shares with the other: "1914-18", "August 4-6,
-    1961".
-    """
+    """The texts of both ends of a range, each completed by the parts that it shares with the other: "1914-18"."""
     parts = words.patterns["range_joint"].split(_without_prefix(words.patterns["range_lead"], text))
     if len(parts) != 2 and re.fullmatch(r"\d{4}/\d\d(?:\d\d)?", text):
         parts = text.split("/")

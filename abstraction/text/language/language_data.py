@@ -177,9 +177,7 @@ class Language:
         return " " in self.templates["day"][0]
 
     def with_plain_amounts(self, text: str) -> str:
-        """For languages without spaces, the text with each amount as one number between spaces: 約1億2,600万人 is 約
-        126000000 人, 四十二 is 42.
-        """
+        """For languages without spaces, the text with amounts as numbers between spaces: 1億人 is 100000000 人."""
         if self.separates_words_by_spaces or not self.powers:
             return text
 
@@ -341,9 +339,7 @@ def any_of(words: Iterable[str]) -> str:
 
 
 def folded(text: str) -> str:
-    """The text normalised for reading: NFKC, lower case, one form of dashes and apostrophes, digits 0 to 9, single
-    spaces, no direction marks.
-    """
+    """The text for reading: NFKC, lower case, plain dashes, apostrophes, digits and spaces, no direction marks."""
     text = with_plain_digits(unicodedata.normalize("NFKC", text).lower())
     return " ".join(without_direction(text.translate(_FOLDED)).split())
 

@@ -104,9 +104,7 @@ class MeasureUnit:
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def units(code: str = "en", table: str = "units") -> Mapping[str, MeasureUnit]:
-    """All units of a table of data/units.json by QID, with the spellings of a language, or the symbol alone where it
-    has none.
-    """
+    """The units of a table of data/units.json by QID, with a language's spellings, or the symbol where it has none."""
     names = language(code)
     return {
         row["qid"]: MeasureUnit(
@@ -155,9 +153,7 @@ def _by_spelling(code: str) -> Mapping[str, MeasureUnit]:
 
 
 def unit_of_spelling(text: str, *, code: str = "en") -> MeasureUnit | None:
-    """The unit of a symbol or name in a language ("km", "Metres", "lb."), or of a sign after the number; None for
-    other texts.
-    """
+    """The unit of a symbol or name in a language ("km", "Metres", "lb."), or of a sign after the number, or None."""
     spelling = normalise(text)
     unit = _by_spelling(language(code).code).get(spelling.rstrip("."))
     if unit is None and language(code).signs_after:

@@ -14,9 +14,8 @@ from functools import cache, lru_cache, partial
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.text.language.calendar_units import CalendarUnit, Kind, unit_of
-from abstraction.text.language.demonyms import bundled_demonyms
 from abstraction.text.language.language_data import without_accents
-from abstraction.text.language.languages import GRAMMAR, is_grammatical, language
+from abstraction.text.language.languages import GRAMMAR, bundled_demonyms, is_grammatical, language
 from abstraction.text.language.phrases import stem
 from abstraction.text.questions.question_wording import LONGEST_QUESTION, asked_kind
 from kg.base.bounded_cache import bounded_cache

@@ -350,71 +350,67 @@ def _kinds_by_noun() -> Mapping[str, QuestionKind]:
     return {noun: QuestionKind(kind) for kind, nouns in _data()["nouns"].items() for noun in nouns}
 
 
-SLOT = "{}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    relation: str
-    regex: re.Pattern[str]
-    weight: int  # literal characters: the pattern with most is the most specific
-
-
 class QuestionPatterns:
-    """Patterns by relation, each being a question with one `{}` for the subject."""
+    """Patterns of whole questions by relation, each with a group `s` for the subject.
 
-    def __init__(self, patterns: Mapping[str, Sequence[str]]) -> None:
-        compiled: list[_Pattern] = []
-        for relation, texts in patterns.items():
-            for text in texts:
-                before, after = _clean(text).split(SLOT)
-                regex = re.compile(rf"\A{re.escape(before)}(\S.*?){re.escape(after)}\Z", re.IGNORECASE)
-                compiled.append(_Pattern(relation, regex, len(before.strip()) + len(after.strip())))
-        self._patterns = sorted(compiled, key=lambda pattern: -pattern.weight)
+    Of two patterns that match, the one with more characters beside the subject is the more specific.
+    """
+
+    def __init__(self, patterns: Mapping[str, Sequence[re.Pattern[str]]]) -> None:
+        self.patterns = patterns
+
+    @classmethod
+    def of_templates(cls, templates: Mapping[str, Sequence[str]]) -> QuestionPatterns:
+        """Patterns from questions with one `{}` for the subject."""
+
+        def compile_template(template: str) -> re.Pattern[str]:
+            before, behind = without_mark(template).split("{}")
+            return re.compile(rf"{re.escape(before)}(?P<s>\S.*?){re.escape(behind)}", re.IGNORECASE)
+
+        return cls({relation: tuple(map(compile_template, given)) for relation, given in templates.items()})
 
     def subject(self, question: str, relation: str) -> str | None:
-        """The subject's text by the most specific matching pattern of the relation, or None."""
-        text = _clean(question)
-        plain = text.replace("’", "'")  # the apostrophes of the patterns, at the same length
-        for pattern in self._patterns:
-            if pattern.relation == relation and (match := pattern.regex.match(plain)):
-                return text[match.start(1) : match.end(1)]
-        return None
+        """The subject's text by the most specific pattern of the relation, or None; `question` has no final mark."""
+        return min((subject for _, subject in self._matches(question, [relation])), key=len, default=None)
 
-    def relation(self, question: str) -> str | None:
-        """The relation of the most specific matching pattern; None for no match, or several relations at equal weight.
-        """
-        text = _clean(question).replace("’", "'")
-        best = 0
-        relations: set[str] = set()
-        for pattern in self._patterns:
-            if pattern.weight < best:
-                break
-            if pattern.regex.match(text):
-                best = pattern.weight
-                relations.add(pattern.relation)
-        return relations.pop() if len(relations) == 1 else None
+    def most_specific(self, question: str) -> list[tuple[str, str]]:
+        """The relations of the most specific patterns, each with its subject; see `subject`."""
+        found = self._matches(question, self.patterns)
+        least = min((len(subject) for _, subject in found), default=0)
+        return list({relation: (relation, subject) for relation, subject in found if len(subject) == least}.values())
+
+    def _matches(self, question: str, relations: Iterable[str]) -> list[tuple[str, str]]:
+        """The relation and the subject of each pattern of the relations that matches."""
+        plain = question.replace("’", "'")  # the apostrophes of the patterns, at the same length
+        return [
+            (relation, question[slice(*match.span("s"))])
+            for relation in relations
+            for pattern in self.patterns.get(relation, ())
+            if (match := pattern.fullmatch(plain))
+        ]
 
 
 @cache
 def question_patterns() -> QuestionPatterns:
     """The patterns of data/question_patterns.json."""
-    return QuestionPatterns(package_data("question_patterns.json")["patterns"])
+    return QuestionPatterns.of_templates(package_data("question_patterns.json")["patterns"])
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
 def patterns_of_language(code: str) -> QuestionPatterns:
     """The patterns in a language's file; empty where it has none. English ones are in `question_patterns`."""
-    return QuestionPatterns(language(code).relations)
+    return QuestionPatterns.of_templates(language(code).relations)
 
 
-def _clean(question: str) -> str:
+def without_mark(question: str) -> str:
     """The question with single spaces and without its final mark; the subject keeps its own: "Who founded Acme Inc.?".
     """
     text = " ".join(question.split())
     mark = "?" if text.endswith("?") else "."
     return text.removesuffix(mark).rstrip()
 
+
+# Wordings as regular expressions, with macros.
 
 _MACRO = re.compile(r"<(\w+)>")
 _LEAD = re.compile(r"\A(?:so|and|but|please|also|hey|ok|okay|well)[, ]+", re.I)
@@ -451,25 +447,15 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
     mark = re.search(r"(?:(?<!\s)\s++)?(?<![?!])[?!]++\s*+\Z", text)
     text = text[: mark.start()] if mark else text.removesuffix(".").rstrip()
     text = _PASSIVE.sub(r"Who \g<verb> \g<s>", text)
-    best: dict[str, tuple[int, str]] = {}
-    for relation, pattern in _patterns():
-        if match := pattern.fullmatch(text):
-            subject = match["s"].strip()
-            literal = len(text) - len(subject)
-            if relation not in best or literal > best[relation][0]:
-                best[relation] = (literal, subject)
     asked = asked_kind(question, language)
     kind = _relation_of_kind(asked.kind, asked.detail)
-    most = max((literal for literal, _ in best.values()), default=0)
-    candidates = [(relation, subject) for relation, (literal, subject) in best.items() if literal == most]
+    candidates = _wordings().most_specific(text)
     if not candidates:
         # Relations that have exact wordings only.
-        patterns = question_patterns()
-        exact = patterns.relation(question)
-        if exact is None or exact in {name for name, _ in _patterns()}:
-            patterns = patterns_of_language(language)
-            exact = patterns.relation(question)
-        candidates = [(exact, patterns.subject(question, exact) or "")] if exact is not None else []
+        exact = without_mark(question)
+        candidates = question_patterns().most_specific(exact)
+        if len(candidates) != 1 or candidates[0][0] in _wordings().patterns:
+            candidates = patterns_of_language(language).most_specific(exact)
     relation, subject = candidates[0] if len(candidates) == 1 else ("", "")
     # Not a clause ("the man who shot him"), nor the rest of a verb ("Jaws filmed").
     if not re.search(r"\w", subject) or _CLAUSE.search(subject) or _OPENING.match(subject):
@@ -480,15 +466,15 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
 def subject_of(question: str, relation: str, language: str = "en") -> str | None:
     """The subject's text in a question for the relation, or None where no pattern of it matches."""
     for patterns in (question_patterns(), patterns_of_language(language)):
-        if (exact := patterns.subject(question, relation)) is not None:
+        if (exact := patterns.subject(without_mark(question), relation)) is not None:
             return exact
     wording = read_wording(question, language)
     return wording.subject if wording.relation == relation else None
 
 
-@lru_cache(maxsize=1)
-def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Pairs of a relation and a pattern of questions for it."""
+@cache
+def _wordings() -> QuestionPatterns:
+    """The patterns of data/wording.json, with its macros."""
     data = package_data("wording.json")
     macros: dict[str, str] = {**data["macros"], "s": r"(?P<s>\S(?:.*?\S)?)"}
 
@@ -497,9 +483,8 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
             pattern = _MACRO.sub(lambda m: macros[m[1]], bare).replace("\0", "(?P<s>")
         return re.compile(pattern, re.IGNORECASE)
 
-    return tuple(
-        (relation, compile_pattern(pattern)) for relation, patterns in data["relations"].items() for pattern in patterns
-    )
+    relations = data["relations"].items()
+    return QuestionPatterns({relation: tuple(map(compile_pattern, given)) for relation, given in relations})
 
 
 @cache

@@ -26,8 +26,7 @@ from abstraction.files.row_models import finite
 from abstraction.models.chat_model import ChatModel, Message, Request, Sampling, sampling_of
 from abstraction.models.spec import open_classifier, open_entailment
 from abstraction.models.text_scorers import EntailmentModel, TextPair
-from abstraction.phrasing.model_requests import RequestForm, RequestOutcome
-from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
+from abstraction.phrasing.prompting import PromptKind, RequestForm, RequestOutcome, load_prompts, prompts_hash
 from granola.base.run_record import hash_of_modules
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_task import (

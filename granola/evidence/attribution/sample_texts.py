@@ -22,8 +22,7 @@ from typing import Any
 from abstraction.errors import ReplyError
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
 from abstraction.models.text_scorers import EntailmentModel, TextPair
-from abstraction.phrasing.model_requests import RequestForm
-from abstraction.phrasing.prompt_files import PromptKind, load_prompts, prompts_hash
+from abstraction.phrasing.prompting import PromptKind, RequestForm, load_prompts, prompts_hash
 from abstraction.text.language.phrases import FUNCTION
 from granola.evidence.attribution.attribution_task import LABELS, AttributionSample, CitedFact
 from granola.evidence.evidence_task import JudgedQuestion, SheetForm

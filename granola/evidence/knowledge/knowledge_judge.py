@@ -20,7 +20,7 @@ from abstraction.models.text_scorers import (
     TextScorer,
     TokenScores,
 )
-from abstraction.phrasing.prompt_files import Prompt, hash_of
+from abstraction.phrasing.prompting import Prompt, hash_of
 from abstraction.text.language.phrases import sentences as split_sentences
 from granola.evidence.evidence_task import identity_name
 from granola.evidence.knowledge.knowledge_items import PIECES, ItemPieces, KnowledgeItem

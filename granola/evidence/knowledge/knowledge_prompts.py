@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from abstraction.models.chat_model import ChatModel, Message, Request, Result
-from abstraction.phrasing.prompt_files import Prompt, PromptKind, harmless, load_prompts
+from abstraction.phrasing.prompting import Prompt, PromptKind, harmless, load_prompts
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem
 
 _QUERY, _BOTH, _TOPIC = frozenset({"query"}), frozenset({"query", "knowledge"}), frozenset({"topic"})
