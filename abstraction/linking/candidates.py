@@ -109,53 +109,6 @@ class _Split:
     proper: bool = False
 
 
-class TypedNames:
-    """Finds names with a type in one graph."""
-
-    def __init__(self, graph: Graph, classes: Classifier) -> None:
-        self._graph = graph
-        self._classes = classes
-        self._types: dict[str, frozenset[str]] = {}
-
-    def find(self, text: str) -> tuple[NameMatch, ...]:
-        """The items that a text with name and type refers to, by the first split that fits; empty for other texts."""
-        splits = list(split_type(text))
-        self._graph.find_all(split.name for split in splits)
-        for split in splits:
-            matches = [m for m in self._graph.find(split.name) if m.id[0] == "Q"]
-            self._graph.fetch(m.id for m in matches)
-            if fitting := tuple(m for m in matches if self._is_of_type(m.id, split)):
-                return fitting
-        return ()
-
-    def _is_of_type(self, entity_id: str, split: _Split) -> bool:
-        """Whether the type is a name of a class or occupation, or in a person's description: "American swimmer".
-
-        A type in capitals belongs to the names of divisions alone: "Kunming City" need not be the city Kunming.
-        """
-        graph, answer_classes = self._graph, self._classes(entity_id)
-        kinds = (*graph.classes(entity_id), *graph.targets(entity_id, "P106"))
-        if any(split.type in self._names_of_class(kind) for kind in kinds) and (
-            not split.proper or ("place" in answer_classes and not graph.is_instance(entity_id, SETTLEMENTS))
-        ):
-            return True
-        description = graph.description(entity_id) if "person" in answer_classes else None
-        return description is not None and f" {split.type} " in f" {' '.join(_WORD.findall(normalise(description)))} "
-
-    def _names_of_class(self, class_id: str) -> frozenset[str]:
-        known = self._types.get(class_id)
-        if known is None:
-            near = [class_id, *self._graph.targets(class_id, "P279")]
-            self._graph.fetch(near)
-            out = set()
-            for name in (name for kind in near for name in self._graph.names(kind)):
-                key = normalise(name)
-                head = _HEAD.split(key)[0]
-                out |= {key, head, head.rpartition(" ")[2]}
-            known = self._types[class_id] = frozenset(out - {""})
-        return known
-
-
 def split_type(text: str) -> Iterator[_Split]:
     """The possible splits of a text into name and type; types are normalised."""
     whole = " ".join(text.split())
@@ -208,7 +161,7 @@ class Candidates:
         self._gazetteer = gazetteer
         self._classes = gazetteer.classes
         self._priors = priors
-        self.typed = TypedNames(graph, self._classes)
+        self._types: dict[str, frozenset[str]] = {}
         self._candidates: SizedDict[tuple[str, str, str], tuple[Candidate, ...] | None] = SizedDict(
             CANDIDATES_KEPT, lambda key, candidates: len(key[0]) + 200 * (1 + len(candidates or ()))
         )
@@ -234,7 +187,7 @@ class Candidates:
         """
         # If any answer is possible, "yes" is not the band and "no" not the country.
         bare_word = relation.asks == "any" and text.islower()
-        if text.endswith(")") and (matches := self.typed.find(text)):
+        if text.endswith(")") and (matches := self.find_typed(text)):
             return matches  # "Boston (town)" is not every Boston
         for variant in (*variants(text), *(f"{text} {end}" for end in ENDINGS.get(relation.asks, ()))):
             matches = self._items(variant)
@@ -242,7 +195,45 @@ class Candidates:
                 matches = tuple(m for m in matches if m.text.islower() and len(m.text) > CODE_LENGTH)
             if matches:
                 return matches
-        return () if bare_word else self.typed.find(text) or self._find_by_chain(text) or self._find_in_phrase(text)
+        return () if bare_word else self.find_typed(text) or self._find_by_chain(text) or self._find_in_phrase(text)
+
+    def find_typed(self, text: str) -> tuple[NameMatch, ...]:
+        """The items that a text with name and type refers to, by the first split that fits; empty for other texts."""
+        splits = list(split_type(text))
+        self._graph.find_all(split.name for split in splits)
+        for split in splits:
+            matches = [m for m in self._graph.find(split.name) if m.id[0] == "Q"]
+            self._graph.fetch(m.id for m in matches)
+            if fitting := tuple(m for m in matches if self._is_of_type(m.id, split)):
+                return fitting
+        return ()
+
+    def _is_of_type(self, entity_id: str, split: _Split) -> bool:
+        """Whether the type is a name of a class or occupation, or in a person's description: "American swimmer".
+
+        A type in capitals belongs to the names of divisions alone: "Kunming City" need not be the city Kunming.
+        """
+        graph, answer_classes = self._graph, self._classes(entity_id)
+        kinds = (*graph.classes(entity_id), *graph.targets(entity_id, "P106"))
+        if any(split.type in self._names_of_class(kind) for kind in kinds) and (
+            not split.proper or ("place" in answer_classes and not graph.is_instance(entity_id, SETTLEMENTS))
+        ):
+            return True
+        description = graph.description(entity_id) if "person" in answer_classes else None
+        return description is not None and f" {split.type} " in f" {' '.join(_WORD.findall(normalise(description)))} "
+
+    def _names_of_class(self, class_id: str) -> frozenset[str]:
+        known = self._types.get(class_id)
+        if known is None:
+            near = [class_id, *self._graph.targets(class_id, "P279")]
+            self._graph.fetch(near)
+            out = set()
+            for name in (name for kind in near for name in self._graph.names(kind)):
+                key = normalise(name)
+                head = _HEAD.split(key)[0]
+                out |= {key, head, head.rpartition(" ")[2]}
+            known = self._types[class_id] = frozenset(out - {""})
+        return known
 
     def _find_by_chain(self, text: str) -> tuple[NameMatch, ...]:
         """Places by a chain: those with the first name that lie in all the others, "Warren, Ohio"."""

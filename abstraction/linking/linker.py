@@ -330,7 +330,7 @@ class Linker:
         self._priors = priors or ValueCounts(graph.store)
         self._candidates = Candidates(graph, gazetteer, self._priors)
         self._surroundings = Surroundings(graph, gazetteer)
-        self.typed = self._candidates.typed
+        self.find_typed = self._candidates.find_typed
         self._nouns = AskedNouns(graph, self._classes)
 
     def link_given(self, qid: str, relation: Relation) -> Link:

@@ -238,7 +238,7 @@ class ResponseReader:
         for text in dict.fromkeys((*texts, *readings(texts[-1]))):
             if len(text) > LONGEST_NAME:
                 continue
-            if _is_known(self._maker.graph, text) or self._maker.linker.typed.find(text):
+            if _is_known(self._maker.graph, text) or self._maker.linker.find_typed(text):
                 return _ReadingPlan(text)
             parts = parts_of(text)
             if self._chains.is_chain(parts) or (parts and context.asked.asks == "country"):

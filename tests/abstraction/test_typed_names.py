@@ -53,4 +53,4 @@ def test_people_and_works(text: str, prop: str, qid: str | None) -> None:
 
 def test_in_a_chain_a_city_may_be_called_one() -> None:
     linker: Linker = WORLD.linker
-    assert linker.typed.find("Kunming City") == ()
+    assert linker.find_typed("Kunming City") == ()
