@@ -89,17 +89,12 @@ CLASSES = (
 
 def store_of(*entities: Entity) -> SQLiteStore:
     """A store in memory with the common classes and these entities."""
-    store = SQLiteStore.create(":memory:")
-    store.write([*CLASSES, *entities])
-    store.finish()
-    return store
+    return SQLiteStore.create(":memory:", [*CLASSES, *entities])
 
 
 def snapshot_at(path: Path | str, entities: Iterable[Entity]) -> Path:
     """A snapshot file with these entities."""
-    with SQLiteStore.create(path) as store:
-        store.write(entities)
-        store.finish()
+    SQLiteStore.create(path, entities).close()
     return Path(path)
 
 

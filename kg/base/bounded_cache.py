@@ -56,7 +56,7 @@ class SizedDict(dict[K, V]):
     def __setitem__(self, key: K, value: V) -> None:
         size = self._size(key, value)
         if self.held + size > self.most:
-            self.clear()
+            self.clear()  # all of it: to know the oldest would cost bookkeeping at every read
         self.held += size
         super().__setitem__(key, value)
 
@@ -90,7 +90,7 @@ class Memory:
         def decorate(function: Callable[..., T]) -> _lru_cache_wrapper[T]:
             def counted(text: Any, *others: Any, **named: Any) -> T:
                 self._counted += size(text) if size else 0
-                if self._counted > self.characters:
+                if self._counted > self.characters:  # texts that were dropped since count too: a bound, not a size
                     self.forget()
                 return function(text, *others, **named)
 

@@ -26,7 +26,7 @@ SUFFIX = ".work"
 MANIFEST = "manifest.json"  # the file by which a folder of tables is known
 _LOCK = "lock"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk full, quota exceeded, file too large
-_NAME_KEPT = 40  # characters of a long name that its temporary name keeps
+_NAME_KEPT = 40  # characters of a long name in its temporary one: with four bytes each below the 255 of file systems
 _BESIDE = ("-journal", "-wal", "-shm")  # files that SQLite writes next to a database
 
 
@@ -47,6 +47,7 @@ class WorkFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as taken:
             self._lock.close()
+            # A lock, not a file with a process id: it ends with the process, however that ends.
             raise error(f"another process is building {out}; wait for it, or name another {output}") from taken
 
     def clear(self) -> None:
@@ -126,7 +127,7 @@ def put_in_place(written: Path, final: Path) -> None:
     """Rename a finished file onto its final name once the disk has it. Raises as `writable`."""
     place = writable(final)
     with written.open("rb") as stream:
-        os.fsync(stream.fileno())
+        os.fsync(stream.fileno())  # else the name may outlive a power cut without the content
     written.replace(place)
 
 
@@ -160,6 +161,7 @@ def part_beside(final: Path, *, folder: bool = False) -> tuple[Path, int]:
 
     The caller closes the handle. Raises OSError.
     """
+    # Names that are cut alike keep apart by the hash. A name that is no UTF-8 is one all the same.
     sign = hashlib.sha256(final.name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     for number in itertools.count(1):
         part = final.with_name(f".{final.name[:_NAME_KEPT]}.{sign}.{number}.part")
@@ -169,7 +171,7 @@ def part_beside(final: Path, *, folder: bool = False) -> tuple[Path, int]:
         except FileExistsError:
             is_new = False
         try:
-            handle = os.open(part, (os.O_RDONLY if folder else os.O_RDWR) | os.O_NOFOLLOW)
+            handle = os.open(part, (os.O_RDONLY if folder else os.O_RDWR) | os.O_NOFOLLOW)  # a link here is a trap
         except OSError:
             if is_new:
                 raise
@@ -257,7 +259,7 @@ def folder_out(out: Path | str, *, source: Path | str, force: bool = False) -> I
             raise ExportError(f"{out} exists; give --force to replace it, or another --out")
         if not final.is_dir() or not ((final / MANIFEST).is_file() or not any(final.iterdir())):
             raise ExportError(f"{out} is no folder of an earlier export, so it is not replaced; give another --out")
-        if final.resolve() in Path(source).resolve().parents:
+        if final.resolve() in Path(source).resolve().parents:  # a snapshot kept in the folder that goes
             raise ExportError(f"{source} is in {out} and would be lost; give another --out")
     with writing(out):
         final.parent.mkdir(parents=True, exist_ok=True)

@@ -119,7 +119,7 @@ class Statement:
 
     def qualifier(self, prop: str) -> tuple[Snak, ...]:
         """The qualifiers of one property, in source order."""
-        if not self.qualifiers:
+        if not self.qualifiers:  # as of most statements
             return ()
         return tuple(snak for snak in self.qualifiers if snak.property == prop)
 
@@ -146,7 +146,7 @@ def entity_number(entity_id: str) -> int:
     return abs(required_number(entity_id))
 
 
-@bounded_cache(entries=1 << 16, longest=20)
+@bounded_cache(entries=1 << 16, longest=20)  # classes and countries come again with every entity
 def number_of(entity_id: str) -> int | None:
     """The integer of an item or property id (items positive, properties negative), None for anything else."""
     return number_afresh(entity_id)
@@ -195,7 +195,7 @@ _FOLD = str.maketrans(
         "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "“": '"', "”": '"',
         "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-",
         "\u200b": None, "\u200e": None, "\u200f": None, "\u00ad": None, "\ufeff": None,
-        **{chr(code): None for code in (*range(9), *range(14, 28), *range(127, 160)) if code != 0x85},
+        **{chr(code): None for code in (*range(9), *range(14, 28), *range(127, 160)) if code != 0x85},  # a line end
     }
 )  # fmt: skip
 
@@ -224,7 +224,7 @@ def fallback_chain(language: str) -> tuple[str, ...]:
     chain = [language, *FALLBACKS.get(language, ())]
     if "-" in language and language not in FALLBACKS:
         chain.append(language.split("-")[0])
-    chain += ["mul", "en"]
+    chain += ["mul", "en"]  # `mul`: since 2024 names that all languages share are stored there alone
     return tuple(dict.fromkeys(chain))
 
 
@@ -238,7 +238,7 @@ def best_text(texts: Mapping[str, str], language: str) -> tuple[str, str] | None
     for code in fallback_chain(language):
         if code in texts:
             return texts[code], code
-    for code in sorted(texts):
+    for code in sorted(texts):  # a fixed choice: the order of a mapping is that of its source
         return texts[code], code
     return None
 

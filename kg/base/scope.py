@@ -12,6 +12,7 @@ from typing import Any
 from kg.base.model import ENTITY_ID, ITEM_ID, PROPERTY_ID, normalise
 from kg.errors import SelectionError
 
+# An id, or the address under which a browser or the query service shows its entity.
 _LISTED = re.compile(r"(?:https?://www\.wikidata\.org/(?:entity|wiki)/(?:Property:)?)?([QP][1-9][0-9]{0,17})\Z")
 
 
@@ -75,6 +76,7 @@ class Scope:
         for key, values in (("ids", self.ids), ("also", self.also), ("names", self.names)):
             if ordered := sorted(values):
                 digest = hashlib.sha256("\n".join(ordered).encode()).hexdigest()
+                # The hash tells selections apart; thousands of ids would be most of a manifest.
                 listed = {"values": ordered} if len(ordered) <= 50 else {}
                 out[key] = {"count": len(ordered), "sha256": digest, **listed}
         if self.classes:
@@ -92,7 +94,7 @@ class Scope:
 
 
 def _check(ids: Iterable[str], form: re.Pattern[str], expected: str) -> None:
-    for entity_id in sorted(ids):
+    for entity_id in sorted(ids):  # of several bad ones the same is named each time
         if not form.match(entity_id):
             raise SelectionError(f"{entity_id!r} cannot be selected: {expected}")
 
@@ -101,7 +103,7 @@ def ids_in(path: Path) -> Iterator[str]:
     """The ids in a text file, the first word of each line. Raises SelectionError for a word that is none, or no id."""
     empty = True
     try:
-        text = path.read_text("utf-8-sig")
+        text = path.read_text("utf-8-sig")  # spreadsheets write a byte order mark
     except UnicodeDecodeError as error:
         raise SelectionError(f"{path} is no text in UTF-8; expected one id a line, as in Q42") from error
     for number, line in enumerate(text.splitlines(), 1):

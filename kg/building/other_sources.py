@@ -81,10 +81,11 @@ def build_from_parquet(
             yield entity
             _report(progress, "reading", count)
 
-    with atomic_path(out) as temporary, closing(SQLiteStore.create(temporary)) as store:
-        store.write(entities())
-        store.redirect(dict(source.redirects()))
-        manifest = store.finish(
+    with atomic_path(out) as temporary:
+        store = SQLiteStore.create(
+            temporary,
+            entities(),
+            redirects=dict(source.redirects()),
             manifest={
                 key: value for key, value in source.manifest.items() if key not in ("snapshot_id", "counts", "format")
             },
@@ -99,7 +100,8 @@ def build_from_parquet(
                 if entities > here
             ),
         )
-    return Report(path=out, manifest=manifest)
+        store.close()
+    return Report(path=out, manifest=store.manifest())
 
 
 def build_from_api(

@@ -136,9 +136,9 @@ def decode_dump(
     Raises EngineError without Spark or where it gives up, SourceError where there is no entity, ExportError,
     FileNotFoundError.
     """
-    if not sources:
-        raise SourceError("no source given; name at least one dump file")
     paths = [Path(source) for source in sources]
+    if not paths:
+        raise SourceError("no source given; name at least one dump file")
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(2, "no such file", str(path))
@@ -154,10 +154,8 @@ def decode_dump(
             raise SourceError(f"{', '.join(map(str, paths))}: no item or property in it")
         files = partitions or max(spark.sparkContext.defaultParallelism, min(_MOST, -(-total // _LONG)))
         rows = _write_entities(decoded, folder, files) | _write_counts(spark, folder)
-        rejects_path = Path(f"{out}{REJECTS_SUFFIX}")
-        rejects = _write_rejects(decoded, rejects_path)
-        for checksum in folder.glob("*/.*.crc"):
-            checksum.unlink()
+        rejects, rejects_path = _write_rejects(decoded, Path(f"{out}{REJECTS_SUFFIX}"))
+        duplicates = total - rows["entities"]
         write_manifest(
             folder,
             {
@@ -169,16 +167,11 @@ def decode_dump(
                 "languages": None if term_languages is None else sorted(term_languages),
                 "limit": None,
                 "source_entities": rows["entities"],
-                "duplicates": total - rows["entities"],
+                "duplicates": duplicates,
                 "rejects": rejects,
             },
         )
-    return SparkReport(
-        rows=rows,
-        duplicates=total - rows["entities"],
-        rejects=rejects,
-        rejects_path=rejects_path if rejects else None,
-    )
+    return SparkReport(rows=rows, duplicates=duplicates, rejects=rejects, rejects_path=rejects_path)
 
 
 def _decode_lines(spark: Any, paths: Sequence[Path], languages: frozenset[str] | None) -> Any:
@@ -261,6 +254,8 @@ def _write_table(frame: Any, folder: Path, table: Table) -> int:
 
     unmarked = frame.write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
     unmarked.option("compression", "zstd").parquet((folder / table).absolute().as_uri())
+    for checksum in (folder / table).glob(".*.crc"):  # Hadoop's own, which Parquet has inside
+        checksum.unlink()
     return sum(parquet.read_metadata(path).num_rows for path in (folder / table).glob("part-*.parquet"))
 
 
@@ -283,8 +278,8 @@ def _rows_of_columns(batches: Iterable[Any], *names: str) -> Iterator[tuple[Any,
         yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)
 
 
-def _write_rejects(decoded: Any, path: Path) -> dict[str, int]:
-    """List what was rejected, and count it by reason; without any, a list of an earlier run goes."""
+def _write_rejects(decoded: Any, path: Path) -> tuple[dict[str, int], Path | None]:
+    """(numbers of rejects by reason, the file that lists them); without any, a list of an earlier run goes."""
     counts: Counter[str] = Counter()
     rejected = decoded.filter(f"side = {_REJECT}").orderBy("source", "block", "place")
     with atomic_path(path) as temporary, temporary.open("wb") as stream:
@@ -294,7 +289,7 @@ def _write_rejects(decoded: Any, path: Path) -> dict[str, int]:
             stream.write(payload + b"\n")
     if not counts:
         path.unlink()
-    return dict(sorted(counts.items()))
+    return dict(sorted(counts.items())), path if counts else None
 
 
 def _write_counts(spark: Any, folder: Path) -> dict[str, int]:

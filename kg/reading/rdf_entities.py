@@ -415,9 +415,34 @@ def assemble(
 
     `nodes`: the facts of a statement or value node by its IRI, empty where unknown. `datatypes`: of properties.
     """
+    said, claims, direct = _facts_by_role(facts)
+    # Other addresses are of the same thing elsewhere.
+    same = [name for term in said.get(SAME_AS, ()) if ENTITY_ID.match(name := term.value.removeprefix(ENTITY))]
+    merged_into = same[-1] if same else None
+    is_typed = any(term.value in _KINDS for term in said.get(RDF_TYPE, ()))
+    if not (claims or direct or is_typed or not _OF_ITSELF.isdisjoint(said)):
+        return Assembled(data=None, merged_into=merged_into)
+    out: dict[str, Any] = {
+        "type": "item" if entity_id[0] == "Q" else "property",
+        "id": entity_id,
+        "labels": _by_language(_text_by_language(said, *_LABELS[1:]) | _text_by_language(said, LABEL)),
+        "descriptions": _by_language(_text_by_language(said, DESCRIPTION)),
+        "aliases": _aliases(said),
+        "claims": _claims(entity_id, said, claims, direct, nodes, datatypes),
+        "sitelinks": {str(number): {} for number in range(_sitelinks(said))},
+    }
+    if entity_id[0] == "P" and (datatype := property_datatype(facts)) is not None:
+        out["datatype"] = datatype
+    return Assembled(data=out, merged_into=merged_into, truthy=not direct.keys() <= claims.keys())
+
+
+def _facts_by_role(
+    facts: Facts,
+) -> tuple[dict[str, list[Term]], dict[str, list[str]], dict[str, list[Term | None]]]:
+    """(objects by predicate, statement nodes by property, truthy values by property: None for the value "no value")."""
     said: dict[str, list[Term]] = {}
-    claims: dict[str, list[str]] = {}  # statement nodes by property
-    direct: dict[str, list[Term | None]] = {}  # property -> truthy values, None for the value "no value"
+    claims: dict[str, list[str]] = {}
+    direct: dict[str, list[Term | None]] = {}
     for predicate, term in facts:
         role, prop = _role_and_property(predicate) or (None, "")
         if role == "direct/":
@@ -429,42 +454,39 @@ def assemble(
             direct.setdefault(absent, []).append(None)
         elif term.kind == "literal" or predicate not in TERMS:
             said.setdefault(predicate, []).append(term)
-    # Other addresses are of the same thing elsewhere.
-    same = [name for term in said.get(SAME_AS, ()) if ENTITY_ID.match(name := term.value.removeprefix(ENTITY))]
-    merged_into = same[-1] if same else None
-    is_typed = any(term.value in _KINDS for term in said.get(RDF_TYPE, ()))
-    if not (claims or direct or is_typed or not _OF_ITSELF.isdisjoint(said)):
-        return Assembled(data=None, merged_into=merged_into)
-    aliases: dict[str, set[str]] = {}
+    return said, claims, direct
+
+
+def _aliases(said: Mapping[str, list[Term]]) -> dict[str, list[dict[str, str]]]:
+    texts_of: dict[str, set[str]] = {}
     for term in said.get(ALIAS, ()):
-        aliases.setdefault(language_code(term.language or "mul"), set()).add(term.value)
-    alias_order = _text_by_language(said, ALIAS_ORDER)
-    out: dict[str, Any] = {
-        "type": "item" if entity_id[0] == "Q" else "property",
-        "id": entity_id,
-        "labels": _by_language(_text_by_language(said, *_LABELS[1:]) | _text_by_language(said, LABEL)),
-        "descriptions": _by_language(_text_by_language(said, DESCRIPTION)),
-        "aliases": {
-            code: [
-                {"language": code, "value": text}
-                for text in in_places(((text, text) for text in texts), alias_order.get(code))
-            ]
-            for code, texts in sorted(aliases.items())
-        },
-        "claims": {},
-        "sitelinks": {str(number): {} for number in range(_sitelinks(said))},
+        texts_of.setdefault(language_code(term.language or "mul"), set()).add(term.value)
+    orders = _text_by_language(said, ALIAS_ORDER)
+    return {
+        code: [{"language": code, "value": text} for text in in_places(((one, one) for one in texts), orders.get(code))]
+        for code, texts in sorted(texts_of.items())
     }
-    if entity_id[0] == "P" and (datatype := property_datatype(facts)) is not None:
-        out["datatype"] = datatype
-    statement_order: dict[str, str] = {}
+
+
+def _claims(
+    subject: str,
+    said: Mapping[str, list[Term]],
+    claims: Mapping[str, list[str]],
+    direct: Mapping[str, list[Term | None]],
+    nodes: Callable[[str], Facts],
+    datatypes: Mapping[str, str | None],
+) -> dict[str, list[dict[str, Any]]]:
+    """The statements by property: those of its nodes, or, where it has none, those that its truthy values are."""
+    orders: dict[str, str] = {}
     for prop, _, order in sorted(term.value.partition(" ") for term in said.get(STATEMENT_ORDER, ())):
-        statement_order.setdefault(prop, order)
+        orders.setdefault(prop, order)
+    stated_of: dict[str, list[dict[str, Any]]] = {}
     for prop in sorted({*claims, *direct}, key=by_number):
         if prop in claims:
             unique = dict.fromkeys(claims[prop])
-            stated = [_statement(entity_id, prop, node, nodes, datatypes) for node in unique]
+            stated = [_statement(subject, prop, node, nodes, datatypes) for node in unique]
             keyed = zip(zip((one["id"] for one in stated), unique, strict=True), stated, strict=True)
-            out["claims"][prop] = in_places(keyed, statement_order.get(prop))
+            stated_of[prop] = in_places(keyed, orders.get(prop))
         else:
             datatype = datatypes.get(prop)
             truthy: list[dict[str, Any]] = []
@@ -472,9 +494,9 @@ def assemble(
                 snak = snak_of(prop, value, datatype) if value else {"snaktype": "novalue", "property": prop}
                 snak |= {} if datatype is None else {"datatype": datatype}
                 truthy.append({"type": "statement", "rank": "normal", "mainsnak": snak})
-            out["claims"][prop] = sorted(truthy, key=partial(orjson.dumps, option=orjson.OPT_SORT_KEYS))
-    has_truthy = not direct.keys() <= claims.keys()
-    return Assembled(data=out, merged_into=merged_into, truthy=has_truthy)
+            # They have no ids to be sorted by.
+            stated_of[prop] = sorted(truthy, key=partial(orjson.dumps, option=orjson.OPT_SORT_KEYS))
+    return stated_of
 
 
 def _text_by_language(said: Mapping[str, list[Term]], *predicates: str) -> dict[str, str]:

@@ -41,6 +41,7 @@ RANK_CODES = {rank.value: schema.RANKS.index(rank) for rank in Rank}
 _RANKS = tuple(map(Rank, schema.RANKS))
 _KINDS = (SnakKind.SOMEVALUE, SnakKind.NOVALUE, *[SnakKind.VALUE] * 7)  # by the value types in `kg.store.schema`
 DATATYPE_CODES = {name: code for code, name in enumerate(schema.DATATYPES)}
+# In capitals alone, so that 16 bytes give an id back as it was: older statements have small letters.
 UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}\Z")
 
 
@@ -83,7 +84,7 @@ def stored_name(name: str, subject: str) -> str | bytes:
         if len(name) == prefix + 36 and UUID.match(name, prefix):
             return bytes.fromhex(name[prefix:].replace("-", ""))
         return name[prefix - 1 :]
-    return "=" + name if name[:1] in ("$", "=") else name
+    return "=" + name if name[:1] in ("$", "=") else name  # else it would read as one of the short forms
 
 
 def whole_id(subject: str, stored: bytes | str) -> str:
@@ -121,7 +122,7 @@ def encode_value(value: Value) -> tuple[int, Any]:
     return schema.QUANTITY, [str(value.amount)] if value.unit is None else [str(value.amount), value.unit]
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=10_000)  # WikiData has some 12,000 properties, few of them frequent
 def _property_id(number: int) -> str:
     return f"P{number}"
 
@@ -235,7 +236,7 @@ def matches_in_order(carriers: Iterable[Sequence[Any]]) -> list[NameMatch]:
     best: dict[int, tuple[int, str, str]] = {}
     for number, kind, language, text in carriers:
         match = (kind, language, text)
-        if number not in best or match < best[number]:
+        if number not in best or match < best[number]:  # labels have the smaller kind
             best[number] = match
     ordered = sorted(best.items(), key=lambda one: (one[1][0], abs(one[0]), -one[0]))
     return [name_match(number, *match) for number, match in ordered]

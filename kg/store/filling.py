@@ -211,7 +211,7 @@ def seal(
     `digest`: the sum over the entities where it is known.
     """
     run = connection.execute
-    for table in ("name", "value_count", "property_count", "manifest"):
+    for table in ("name", "value_count", "property_count", "manifest"):  # of an earlier `seal`
         run(f"DELETE FROM {table}")
     run("DROP INDEX IF EXISTS statement_target")
     # A redirect from an id that is here itself, or to one that is not, would only mislead.

@@ -62,10 +62,10 @@ from kg.web.addresses import without_secrets
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 USER, PASSWORD, DATABASE = "NEO4J_USER", "NEO4J_PASSWORD", "NEO4J_DATABASE"
 QUERY_SECONDS = 60.0  # time limit of a query
-PATIENCE_SECONDS = 20.0  # time that an unreachable server is waited for
-OLDEST = (5, 26)
+PATIENCE_SECONDS = 20.0  # time that an unreachable server is waited for, in which it can be started again
+OLDEST = (5, 26)  # the first that takes the type of a new relationship from a parameter
 
-_DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9.-]{2,62}\Z")
+_DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9.-]{2,62}\Z")  # Neo4j's own rule
 _EXPECTED = "expected one as bolt://localhost:7687 or bolt://localhost:7687/neo4j"
 
 
@@ -132,12 +132,12 @@ class Neo4jClient:
         self._driver = neo4j.GraphDatabase.driver(
             address.uri,
             auth=_credentials(),
-            telemetry_disabled=True,
+            telemetry_disabled=True,  # by default the driver reports its use
             connection_timeout=10.0,
             connection_acquisition_timeout=15.0,
             max_connection_pool_size=2,
             max_transaction_retry_time=patience,
-            notifications_min_severity="OFF",
+            notifications_min_severity="OFF",  # hints to tune queries, which no user of ours has written
             user_agent="granola-ladders",
         )
 
@@ -161,7 +161,7 @@ class Neo4jClient:
             self._converting_errors(allowed),
             self._driver.session(database=self.address.database, fetch_size=-1) as session,
         ):
-            return session.execute_write(work)
+            return session.execute_write(work)  # reads too: others of a cluster may lag behind the leader
 
     def check(self) -> None:
         """Raise MirrorError unless a server answers and is new enough. Waits for none that is not there."""
@@ -207,8 +207,8 @@ def _credentials() -> tuple[str, str] | None:
     return (os.environ.get(USER) or "neo4j", password) if password else None
 
 
-VALUES_A_BLOCK = 5_000  # targets per node `:ValueList`
-LONGEST_KEY = 1_000  # longest name in an index, in bytes; longer ones are stored there as hashes
+VALUES_A_BLOCK = 5_000  # targets per node `:ValueList`: reading the most frequent few reads one node
+LONGEST_KEY = 1_000  # longest name in an index, in bytes; longer ones are hashes there. Neo4j allows some 8,000
 
 # Properties of a node are these names, "_" and a language.
 TERMS = {"label": schema.LABEL, "description": schema.DESCRIPTION, "aliases": schema.ALIAS}
@@ -217,7 +217,8 @@ MODEL = 2  # version of the graph model above
 T = TypeVar("T")
 _CHUNK = 2_000  # ids, names or pairs a round trip
 _PAGE = 10_000  # ids a round trip of `ids`
-_ALL = (1 << 63) - 1
+_ALL = (1 << 63) - 1  # LIMIT takes no null
+# The marker is read in the statement itself: no row can be of another load than it shows.
 _HEAD = "MATCH (mirror:Snapshot {slot: 1}) RETURN mirror.load, COLLECT { "
 _RESOLVED = "OPTIONAL MATCH (d:Redirect {id: given}) WITH given, coalesce(d.target, given) AS id "
 _UNRESOLVED = "WITH given, given AS id "
@@ -321,7 +322,7 @@ class Neo4jStore:
         query = (
             "UNWIND $ids AS given "
             + self._resolve
-            + "MATCH (n:Entity {id: id}) WHERE n.sitelinks IS NOT NULL"
+            + "MATCH (n:Entity {id: id}) WHERE n.sitelinks IS NOT NULL"  # nodes :Missing have none
             + " RETURN [given, n.number, n.sitelinks, n.datatype, "
             + (", ".join(("n.statements", _ROWS)) if stated else "null, []")
             + (", properties(n)]" if languages is None else ", [key IN $keys | n[key]]]")
@@ -360,6 +361,7 @@ class Neo4jStore:
         referrers_of: dict[tuple[str, str], list[str]] = {}
         valid_pairs = _distinct_valid_pairs(pairs)
         for chunk in _chunks(valid_pairs):
+            # Types in the text of the query: Neo4j then walks these relationships alone, not all of a hub.
             types = "|".join(sorted({prop for prop, _ in chunk}))
             query = (
                 "UNWIND $pairs AS pair WITH pair, pair[1] AS given "

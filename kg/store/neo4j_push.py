@@ -34,11 +34,11 @@ _BEGIN = -(1 << 62)  # below all entity numbers; those of properties are negativ
 _START, _END = 580, 582  # P580 start time, P582 end time
 _FARTHEST_YEAR = 10**14  # whose days are integers of 64 bits
 BATCH = 10_000  # nodes or relationships per statement
-BATCH_SIZE = 8_000_000  # bytes per statement, as JSON
+BATCH_SIZE = 8_000_000  # bytes per statement, as JSON: the server has a transaction in its memory
 WRITE_SECONDS = 600.0  # time limit of one statement
-PATIENCE_SECONDS = 60.0  # time that an unreachable server is waited for
-_CLEAR = 20_000  # nodes or relationships deleted per transaction
-LABELS = ("Entity", "Name", "Redirect", "ValueList")
+PATIENCE_SECONDS = 60.0  # time that an unreachable server is waited for: a push takes long, and goes on by itself
+_CLEAR = 20_000  # nodes or relationships deleted per transaction, for the same reason
+LABELS = ("Entity", "Name", "Redirect", "ValueList")  # with :Snapshot all that is ours in a shared database
 SCHEMA = (
     "CREATE CONSTRAINT snapshot_slot IF NOT EXISTS FOR (n:Snapshot) REQUIRE n.slot IS UNIQUE",
     "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
@@ -155,7 +155,7 @@ def relationships(connection: sqlite3.Connection, after: int | None = None) -> I
                 properties["qualifiers"] = qualifiers
                 properties |= _start_and_end(qualifiers)
             kind = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
-            if kind != default_datatype(value):
+            if kind != default_datatype(value):  # which nearly all have: a property less on each of millions
                 properties["datatype"] = kind or ""
             stated.append([id_of(value), f"P{prop}", properties])
         yield RowPiece(key=subject, rows=[[name, stated]], count=len(stated))
@@ -323,7 +323,7 @@ class _Push:
             self._delete_earlier_content(marker["load"])
         for statement in SCHEMA:
             self.client.run(statement)
-        self.client.run("CALL db.awaitIndexes(3600)", seconds=3700)
+        self.client.run("CALL db.awaitIndexes(3600)", seconds=3700)  # longer: the server is to give its own reason
         written = {} if marker["complete"] else self._write_phases(marker)
         if wrong := wrong_counts(self.client, self.connection):
             raise MirrorError(
@@ -365,12 +365,13 @@ class _Push:
             "complete": False,
         }
         self.client.run("MATCH (m:Snapshot) DETACH DELETE m")
-        self.client.run(SCHEMA[0])
+        self.client.run(SCHEMA[0])  # without the constraint two pushes at once would make a marker each
         self.client.run("MERGE (m:Snapshot {slot: 1}) SET m = $marker", {"marker": marker})
         return marker
 
     def _delete_earlier_content(self, load: str) -> None:
         """Delete earlier content, as long as the marker shows that nothing new was written."""
+        # Relationships first: DETACH DELETE of a hub takes all of its own in one transaction.
         relationships = "MATCH (:Entity)-[r]->() WITH r LIMIT $n DELETE r"
         nodes = [f"MATCH (n:{label}) WITH n LIMIT $n DETACH DELETE n" for label in LABELS]
         deleted = 0

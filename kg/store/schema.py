@@ -1,9 +1,9 @@
 """The layout of a snapshot file. It is plain SQL, for users who read it with other tools."""
 
-APPLICATION_ID = 0x4B475331  # "KGS1"
-SCHEMA_VERSION = 1
+APPLICATION_ID = 0x4B475331  # "KGS1", in the header of the file: it is told from other databases before it is opened
+SCHEMA_VERSION = 1  # raised when a reader of the version before would misread a file
 
-DEPRECATED, NORMAL, PREFERRED = range(3)  # what counts is above 0
+DEPRECATED, NORMAL, PREFERRED = range(3)  # `rank > 0` is what is not known to be wrong
 SOMEVALUE, NOVALUE, ENTITY, OTHER_ENTITY, TIME, QUANTITY, STRING, MONOLINGUAL, OTHER = range(9)
 LABEL, ALIAS, DESCRIPTION = range(3)
 

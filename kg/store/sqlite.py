@@ -6,7 +6,6 @@ import re
 import sqlite3
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -21,7 +20,7 @@ from kg.store.entity_rows import decode_statement, entity_with, matches_in_order
 from kg.store.protocol import NameMatch
 
 MEMORY = ":memory:"
-_CHUNK = 20_000  # ids, names or pairs asked at a time
+_CHUNK = 20_000  # ids, names or pairs asked at a time: a JSON text of less than a megabyte
 _BATCH = 1000  # entities at a time where all are read
 _SEEK = 8  # up to this many properties are looked up one by one, more are filtered while scanning
 MOST_BEGINNING = 2_000  # names read at most, which takes a hundredth of a second
@@ -32,6 +31,7 @@ _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?:/")  # with one slash, which re
 def read_only(path: Path | str, *, shared: bool = False) -> sqlite3.Connection:
     """A connection to a finished snapshot, which nobody writes to any more; `shared`: by several threads in turn."""
     address = f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1"
+    # Immutable: without locks and looks for a journal, so also on a file system that cannot be written.
     return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=not shared)
 
 
@@ -51,6 +51,7 @@ def _check_header(path: Path) -> None:
     build = "make one with 'granola snapshot build'"
     if len(header) < _HEADER or not header.startswith(b"SQLite format 3\0"):
         raise SnapshotError(f"{path} is no snapshot: it is {'no SQLite file' if header else 'empty'}; {build}")
+    # 16: page size; 28: size in pages; 60: user_version; 68: application_id.
     page_size, pages, version, application = struct.unpack(">16xH10xI28xI4xI28x", header)
     if application != schema.APPLICATION_ID:
         raise SnapshotError(f"{path} is no snapshot: it is an SQLite file of another program; {build}")
@@ -59,14 +60,14 @@ def _check_header(path: Path) -> None:
             f"{path} has schema version {version}; this version of the program reads {schema.SCHEMA_VERSION}:"
             " build the snapshot again"
         )
-    expected = pages * (65536 if page_size == 1 else page_size)
+    expected = pages * (65536 if page_size == 1 else page_size)  # 65536 is more than two bytes hold
     size = path.stat().st_size
     if size < expected:
         raise DamagedSnapshotError(f"{path} is truncated: {size} of {expected} bytes; copy or build it again")
 
 
 class SQLiteStore:
-    """A snapshot file, opened for reading with `open` or made with `create`, `write` and `finish`.
+    """A snapshot file, opened with `open` or made with `create`, and read.
 
     Implements `kg.store.protocol.Store`. A file opened for reading is taken as immutable and mapped into
     memory, so several processes share its pages.
@@ -89,8 +90,8 @@ class SQLiteStore:
         _check_header(path)
         store = cls(read_only(path), str(path))
         try:
-            store._rows("PRAGMA mmap_size = 2147418112")
-            store._rows("PRAGMA cache_size = -65536")
+            store._rows("PRAGMA mmap_size = 2147418112")  # SQLite's own limit, 0x7fff0000
+            store._rows("PRAGMA cache_size = -65536")  # KiB
             if missing := {"snapshot_id", "counts"} - store.manifest().keys():
                 raise DamagedSnapshotError(
                     f"{path} is unfinished: its manifest lacks {' and '.join(sorted(missing))}; build it again"
@@ -102,56 +103,35 @@ class SQLiteStore:
         return store
 
     @classmethod
-    def create(cls, path: Path | str = MEMORY) -> SQLiteStore:
-        """A new, empty snapshot in a file that does not exist or is empty, or in memory.
+    def create(
+        cls,
+        path: Path | str,
+        entities: Iterable[Entity],
+        *,
+        redirects: Mapping[str, str] | None = None,
+        manifest: Mapping[str, Any] | None = None,
+        other_values: Iterable[tuple[int, int, int]] = (),
+        other_properties: Iterable[tuple[int, int]] = (),
+    ) -> SQLiteStore:
+        """A new snapshot of entities in a file that does not exist or is empty, or in memory (`MEMORY`).
 
-        Nothing is kept for a crash: build under a temporary name and rename.
+        The last entity of an id stays. `redirects`: {merged id: target id}. `manifest` is added to the counts and the
+        snapshot id, which are made here. `other_values` (property, target, entities) and `other_properties` (property,
+        entities) are the counts over the entities of the source that are not in the snapshot, as numbers. Raises
+        SnapshotError. Nothing is kept for a crash: build under a temporary name and rename.
         """
         if str(path) != MEMORY and Path(path).exists() and Path(path).stat().st_size:
             raise SnapshotError(f"{path} exists already; a snapshot is built into a new file")
         store = cls(sqlite3.connect(str(path), isolation_level=None), str(path))
-        with store._writing():
-            filling.prepare(store._connection)
-        return store
-
-    # Writing
-
-    def write(self, entities: Iterable[Entity]) -> int:
-        """Put entities in and return how many were given; the last of the same id stays."""
-        with self._writing():
-            return filling.write(self._connection, entities)
-
-    def redirect(self, merged: Mapping[str, str]) -> None:
-        """Record ids that were merged into others: {old id: target id}."""
-        with self._writing():
-            filling.redirect(self._connection, merged)
-        self._redirected = self._redirected or bool(merged)
-
-    def finish(
-        self,
-        *,
-        manifest: Mapping[str, Any] | None = None,
-        other_values: Iterable[tuple[int, int, int]] = (),
-        other_properties: Iterable[tuple[int, int]] = (),
-    ) -> Mapping[str, Any]:
-        """Build what reading needs, seal the snapshot, return its manifest; again after more writes.
-
-        `manifest` is added to the counts and the snapshot id, which are made here. `other_values`
-        (property, target, entities) and `other_properties` (property, entities) are the counts over the
-        entities of the source that are not in the snapshot, as numbers.
-        """
-        with self._writing():
-            self._manifest = filling.seal(self._connection, manifest or {}, other_values, other_properties)
-        return self._manifest
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
         try:
-            yield
+            filling.prepare(store._connection)
+            filling.write(store._connection, entities)
+            filling.redirect(store._connection, redirects or {})
+            store._manifest = filling.seal(store._connection, manifest or {}, other_values, other_properties)
         except sqlite3.OperationalError as error:  # a full disk, above all
-            raise SnapshotError(f"cannot write snapshot {self.path}: {error}") from error
-
-    # Reading
+            raise SnapshotError(f"cannot write snapshot {path}: {error}") from error
+        store._redirected = bool(redirects)
+        return store
 
     def entities(
         self,
@@ -246,6 +226,7 @@ class SQLiteStore:
             f" FROM (SELECT * FROM name WHERE key >= ? AND key < ? LIMIT ?) AS name {schema.WITH_TERM}"
             " WHERE name.language IN (SELECT value FROM json_each(?))"
         )
+        # Behind the last character there is, whatever a name goes on with.
         rows = self._rows(sql, (key, key + chr(0x10FFFF), MOST_BEGINNING, _json(list(languages))))
         rows.sort(key=lambda row: (len(row[0]), row[2], row[1] < 0, abs(row[1])))
         return [name_match(*row) for _, *row in rows[:limit]]
@@ -261,7 +242,7 @@ class SQLiteStore:
             for side, order in ((">", "ASC"), ("<", "DESC")):
                 left = -1 if limit is None else limit - len(numbers)
                 if left:
-                    rows = self._rows(
+                    rows = self._rows(  # by name, lest the planner reads the table of statements instead
                         "SELECT DISTINCT subject FROM statement INDEXED BY statement_target"
                         f" WHERE type = 2 AND rank > 0 AND property = ? AND value = ? AND subject {side} 0"
                         f" ORDER BY subject {order} LIMIT ?",
@@ -317,7 +298,7 @@ class SQLiteStore:
             "SELECT entity, language, text FROM term WHERE entity BETWEEN ? AND ? AND kind = ?"
             " AND language IN (SELECT value FROM json_each(?)) ORDER BY entity"
         )
-        last = 0
+        last = 0  # pages by range: the table of terms is in the order of entities
         while page := self._rows("SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?", (last, 10_000)):
             first, last = page[0][0], page[-1][0]
             rows = self._rows(sql, (first, last, schema.DESCRIPTION, _json(list(places))))
@@ -326,6 +307,7 @@ class SQLiteStore:
 
     def has_labels(self, language: str, *, among: int = 1_000_000) -> bool:
         """Whether any of the first `among` terms is a label in that language."""
+        # No index is by language, so that all terms would be gone through where there is none.
         query = "SELECT 1 FROM (SELECT language, kind FROM term LIMIT ?) WHERE language = ? AND kind = 0 LIMIT 1"
         return bool(self._rows(query, (among, language)))
 
@@ -391,4 +373,4 @@ def _in_languages(column: str, languages: Collection[str] | None) -> tuple[str, 
 
 
 def _json(values: list[Any]) -> str:
-    return orjson.dumps(values).decode()
+    return orjson.dumps(values).decode()  # one parameter for json_each: of others SQLite before 3.32 allows 999

@@ -68,9 +68,8 @@ worlds = st.lists(members, min_size=SIZE, max_size=SIZE)
 
 
 def world_of(drawn: list[tuple[str, list[str], str, list[tuple[str, str, Rank, int | None]]]]) -> SQLiteStore:
-    store = SQLiteStore.create(":memory:")
-    store.write(Entity(id=qid, labels={"en": f"class {qid}"}) for qid in CLASSES)
-    store.write(
+    classes = [Entity(id=qid, labels={"en": f"class {qid}"}) for qid in CLASSES]
+    own = [
         Entity(
             id=qid,
             labels={"en": name},
@@ -85,9 +84,8 @@ def world_of(drawn: list[tuple[str, list[str], str, list[tuple[str, str, Rank, i
             ),
         )
         for qid, (name, aliases, description, said) in zip(OWN, drawn, strict=True)
-    )  # fmt: skip
-    store.finish()
-    return store
+    ]  # fmt: skip
+    return SQLiteStore.create(":memory:", [*classes, *own])
 
 
 def questions(drawn: list[tuple[str, list[str], str, list[tuple[str, str, Rank, int | None]]]]) -> list[QARow]:

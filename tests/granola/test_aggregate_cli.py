@@ -32,9 +32,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def snapshot(tmp_path: Path) -> Path:
     path = tmp_path / "world.sqlite"
-    with SQLiteStore.create(path) as store:
-        store.write(WORLD)
-        store.finish()
+    SQLiteStore.create(path, WORLD).close()
     return path
 
 

@@ -46,9 +46,7 @@ SYSTEMS = [
 @pytest.fixture
 def folder(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    with SQLiteStore.create(tmp_path / "world.sqlite") as store:
-        store.write(WORLD)
-        store.finish()
+    SQLiteStore.create(tmp_path / "world.sqlite", WORLD).close()
     rows = [
         {"id": str(n), "relation": "P19", "question": f"Where was {name} Lang born?", "answer": "Berlin"}
         for n, name in enumerate(["Ada", "Bob", "Cyd", "Dan"])

@@ -71,9 +71,7 @@ def test_precision_coverage_and_bits() -> None:
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
     store, tiers, samples = (tmp_path / name for name in ("s.sqlite", "tiers.jsonl", "samples.jsonl"))
-    with SQLiteStore.create(store) as written:
-        written.write(STORE.entities(STORE.ids()).values())
-        written.finish()
+    SQLiteStore.create(store, STORE.entities(STORE.ids()).values()).close()
     write_tiered([BORN_IN_HAMBURG], tiers)
     samples.write_text(json.dumps({"id": "1", "question": BORN.question, "samples": ["Hamburg", "Berlin"]}) + "\n")
     return {"samples": samples, "tiers": tiers, "store": store}

@@ -43,12 +43,11 @@ def snapshot_of(
     other_values: Iterable[tuple[int, int, int]] = (),
     other_properties: Iterable[tuple[int, int]] = (),
 ) -> Path:
-    """A snapshot file; see `SQLiteStore.finish`."""
+    """A snapshot file; see `SQLiteStore.create`."""
     path.unlink(missing_ok=True)
-    with SQLiteStore.create(path) as store:
-        store.write(entities)
-        store.redirect(redirects or {})
-        store.finish(other_values=other_values, other_properties=other_properties)
+    SQLiteStore.create(
+        path, entities, redirects=redirects, other_values=other_values, other_properties=other_properties
+    ).close()
     return path
 
 

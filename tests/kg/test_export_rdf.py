@@ -79,8 +79,8 @@ STATEMENTS = (
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("rdf") / "s.sqlite"
-    store = SQLiteStore.create(path)
-    store.write(
+    store = SQLiteStore.create(
+        path,
         [
             Entity(
                 id="Q42",
@@ -92,10 +92,9 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ),
             Entity(id="Q5", labels={"en": "human", "not a tag": "x"}),
             Entity(id="P18", labels={"en": "image"}, datatype="commonsMedia"),
-        ]
+        ],
+        redirects={"Q77": "Q42"},
     )
-    store.redirect({"Q77": "Q42"})
-    store.finish()
     store.close()
     return path
 

@@ -63,10 +63,8 @@ class CountingStore(SQLiteStore):
 
 @pytest.fixture
 def store() -> CountingStore:
-    store = CountingStore.create()
+    store = CountingStore.create(":memory:", WORLD)
     assert isinstance(store, CountingStore)
-    store.write(WORLD)
-    store.finish()
     return store
 
 

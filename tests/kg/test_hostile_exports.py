@@ -62,9 +62,7 @@ def hostile_entity(number: int, text: str) -> Entity:
 def snapshot_of(path: Path, texts: list[str]) -> Path:
     entities = [hostile_entity(1000 + number, text) for number, text in enumerate(texts)]
     properties = [Entity(id=f"P{n + 1}", datatype=text) for n, text in enumerate(texts)]
-    with SQLiteStore.create(path) as store:
-        store.write([*entities, *properties])
-        store.finish()
+    SQLiteStore.create(path, [*entities, *properties]).close()
     return path
 
 
@@ -108,9 +106,7 @@ def test_rdf_of_hostile_texts_reads_back_as_the_same_triples(tmp_path: Path) -> 
 def test_an_amount_that_explodes_is_not_written_out(tmp_path: Path, kind: str) -> None:
     value = QuantityValue(amount=hostile.EXPLODING, lower=Decimal("-1E+999999999"), upper=Decimal("1E-999999999"))
     stated = Statement(id="Q1$a", subject="Q1", property="P1", value=value)
-    with SQLiteStore.create(tmp_path / "s") as store:
-        store.write([Entity(id="Q1", statements=(stated,))])
-        store.finish()
+    SQLiteStore.create(tmp_path / "s", [Entity(id="Q1", statements=(stated,))]).close()
     export_rdf(tmp_path / "s", tmp_path / f"x.{kind}", format=kind)  # type: ignore[arg-type]
     assert (tmp_path / f"x.{kind}").stat().st_size < 10_000
     assert read_back(tmp_path / f"x.{kind}")

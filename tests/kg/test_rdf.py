@@ -208,9 +208,7 @@ def test_a_strict_parser_reads_exports(tmp_path: Path, ending: Literal["nt", "tt
         for n, value in enumerate(values)
     )
     labels = {"zh-classical": "文言", "be-x-old": "x", "en": "y\x00\t"}
-    with SQLiteStore.create(tmp_path / "s") as store:
-        store.write([Entity(id="Q1", labels=labels, statements=stated)])
-        store.finish()
+    SQLiteStore.create(tmp_path / "s", [Entity(id="Q1", labels=labels, statements=stated)]).close()
     export_rdf(tmp_path / "s", tmp_path / f"s.{ending}", format=ending)
     text = (tmp_path / f"s.{ending}").read_bytes()
     assert len(list(pyoxigraph.parse(text, getattr(pyoxigraph.RdfFormat, form)))) > 30

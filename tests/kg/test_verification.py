@@ -18,10 +18,7 @@ from kg.store.sqlite import SQLiteStore
 @pytest.fixture
 def snapshot(tmp_path: Path) -> Path:
     path = tmp_path / "a #1.snapshot"
-    with SQLiteStore.create(path) as store:
-        store.write(ALL)
-        store.redirect({"Q77": "Q90"})
-        store.finish()
+    SQLiteStore.create(path, ALL, redirects={"Q77": "Q90"}).close()
     return path
 
 
