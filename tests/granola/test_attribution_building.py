@@ -34,14 +34,16 @@ from granola.evidence.attribution.benchmark_building import (
     split,
     subjects_of,
 )
-from granola.evidence.attribution.evidence_edits import EvidenceEditor, facts_of, why_unproven
-from granola.evidence.attribution.fact_wording import FactWording, RelationValues
 from granola.evidence.attribution.sample_queries import (
+    EvidenceEditor,
     Extension,
     QueryExtender,
     SourcedQuery,
+    facts_of,
     read_queries,
+    why_unproven,
 )
+from granola.evidence.attribution.sample_texts import FactWording, RelationValues
 from kg.graph.logical_query import Fact, LogicalQuery, Shape, StoreFacts, ground
 from kg.store.sqlite import SQLiteStore
 from tests.attribution_world import PATH, SHAPES, TREE, UNION, branch, single, world

@@ -59,7 +59,6 @@ from granola.evidence.attribution.sample_texts import (
     states_name,
 )
 from granola.evidence.attribution.trained_evaluator import (
-    ENTAILMENT_FEATURES,
     FEATURES,
     FILE,
     TrainedEvaluator,
@@ -264,7 +263,7 @@ def test_features_by_hand() -> None:
     assert found["names in citations"] == 1 / 2  # Lee and Manchester; the first word tells nothing by its capital
     assert found["negated unlike best sentence"] == 0.0
     judged = features_of(about, WordWeights(), Entailment(1, 0, 0))
-    assert len(judged) == len(FEATURES) + len(ENTAILMENT_FEATURES)
+    assert len(judged) == len(FEATURES) + 3
 
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=200), max_size=4))

@@ -7,7 +7,6 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
 from itertools import islice
@@ -27,10 +26,16 @@ from granola.evidence.attribution.attribution_task import (
     Complexity,
     NoSampleError,
 )
-from granola.evidence.attribution.evidence_edits import EvidenceEditor, branch_facts, facts_of, why_unproven
-from granola.evidence.attribution.fact_wording import CLASS, FactWording, RelationValues, wording
-from granola.evidence.attribution.sample_queries import Extension, QueryExtender, SourcedQuery
-from granola.evidence.attribution.sample_texts import states_name
+from granola.evidence.attribution.sample_queries import (
+    EvidenceEditor,
+    Extension,
+    QueryExtender,
+    SourcedQuery,
+    branch_facts,
+    facts_of,
+    why_unproven,
+)
+from granola.evidence.attribution.sample_texts import CLASS, FactWording, RelationValues, states_name, wording
 from kg.base.files import sha256_of
 from kg.errors import GroundingError
 from kg.graph.logical_query import Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground_all
@@ -64,13 +69,7 @@ class CategoryShares(StrEnum):
     ALL = "all"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Ready:
-    """A query with its answers, possibly extended, of which samples can be made."""
-
-    sourced: SourcedQuery
-    grounding: Grounding
-    extension: Extension
+_Ready = tuple[SourcedQuery, Extension, Grounding]  # a query, possibly extended, with its answers
 
 
 class SampleMaker:
@@ -103,39 +102,39 @@ class SampleMaker:
         source = iter(queries)
         while batch := list(islice(source, _BATCH)):
             self.counts["queries"] += len(batch)
-            ready = self._ground_each([(sourced, sourced.query, Extension.NONE) for sourced in batch])
+            ready = self._ground_each([(sourced, Extension.NONE, sourced.query) for sourced in batch])
             for one in ready if self._extender is None else self._extend_each(ready, self._extender):
-                yield from self._samples_of(one)
+                yield from self._samples_of(*one)
 
     def _extend_each(self, ready: Sequence[_Ready], extender: QueryExtender) -> list[_Ready]:
         """Extend the queries; those that changed are grounded again."""
         found: dict[str, _Ready] = {}
         changed = []
-        for one in ready:
-            option, query = extender.extend(one.grounding, self._random_for(one.sourced, "extend"))
+        for sourced, extension, grounding in ready:
+            option, query = extender.extend(grounding, self._random_for(sourced, "extend"))
             impossible = query is None and option is not Extension.NONE
             self.counts[f"extension {option}{', impossible' if impossible else ''}"] += 1
             if query is None:
-                found[one.sourced.id] = one
+                found[sourced.id] = sourced, extension, grounding
             else:
-                changed.append((one.sourced, query, option))
-        found.update((one.sourced.id, one) for one in self._ground_each(changed))
-        return [found[one.sourced.id] for one in ready if one.sourced.id in found]
+                changed.append((sourced, option, query))
+        found.update((one[0].id, one) for one in self._ground_each(changed))
+        return [found[sourced.id] for sourced, *_ in ready if sourced.id in found]
 
     def _random_for(self, sourced: SourcedQuery, purpose: str) -> random.Random:
         return random.Random(f"{self._seed} {purpose} {sourced.id}")
 
-    def _ground_each(self, asked: Sequence[tuple[SourcedQuery, LogicalQuery, Extension]]) -> list[_Ready]:
+    def _ground_each(self, asked: Sequence[tuple[SourcedQuery, Extension, LogicalQuery]]) -> list[_Ready]:
         """Ground queries; keep those with named answers, and not too many of them."""
         ready = []
-        groundings = ground_all((query for _, query, _ in asked), self._facts)
-        for (sourced, _, extension), (_, grounding) in zip(asked, groundings, strict=True):
+        groundings = ground_all((query for *_, query in asked), self._facts)
+        for (sourced, extension, _), (_, grounding) in zip(asked, groundings, strict=True):
             if isinstance(grounding, GroundingError):
                 self.counts[f"{LEFT_OUT}it leads to too many entities"] += 1
             elif reason := self._reason_to_leave_out(sourced, grounding, extension):
                 self.counts[f"{LEFT_OUT}{reason}"] += 1
             else:
-                ready.append(_Ready(sourced=sourced, grounding=grounding, extension=extension))
+                ready.append((sourced, extension, grounding))
         return ready
 
     def _reason_to_leave_out(self, sourced: SourcedQuery, grounding: Grounding, extension: Extension) -> str:
@@ -156,15 +155,17 @@ class SampleMaker:
             return "the graph has another answer than the row"
         return ""
 
-    def _samples_of(self, ready: _Ready) -> Iterator[AttributionSample]:
-        grounding, shape = ready.grounding, ready.grounding.query.shape
+    def _samples_of(
+        self, sourced: SourcedQuery, extension: Extension, grounding: Grounding
+    ) -> Iterator[AttributionSample]:
+        shape = grounding.query.shape
         try:
             called = self._words.distinct_names(grounding.query)
-            worded = self._sample_in_words(ready, called)
+            worded = self._sample_in_words(sourced, extension, grounding, called)
         except NoSampleError as error:
             self.counts[f"{LEFT_OUT}{error}"] += 1
             return
-        drawing = self._random_for(ready.sourced, "category")
+        drawing = self._random_for(sourced, "category")
         for category in self._categories_to_try(shape, drawing, several=len(grounding.answers) > 1):
             try:
                 groups = self._editor.edit(category, grounding, drawing)
@@ -173,7 +174,7 @@ class SampleMaker:
                 stated = tuple(self._words.with_sentence(fact, called) for fact in facts_of(groups))
                 order = list(range(len(stated)))
                 # Else the first citation would always be about the first subject.
-                self._random_for(ready.sourced, "order").shuffle(order)
+                self._random_for(sourced, "order").shuffle(order)
                 citations = tuple(stated[at].text for at in order)
                 # "New York" contains "York": a reader would find the answer although the label excludes it.
                 hidden = category in (Category.CONTRADICTORY, Category.IRRELEVANT) and not grounding.query.union
@@ -205,9 +206,11 @@ class SampleMaker:
             weights[Category.PARTIAL] *= _PARTIAL_FACTOR
         return sorted(possible, key=lambda category: self._made[shape, category] / weights[category])
 
-    def _sample_in_words(self, ready: _Ready, called: Mapping[str, str]) -> AttributionSample:
+    def _sample_in_words(
+        self, sourced: SourcedQuery, extension: Extension, grounding: Grounding, called: Mapping[str, str]
+    ) -> AttributionSample:
         """The sample without category and citations. Raises NoSampleError."""
-        sourced, grounding, query, words = ready.sourced, ready.grounding, ready.grounding.query, self._words
+        query, words = grounding.query, self._words
         # Templates of questions expect proper names.
         if sourced.question is None and any(words.name(start)[:1].islower() for start in query.named_entities):
             raise NoSampleError("a common noun in the place of a name")
@@ -238,7 +241,7 @@ class SampleMaker:
             subgraph=tuple(words.with_sentence(fact, called) for fact in facts),
             # Enough to find the source row again.
             provenance={
-                "source": sourced.source, "row": sourced.id, "extension": str(ready.extension),
+                "source": sourced.source, "row": sourced.id, "extension": str(extension),
                 "original_question": sourced.question,
             },
         )  # fmt: skip

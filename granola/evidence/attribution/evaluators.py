@@ -37,7 +37,7 @@ from granola.evidence.attribution.attribution_task import (
     Category,
     read_samples,
 )
-from granola.evidence.attribution.evidence_edits import why_unproven
+from granola.evidence.attribution.sample_queries import why_unproven
 from granola.evidence.evidence_task import identity_name, model_name
 from granola.replies import read_verdict
 from kg.errors import GroundingError
@@ -391,7 +391,7 @@ class DecomposedEvaluator(PromptedEvaluator):
         while batch := list(islice(source, BATCH)):
             split = list(self.ask_each(batch, self._ask_for_facts, lambda _, reply: read_facts(reply)))
             facts = [(sample, fact) for sample, outcome in split for fact in outcome.value or ()]
-            labels = iter([outcome for _, outcome in self.ask_each(facts, self._ask_for_label, _read_fact_label)])
+            labels = iter([outcome for _, outcome in self.ask_each(facts, self._ask_for_label, self._read_fact_label)])
             for sample, outcome in split:
                 found = {fact: next(labels) for fact in outcome.value or ()}
                 known = {fact: one.value for fact, one in found.items() if one.value is not None}
@@ -417,16 +417,15 @@ class DecomposedEvaluator(PromptedEvaluator):
         shots = ((_fact_slots((one, fact)), NAMES[self.kind][label]) for one, (fact, label) in known)
         return self.request(f"{asked[0].id} fact", FACT, _fact_slots(asked), shots)
 
+    def _read_fact_label(self, fact: _Fact, reply: str) -> Category:
+        # A single fact is atomic: the prompt offers three labels.
+        if (label := read_category(reply)) is Category.PARTIAL:
+            raise ReplyError("expected supportive, contradictory or irrelevant")
+        return label
+
 
 def _fact_slots(fact: _Fact) -> _Slots:
     return {"fact": fact[1], "reference": cited_lines(fact[0])}
-
-
-def _read_fact_label(fact: _Fact, reply: str) -> Category:
-    # A single fact is atomic: the prompt offers three labels.
-    if (label := read_category(reply)) is Category.PARTIAL:
-        raise ReplyError("expected supportive, contradictory or irrelevant")
-    return label
 
 
 def combine_labels(labels: Sequence[Category]) -> Category:

@@ -1,4 +1,4 @@
-"""Queries of samples: read from published data sets, mined from a store, and extended.
+"""Queries of samples, read from published data sets, mined from a store and extended; and edits of their facts.
 
 Formats: SimpleQuestions on WikiData (tab-separated: subject, property, object, question; R instead of P for the
 inverse property), QALD, LC-QuAD 2.0, RuBQ, WikiWebQuestions (SPARQL), and own rows (JSON, JSONL) with "question" and
@@ -8,6 +8,10 @@ Extensions are a union of namesakes, or one triple added at the head or at the a
 3.3 and Table 3. A triple at the head replaces the name of its target in the question by its own subject, so that it is
 needed for the answer. A triple at the answer enters it, as the rule says; in the examples of the appendix it leaves it.
 A query whose drawn extension is impossible stays as it is; the paper leaves this open.
+
+Edits make citations support the answer, lack a part, contradict it or be irrelevant (section 3.4): question and answer
+statement remain those of the true answer. The paper asserts its labels; here they are proved: the query is run on the
+facts of a sample and on the whole graph.
 """
 
 from __future__ import annotations
@@ -22,19 +26,301 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.base.faults import RejectedRow, excerpt
+from abstraction.base.properties import with_role
 from abstraction.files.records import open_for_reading, read_records
 from granola.errors import SampleError
-from granola.evidence.attribution.fact_wording import (
+from granola.evidence.attribution.attribution_task import Category, NoSampleError
+from granola.evidence.attribution.sample_texts import (
+    CLASS,
     RelationValues,
     follow_up_relations,
     known_properties,
+    related_properties,
     relations_sharing_answers,
+    wording,
 )
-from kg.base.model import ENTITY_ID
+from kg.base.model import ENTITY_ID, Statement, TimeValue
 from kg.errors import QueryShapeError
-from kg.graph.logical_query import Branch, Grounding, Hop, LogicalQuery, Shape, StoreFacts
+from kg.graph.logical_query import Branch, Fact, FactList, Grounding, Hop, LogicalQuery, Shape, StoreFacts, ground
 from kg.graph.query_mining import MinedQueries, MiningSettings, name_of, namesakes
 from kg.graph.sparql_shapes import query_of_sparql
+
+Groups = tuple[tuple[Fact, ...], ...]  # for each branch, the facts that its citations state
+_CANDIDATES = 2_000  # entities of a class that are read: large classes have millions
+_DRAWN = 24  # candidates drawn from these: each costs reads of the store
+_DEPTH = 4  # steps upwards to containers and superclasses
+_MOST_STATEMENTS = 60  # statements of an entity that are considered
+# country, location, citizenship, country of origin
+_PLACING = tuple(Hop(property=prop) for prop in ("P17", "P131", "P27", "P495"))
+# birth, inception, publication
+_DATING = frozenset({"P569", "P571", "P577"})
+_END_ALONE = 0.55  # share of paths with one answer that are reduced to their last fact
+_PERIOD = 40  # years; dates this close count as contemporary
+
+
+def branch_facts(grounding: Grounding) -> Groups:
+    """The facts of the subgraph for all answers, by branch, without repeats."""
+    return tuple(
+        tuple(dict.fromkeys(fact for answer in grounding.answers for fact in grounding.ways[answer][at]))
+        for at in range(len(grounding.query.branches))
+    )
+
+
+class EvidenceEditor:
+    """Edits subgraphs over a store."""
+
+    def __init__(self, facts: StoreFacts, values: RelationValues) -> None:
+        self._facts = facts
+        self._above: dict[str, Set[str]] = {}
+        self._values = values
+        upward = (with_role("containing") | with_role("classing")) - {CLASS}
+        self._upward = [Hop(property=prop) for prop in sorted(upward)]
+        self._smallest: dict[tuple[str, ...], list[str]] = {}  # by classes: members of the smallest that has several
+
+    def edit(self, category: Category, grounding: Grounding, drawing: random.Random) -> Groups:
+        """The facts for citations of a category. Raises NoSampleError."""
+        groups = branch_facts(grounding)
+        if category is Category.SUPPORTIVE:
+            return groups
+        if category is Category.PARTIAL:
+            return self._partial_facts(grounding, groups, drawing)
+        if category is Category.CONTRADICTORY:
+            return self._contradicting_facts(grounding, groups, drawing)
+        return self._irrelevant_evidence(grounding, drawing)
+
+    def _partial_facts(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
+        """Remove one fact of a path, whose remainder still names the answer; remove one branch of a tree or union.
+
+        Of a path with several answers, the last fact of one is removed. Otherwise the first fact is removed and, in
+        about half of the samples, replaced by a fact about the subject that does not bear on the answer. Without
+        replacements the names of the question would be missing exactly from partial samples; with replacements in all,
+        the number of names would reveal the category.
+        """
+        shape = grounding.query.shape
+        if shape is Shape.SINGLE:
+            raise NoSampleError("nothing can be left out of a single triple")
+        if shape is Shape.PATH:
+            ways = [grounding.ways[answer][0] for answer in grounding.answers]
+            if len(ways) > 1:
+                gone = {drawing.choice(ways)[-1]}
+                return (tuple(fact for fact in groups[0] if fact not in gone),)
+            left = tuple(fact for fact in groups[0] if fact == ways[0][-1])
+            if len(left) == len(groups[0]):
+                raise NoSampleError("every fact of the path names the answer")
+            if drawing.random() < _END_ALONE:
+                return (left,)
+            start, closed = grounding.query.branches[0].start, grounding.entities
+            return ((*self._irrelevant_chain(start, 1, closed, grounding, drawing), *left),)
+        at = drawing.randrange(len(groups))
+        # A fact that another branch needs too must remain.
+        gone = set(groups[at]).difference(*(group for other, group in enumerate(groups) if other != at))
+        return tuple(tuple(fact for fact in group if fact not in gone) for group in groups)
+
+    def _contradicting_facts(self, grounding: Grounding, groups: Groups, drawing: random.Random) -> Groups:
+        """Replace each answer by another entity; in a union only one answer."""
+        lasts = [branch.hops[-1] for branch in grounding.query.branches]
+        single = (hop for hop in lasts if hop.forward and hop.qualifier is None)
+        # An author may have written both works: another value is no contradiction.
+        if all(self._values.is_often_multivalued(hop.property) for hop in single):
+            raise NoSampleError("subjects of the relation often have several values: another contradicts none")
+        replaced = list(grounding.answers)
+        if grounding.query.shape is Shape.UNION:
+            # The other answers of the union remain true.
+            replaced = [drawing.choice(replaced)]
+        instead: dict[str, str] = {}
+        for answer in replaced:
+            instead[answer] = self._replacement(answer, grounding, set(instead.values()), drawing)
+        return tuple(tuple(_with_ends(fact, instead) for fact in group) for group in groups)
+
+    def _replacement(self, answer: str, grounding: Grounding, taken: set[str], drawing: random.Random) -> str:
+        """An entity of the class of the answer for which the facts are false, at any rank or time."""
+        facts = self._facts
+        inside = grounding.entities
+        names = {name.casefold() for entity_id in inside for name in self._names(entity_id)}
+        classes = self._values.classes(answer)
+        if not classes:
+            raise NoSampleError("the answer has no class")
+        lasts = [branch.hops[-1] for branch in grounding.query.branches]
+        relations = dict.fromkeys(last.qualifier or last.property for last in lasts if last.forward)
+        # Values of the same relations make plausible wrong answers.
+        values = [self._values.by_class(prop) for prop in relations]
+        plausible = dict.fromkeys(one for own in values for kind in classes for one in own.get(kind, ()))
+        if classes not in self._smallest:
+            pairs = [(CLASS, class_id) for class_id in classes]
+            referrers_of = facts.store.referrers(pairs, limit=_CANDIDATES)
+            several = [referrers_of[pair] for pair in pairs if len(referrers_of.get(pair, ())) > 1]
+            self._smallest[classes] = min(several, key=len, default=[])
+        for pool in (plausible, self._smallest[classes]):
+            candidates = [entity_id for entity_id in pool if entity_id not in inside and entity_id not in taken]
+            drawn = drawing.sample(candidates, min(_DRAWN, len(candidates)))
+            # One read for all candidates.
+            facts.fetch(drawn)
+            # The most similar candidate first: it is hardest to notice.
+            for entity_id in sorted(drawn, key=lambda other: -self._likeness(answer, other)):
+                name = name_of(facts.entity(entity_id))
+                known = {other.casefold() for other in self._names(entity_id)}
+                # A namesake or a container of the answer, or its kind, might still be correct.
+                if name is None or known & names or answer in self._enclosing_ids(entity_id):
+                    continue
+                if entity_id in self._enclosing_ids(answer):
+                    continue
+                about = [fact for fact in grounding.facts() if answer in (fact.subject, fact.object)]
+                if not any(is_true(_with_ends(fact, {answer: entity_id}), facts) for fact in about):
+                    return entity_id
+        raise NoSampleError("no other entity of the answer's class is false for sure")
+
+    def _likeness(self, answer: str, other: str) -> int:
+        """The number of shared classes, places and dates: a wrong answer is more plausible the more it shares."""
+        kinds = len(set(self._values.classes(answer)) & set(self._values.classes(other)))
+        places = sum(
+            bool(set(self._facts.targets(answer, hop)) & set(self._facts.targets(other, hop))) for hop in _PLACING
+        )
+        dates = [
+            [one.value for one in self._statements(end) if one.property in _DATING and isinstance(one.value, TimeValue)]
+            for end in (answer, other)
+        ]
+        return kinds + places + any(abs(one.year - two.year) <= _PERIOD for one in dates[0] for two in dates[1])
+
+    def _statements(self, entity_id: str) -> Sequence[Statement]:
+        entity = self._facts.entity(entity_id)
+        return entity.statements if entity is not None else ()
+
+    def _enclosing_ids(self, entity_id: str) -> Set[str]:
+        """The entity, its containers and the classes that it is a kind of."""
+        if entity_id not in self._above:
+            seen, layer = {entity_id}, [entity_id]
+            for _ in range(_DEPTH):
+                self._facts.fetch(layer)
+                reached = [one for node in layer for hop in self._upward for one in self._facts.targets(node, hop)]
+                layer = [target for target in dict.fromkeys(reached) if target not in seen]
+                seen.update(layer)
+            self._above[entity_id] = seen
+        return self._above[entity_id]
+
+    def _names(self, entity_id: str) -> list[str]:
+        entity = self._facts.entity(entity_id)
+        if entity is None:
+            return []
+        return [*entity.labels.values(), *(alias for aliases in entity.aliases.values() for alias in aliases)]
+
+    def _irrelevant_evidence(self, grounding: Grounding, drawing: random.Random) -> Groups:
+        """Facts about each subject, as many as in the query, by relations unrelated to those of the query."""
+        closed = set(grounding.entities)
+        if grounding.query.shape is Shape.TREE:
+            # A tree has one answer for all subjects; its irrelevant evidence must have the same form.
+            return self._irrelevant_ways_that_meet(grounding, closed, drawing)
+        groups = []
+        for branch in grounding.query.branches:
+            groups.append(self._irrelevant_chain(branch.start, len(branch.hops), closed, grounding, drawing))
+            closed.update(fact.object for fact in groups[-1])
+        return tuple(groups)
+
+    def _irrelevant_ways_that_meet(self, grounding: Grounding, closed: Set[str], drawing: random.Random) -> Groups:
+        """Irrelevant paths from all subjects that end in one shared entity, as in the query."""
+        branches = grounding.query.branches
+        for _ in range(3):
+            ways = [self._irrelevant_chain(b.start, len(b.hops) - 1, closed, grounding, drawing) for b in branches]
+            ends = [way[-1].object if way else branch.start for way, branch in zip(ways, branches, strict=True)]
+            passed = closed | {fact.object for way in ways for fact in way}
+            led = [{one.object: one for one in self._irrelevant_facts(end, passed, grounding)} for end in ends]
+            # Sorted, because sets have no stable order between runs.
+            common = sorted(set.intersection(*(set(one) for one in led)))
+            if common and len(set(ends)) == len(ends):
+                target = drawing.choice(common)
+                return tuple((*way, one[target]) for way, one in zip(ways, led, strict=True))
+        raise NoSampleError("the subjects have no irrelevant facts that meet")
+
+    def _irrelevant_chain(
+        self, start: str, length: int, closed: Set[str], grounding: Grounding, drawing: random.Random
+    ) -> tuple[Fact, ...]:
+        """A chain of `length` irrelevant facts."""
+        for _ in range(3):
+            facts: list[Fact] = []
+            node, seen = start, set(closed)
+            while len(facts) < length and (steps := self._irrelevant_facts(node, seen, grounding)):
+                facts.append(drawing.choice(steps))
+                node = facts[-1].object
+                seen.add(node)
+            if len(facts) == length:
+                return tuple(facts)
+        raise NoSampleError("the subject has no facts that are irrelevant for sure")
+
+    def _irrelevant_facts(self, node: str, closed: Set[str], grounding: Grounding) -> list[Fact]:
+        """True facts about an entity that a person may ask for, and that lead to an entity with a name.
+
+        Their relations are not related to those of the query.
+        """
+        kinds = self._values.classes(node)
+        barred = frozenset[str]().union(*map(related_properties, grounding.query.properties))
+        targets = [
+            (statement.property, statement.target)
+            for statement in self._statements(node)
+            if statement.target is not None
+            and statement.target.startswith("Q")
+            and statement.rank != "deprecated"
+            and statement.property not in barred
+            and "question" in wording(statement.property)
+            and wording(statement.property).get("unlike") not in kinds
+            and statement.target not in closed
+        ][:_MOST_STATEMENTS]
+        self._facts.fetch(target for _, target in targets)
+        named = dict.fromkeys(pair for pair in targets if name_of(self._facts.entity(pair[1])) is not None)
+        return [Fact(node, prop, target) for prop, target in named]
+
+
+def _with_ends(fact: Fact, instead: Mapping[str, str]) -> Fact:
+    """The fact with other entities at its ends, where `instead` names them."""
+    ends = (instead.get(end, end) for end in (fact.subject, fact.object))
+    return Fact(next(ends), fact.property, next(ends), fact.qualifier)
+
+
+def facts_of(groups: Groups | Sequence[Sequence[Fact]]) -> tuple[Fact, ...]:
+    """All facts of the branches, without repeats."""
+    return tuple(dict.fromkeys(fact for group in groups for fact in group))
+
+
+def why_unproven(category: Category, truth: Grounding, evidence: Groups, facts: StoreFacts) -> str | None:
+    """Return why a category is not proved for some evidence; None where it is.
+
+    `truth`: the grounding of the query in the whole graph. Supportive: the evidence yields exactly the answers, and
+    all of it is true. Partially supportive: it yields fewer answers, contains a needed fact, and is true.
+    Contradictory: it yields another answer and none of the replaced ones, and a fact missing from the graph is false
+    at any rank or time. Irrelevant: it yields no answer, is true, and shares no fact with the subgraph.
+    """
+    cited, needed, answers = set(facts_of(evidence)), set(truth.facts()), set(truth.answers)
+    # The query runs on the cited facts alone: what a reader of the citations can conclude.
+    given_answers = set(ground(truth.query, FactList(sorted(cited, key=str))).answers)
+    if not cited:
+        return "no evidence is left"
+    false = {fact for fact in cited if not is_true(fact, facts)}
+    if category is Category.CONTRADICTORY:
+        if not given_answers - answers:
+            return "the edited facts give no other answer"
+        # True facts with another answer extend the answers; they contradict nothing.
+        if not false:
+            return "the edited facts are true"
+        kept = given_answers & answers
+        # In a union the edit replaces one answer only.
+        if truth.query.shape is Shape.UNION:
+            return "all answers are given still" if kept == answers else None
+        return "an answer is given still" if kept else None
+    if false:
+        return "evidence that is not in the graph"
+    if category is Category.SUPPORTIVE:
+        return None if given_answers == answers else "the evidence gives other answers"
+    if category is Category.PARTIAL:
+        if not given_answers < answers:
+            return "the rest gives all the answers still"
+        return None if cited & needed else "no needed fact is left"
+    if given_answers:
+        return "irrelevant facts give an answer"
+    return "an irrelevant fact is needed" if cited & needed else None
+
+
+def is_true(fact: Fact, facts: StoreFacts) -> bool:
+    """Whether the graph contains a fact, at any rank and time."""
+    return facts.holds(fact.subject, Hop(property=fact.property, qualifier=fact.qualifier), fact.object)
+
 
 _SIMPLE = re.compile(r"(Q[1-9][0-9]*)\t([PR])([1-9][0-9]*)\t(Q[1-9][0-9]*)\t([^\t]*\S)\s*\Z")
 _ENTITY = re.compile(r"http://www\.wikidata\.org/entity/(Q[1-9][0-9]*)\Z")

@@ -14,7 +14,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -45,7 +45,6 @@ FEATURES = (
     "best sentence's words in statement", "numbers in citations", "names in citations", "heaviest missing word",
     "negated unlike best sentence", "log of words of citations", "other numbers", "words of statement", "missing words",
 )  # fmt: skip
-ENTAILMENT_FEATURES = ("entailed", "neutral", "refuted")
 LONGEST = 40_000  # characters of a text that are read: bounds the time for a long document
 _SENTENCES = 600  # sentences of the citations that are compared with the statement
 _BEST = 3  # sentences with the largest overlap, used for "other numbers"
@@ -93,7 +92,7 @@ class WordWeights:
 
 
 def features_of(sample: AttributionSample, weights: WordWeights, entailment: Entailment | None = None) -> list[float]:
-    """The features in the order of `FEATURES`, followed by `ENTAILMENT_FEATURES` where `entailment` is given."""
+    """The features in the order of `FEATURES`, then the three probabilities of `entailment`, where it is given."""
     statement, evidence = sample.statement[:LONGEST], _evidence_text(sample)
     said, cited = _words(statement), _words(evidence)
     words, there = set(said) - _PLAIN, set(cited)
@@ -121,7 +120,7 @@ def features_of(sample: AttributionSample, weights: WordWeights, entailment: Ent
         len(said),
         len(words - there),
     ]
-    return features if entailment is None else [*features, *(getattr(entailment, one) for one in ENTAILMENT_FEATURES)]
+    return features if entailment is None else [*features, *astuple(entailment)]
 
 
 def _evidence_text(sample: AttributionSample) -> str:
