@@ -13,7 +13,7 @@ from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, check_outputs, writing_rows
 from granola.errors import UsageError
-from granola.evidence.knowledge.knowledge_judge import PARTS_OF_MODELS, Aggregation, AnswerForm
+from granola.evidence.knowledge.knowledge_judge import PARTS_OF_MODELS, JudgeSettings
 from granola.scoring.shared_settings import Force, Out
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _BLOCK = 1024  # texts judged at a time: enough for full batches on a GPU
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnowledgeJudge(RowsCommand):
+class KnowledgeJudge(RowsCommand, JudgeSettings):
     """Score knowledge texts: factuality, relevance, coherence, informativeness, helpfulness, validity.
 
     Each score needs its model; scores without one are left out. A killed run continues with the same command: scores
@@ -62,16 +62,6 @@ class KnowledgeJudge(RowsCommand):
             metavar="SOURCE",
         ),
     ] = ()
-    pieces: Annotated[int, Setting("Pieces of evidence for a sentence, at most.", least=1, advanced=True)] = 10
-    aggregation: Annotated[Aggregation, Setting("How the sentences make the text's vector.", advanced=True)] = (
-        Aggregation.MIN
-    )
-    validity: Annotated[
-        AnswerForm, Setting("Answers are judged by the gold answer, or by evidence.", advanced=True)
-    ] = AnswerForm.SPAN
-    randoms: Annotated[
-        int, Setting("Random texts that helpfulness compares with (u; the authors: 1).", least=1, advanced=True)
-    ] = 4
     examples: Annotated[
         Path | None,
         Setting(
@@ -80,14 +70,6 @@ class KnowledgeJudge(RowsCommand):
             advanced=True,
         ),
     ] = None
-    perplexity_cut: Annotated[
-        float | None,
-        Setting("No perplexity of a sentence counts as greater (the authors: 100; the paper has no cut).", least=1,
-                advanced=True),
-    ] = None  # fmt: skip
-    baselines: Annotated[
-        bool, Setting("Score the baselines too, where there is a reference or a gold answer.", advanced=True)
-    ] = False
     prompts: Annotated[
         Path | None, Setting("A folder with prompts of your own: given_query.txt, given_knowledge.txt.", advanced=True)
     ] = None
@@ -162,9 +144,7 @@ class KnowledgeJudge(RowsCommand):
         rejected = output.rejected.append
         examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
         return knowledge_judge.KnowledgeJudge(
-            models, read_knowledge_prompts(self.prompts),
-            aggregation=self.aggregation, pieces=self.pieces, randoms=self.randoms, validity=self.validity,
-            baselines=self.baselines, perplexity_cut=self.perplexity_cut,
+            models, read_knowledge_prompts(self.prompts), self,
             evidence=ItemPieces(reference=REFERENCE in self.evidence, sources=sources),
             pool=examples or items, examples=examples, answered=any(item.answer for item in items),
         )  # fmt: skip

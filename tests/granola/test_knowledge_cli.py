@@ -225,6 +225,7 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
 
     from abstraction.models.spec import open_continuations, open_entailment
     from granola.evidence.knowledge.knowledge_items import KnowledgeItem
+    from granola.evidence.knowledge.knowledge_judge import JudgeSettings
     from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge as Judge
     from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 
@@ -236,7 +237,7 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
     judge = Judge(
         {"entailment": open_entailment(models["entailment"]), "causal": causal, "reader": causal},
         read_knowledge_prompts(),
-        randoms=2,
+        JudgeSettings(randoms=2),
         pool=[item, *(KnowledgeItem(id=text, query="q", knowledge=text) for text in ("no", "yes yes"))],
     )
     (found,) = judge.judge([item])

@@ -17,6 +17,7 @@ from granola.evidence.knowledge.knowledge_items import ItemPieces, KnowledgeItem
 from granola.evidence.knowledge.knowledge_judge import (
     Aggregation,
     AnswerForm,
+    JudgeSettings,
     KnowledgeJudge,
     RandomTexts,
     aggregate_vectors,
@@ -156,9 +157,9 @@ def judge(models: dict[str, Any], *, pool: tuple[str, ...] = (), answered: bool 
     return KnowledgeJudge(
         models,
         read_knowledge_prompts(),
+        JudgeSettings(**settings),  # type: ignore[arg-type]
         pool=items_of(*pool),
         answered=answered,
-        **settings,  # type: ignore[arg-type]
     )
 
 

@@ -26,7 +26,6 @@ from kg.base.packages import install_hint
 
 COLUMNS_ENDINGS = (".txt", ".tsv")  # endings of files with CONNER's four columns
 TURN = "[SEP]"  # separator of turns in CONNER's files
-PIECES = 10  # pieces of evidence per sentence, by default
 
 
 def _as_tuple(value: object) -> object:

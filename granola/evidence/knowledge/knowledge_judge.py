@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, asdict, astuple, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from abstraction.models.text_scorers import (
     Continuation,
@@ -22,8 +22,9 @@ from abstraction.models.text_scorers import (
 )
 from abstraction.phrasing.prompting import Prompt, hash_of
 from abstraction.text.language.phrases import sentences as split_sentences
+from granola.base.settings import Setting
 from granola.evidence.evidence_task import identity_name
-from granola.evidence.knowledge.knowledge_items import PIECES, ItemPieces, KnowledgeItem
+from granola.evidence.knowledge.knowledge_items import ItemPieces, KnowledgeItem
 from granola.evidence.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, prompt_as_text
 from granola.evidence.knowledge.knowledge_task import LABELS
 from granola.matching.squad import best_f1, normalise, token_f1
@@ -212,6 +213,30 @@ class ScoredKnowledge:
         return record | ({"notes": self.notes} if self.notes else {})
 
 
+@dataclass(frozen=True, kw_only=True)
+class JudgeSettings:
+    """Settings of the scores."""
+
+    pieces: Annotated[int, Setting("Pieces of evidence for a sentence, at most.", least=1, advanced=True)] = 10
+    aggregation: Annotated[Aggregation, Setting("How the sentences make the text's vector.", advanced=True)] = (
+        Aggregation.MIN
+    )
+    validity: Annotated[
+        AnswerForm, Setting("Answers are judged by the gold answer, or by evidence.", advanced=True)
+    ] = AnswerForm.SPAN
+    randoms: Annotated[
+        int, Setting("Random texts that helpfulness compares with (u; the authors: 1).", least=1, advanced=True)
+    ] = 4
+    perplexity_cut: Annotated[
+        float | None,
+        Setting("No perplexity of a sentence counts as greater (the authors: 100; the paper has no cut).", least=1,
+                advanced=True),
+    ] = None  # fmt: skip
+    baselines: Annotated[
+        bool, Setting("Score the baselines too, where there is a reference or a gold answer.", advanced=True)
+    ] = False
+
+
 Scoring = Generator[Sequence[Any], list[Any], None]  # yields the inputs of a model, receives their scores
 
 
@@ -223,25 +248,19 @@ class KnowledgeJudge:
     from whose texts random ones are drawn, usually all items. `examples` are put before each item where a model
     continues a text: with the right knowledge for informativeness, with the gold answer for helpfulness; an item is no
     example for itself. `answered`: whether to judge answers, a missing one as the worst; False where no item has an
-    answer. `pieces`: of evidence per sentence. `randoms`: u in the paper, the number of random texts. `baselines`:
-    whether to score those too. `perplexity_cut`: see `sentence_coherence`.
+    answer.
 
     The methods that score an item are generators, so that a model receives the inputs of all items at once.
     """
 
     models: Mapping[str, TextScorer[Any, Any]]
     prompts: Mapping[str, Prompt]
+    settings: JudgeSettings = JudgeSettings()
     _: KW_ONLY
     evidence: ItemPieces = field(default_factory=ItemPieces)
     pool: Sequence[KnowledgeItem] = ()
     examples: Sequence[KnowledgeItem] = ()
     answered: bool = True
-    aggregation: Aggregation = Aggregation.MIN
-    pieces: int = PIECES
-    randoms: int = 4
-    validity: AnswerForm = AnswerForm.SPAN
-    baselines: bool = False
-    perplexity_cut: float | None = None
 
     def __post_init__(self) -> None:
         self.random_texts = RandomTexts(self.pool)
@@ -249,13 +268,14 @@ class KnowledgeJudge:
     @property
     def identity(self) -> dict[str, Any]:
         """Everything that scores depend on besides the items."""
+        settings = self.settings
         return {
             "models": {part: dict(self.models[part].identity) for part in PARTS_OF_MODELS if part in self.models},
             "evidence": dict(self.evidence.identity),
             "prompts": hash_of(self.prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
-            "aggregation": str(self.aggregation), "pieces": self.pieces, "randoms": self.randoms,
-            "validity": str(self.validity), "seed": SEED, "language": LANGUAGE,
-            **({} if self.perplexity_cut is None else {"perplexity_cut": self.perplexity_cut}),
+            "aggregation": str(settings.aggregation), "pieces": settings.pieces, "randoms": settings.randoms,
+            "validity": str(settings.validity), "seed": SEED, "language": LANGUAGE,
+            **({} if settings.perplexity_cut is None else {"perplexity_cut": settings.perplexity_cut}),
             **({"examples": [item.id for item in self.examples]} if self.examples else {}),
         }  # fmt: skip
 
@@ -281,7 +301,7 @@ class KnowledgeJudge:
         self._score(work, "reader", self._helpfulness)
         if self.answered:
             self._score(work, "entailment", self._validity)
-        if self.baselines:
+        if self.settings.baselines:
             for task in work:
                 self._add_word_baselines(task)
             self._score(work, "entailment", self._entailment_baselines)
@@ -301,7 +321,7 @@ class KnowledgeJudge:
                 scoring.send([next(found) for _ in own])
 
     def _factuality(self, task: ScoredKnowledge) -> Scoring:
-        pieces = self.evidence.pieces(task.item, task.sentences, self.pieces)
+        pieces = self.evidence.pieces(task.item, task.sentences, self.settings.pieces)
         # The premise is the piece, the hypothesis the sentence.
         found = yield [
             TextPair(piece, text) for text, own in zip(task.sentences, pieces, strict=True) for piece in own
@@ -310,7 +330,7 @@ class KnowledgeJudge:
         task.vectors = [best_vector([next(vectors) for _ in own]) for own in pieces]
         if lacking := sum(piece is None for _, piece in task.vectors):
             task.notes.append(f"{lacking} of {len(task.vectors)} sentences without evidence")
-        whole = aggregate_vectors([vector for vector, _ in task.vectors], self.aggregation)
+        whole = aggregate_vectors([vector for vector, _ in task.vectors], self.settings.aggregation)
         task.label = likeliest_label(whole)
         task.scores |= {"factuality": whole.entailed, "non_verified": whole.neutral, "refuted": whole.refuted}
 
@@ -323,7 +343,7 @@ class KnowledgeJudge:
         found = yield [Continuation("", text) for text in task.sentences]
         if any(math.isnan(each.mean) for each in found):
             task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
-        task.scores["coherence_sentence"] = sentence_coherence(found, perplexity_cut=self.perplexity_cut)
+        task.scores["coherence_sentence"] = sentence_coherence(found, perplexity_cut=self.settings.perplexity_cut)
 
     def _paragraph_coherence(self, task: ScoredKnowledge) -> Scoring:
         task.enter("coherence_paragraph", (yield [task.sentences] if task.sentences else []))
@@ -349,7 +369,7 @@ class KnowledgeJudge:
                 self._prompt(GIVEN_KNOWLEDGE.name, item, text, lambda one: next(iter(one.gold), "")),
                 f" {item.gold[0]}",
             )
-            for text in [item.knowledge, *self.random_texts.draw(item, self.randoms)]
+            for text in [item.knowledge, *self.random_texts.draw(item, self.settings.randoms)]
         ]  # fmt: skip
         gain = helpfulness(own, others)
         if gain is None:
@@ -364,13 +384,13 @@ class KnowledgeJudge:
     def _validity(self, task: ScoredKnowledge) -> Scoring:
         """Question and gold answer entail question and answer (equation 7), or evidence entails the answer (8)."""
         item, pairs = task.item, list[TextPair]()
-        if item.answer.strip() and self.validity is AnswerForm.SPAN:
+        if item.answer.strip() and self.settings.validity is AnswerForm.SPAN:
             pairs = [TextPair(f"{item.query} {gold}", f"{item.query} {item.answer}") for gold in item.gold]
         elif item.answer.strip():
-            (pieces,) = self.evidence.pieces(item, [item.answer], self.pieces)
+            (pieces,) = self.evidence.pieces(item, [item.answer], self.settings.pieces)
             pairs = [TextPair(piece, item.answer) for piece in pieces]
         found = yield pairs
-        if self.validity is AnswerForm.SPAN and not item.gold:
+        if self.settings.validity is AnswerForm.SPAN and not item.gold:
             task.scores["validity"] = None
             task.notes.append("validity: no gold answer")
             return
@@ -397,4 +417,4 @@ class KnowledgeJudge:
         # A pair without numbers counts as not verified: a failed model must not look like support.
         whole, *parts = [one if is_number(one) else UNVERIFIED for one in found] or [UNVERIFIED]
         task.scores["entailment_ratio"] = whole.entailed
-        task.scores["nli_decompose"] = aggregate_vectors(parts, self.aggregation).entailed
+        task.scores["nli_decompose"] = aggregate_vectors(parts, self.settings.aggregation).entailed

@@ -75,22 +75,25 @@ def choose_texts(rows: Sequence[Row], best: str, gamma: Sequence[float], forming
     gains: dict[str, list[float]] = {}
     number, groups = _groups_to_choose_from(rows, best, forming.seed)
     for group in groups:
-        qualities = [quality(row["scores"], gamma) for row in group]
-        # The first of equal texts, so that a tie is decided alike everywhere.
-        places = sorted(range(len(group)), key=lambda at: (-qualities[at], at))[:number]
-        own = [{**group[at], "quality": qualities[at]} for at in places]
+        rated = [{**row, "quality": quality(row["scores"], gamma)} for row in group]
+        # A stable sort: the first of equal texts, so that a tie is decided alike everywhere.
+        own = sorted(rated, key=lambda row: -row["quality"])[:number]
         taken += own
-        for name in dict.fromkeys(name for row in group for name in row["scores"]):
-            every = [row["scores"][name] for row in group if row["scores"].get(name) is not None]
-            scores = [row["scores"][name] for row in own if row["scores"].get(name) is not None]
-            gains.setdefault(name, []).extend(score - fmean(every) for score in scores)
-    return ChosenTexts(
-        rows=taken, gamma=gamma,
-        gains={
-            name: mean_estimate(own, resamples=forming.resamples, seed=forming.seed)
-            for name, own in gains.items() if own
-        },
-    )  # fmt: skip
+        every, chosen = _values_by_score(group), _values_by_score(own)
+        for name in every:
+            gains.setdefault(name, []).extend(score - fmean(every[name]) for score in chosen.get(name, ()))
+    return ChosenTexts(rows=taken, gamma=gamma, gains=_means(gains, forming))
+
+
+def _values_by_score(rows: Sequence[Row]) -> dict[str, list[float]]:
+    names = dict.fromkeys(name for row in rows for name in row["scores"])
+    return {name: [row["scores"][name] for row in rows if row["scores"].get(name) is not None] for name in names}
+
+
+def _means(values: Mapping[str, Sequence[float]], forming: Forming) -> dict[str, Estimate]:
+    return {
+        name: mean_estimate(own, resamples=forming.resamples, seed=forming.seed) for name, own in values.items() if own
+    }
 
 
 def _groups_to_choose_from(rows: Sequence[Row], best: str, seed: int) -> tuple[int, list[Sequence[Row]]]:
@@ -225,15 +228,9 @@ class KnowledgeVerdict(RowModel):
 def _score_estimates(rows: Sequence[Row], forming: Forming) -> dict[str, Estimate]:
     """The mean of each score over the texts that have it, and the share of each label as `label:consistent` and so on.
     """
-
-    def mean(values: Sequence[float]) -> Estimate:
-        return mean_estimate(values, resamples=forming.resamples, seed=forming.seed)
-
-    names = dict.fromkeys(name for row in rows for name in row["scores"])
-    of_names = {name: [row["scores"][name] for row in rows if row["scores"].get(name) is not None] for name in names}
     given = [row["factuality_label"] for row in rows if "factuality_label" in row]
-    labels = {f"label:{label}": [float(one == label) for one in given] for label in (LABELS if given else ())}
-    return {name: mean(values) for name, values in (of_names | labels).items() if values}
+    labels = {f"label:{label}": [float(one == label) for one in given] for label in LABELS}
+    return _means(_values_by_score(rows) | labels, forming)
 
 
 # score -> share of the vector of each sentence
