@@ -205,8 +205,7 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
             reports=systems.reports,
             lambda_=self.lambda_,
             differences=compare(systems.reports, resamples=self.resamples),
-            popularity={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is not None},
-            groups={grouping.field: of for grouping, of in groups.scores.items() if grouping.bins is None},
+            groups=groups.scores,
             coloured=self.colour,
             evidence=rows_with_evidence(self.tiered, groups.rows),
         )

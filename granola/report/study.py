@@ -36,7 +36,7 @@ from granola.report.charts import (
 )
 from granola.report.score_page import DrawnFigure, render
 from granola.report.score_tables import Table, Value, distribution_columns
-from granola.scoring.grouping import TITLES
+from granola.scoring.grouping import TITLES, Grouping
 from granola.scoring.metrics import GroupScore, informativeness_weight, names_of
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
@@ -136,7 +136,7 @@ class PanelFigure:
 class Study:
     """Systems scored on one tiered file, and further results on them; all sequences in the order of the systems.
 
-    `popularity` and `groups` contain by field the scores of each system by bin or value. `coloured` names the score in
+    `groups` contain by grouping the scores of each system by bin or value. `coloured` names the score in
     the predictions that colours points. `evidence` contains by id the rows with their evidence, for the questions on
     the page.
     """
@@ -146,8 +146,7 @@ class Study:
     reports: Sequence[ScoreReport]
     lambda_: float
     differences: Sequence[Difference]
-    popularity: Mapping[str, _ByGroup] = field(default_factory=dict)
-    groups: Mapping[str, _ByGroup] = field(default_factory=dict)
+    groups: Mapping[Grouping, _ByGroup] = field(default_factory=dict)
     coloured: str | None = None
     evidence: Mapping[str, TieredRow] = field(default_factory=dict)
 
@@ -207,7 +206,8 @@ class Study:
         return [table for table in tables if table.rows]
 
     def _figures_by_group(self) -> Iterator[PanelFigure]:
-        for number, (name, scores) in enumerate(self.popularity.items()):
+        in_bins = [(grouping.field, scores) for grouping, scores in self.groups.items() if grouping.bins is not None]
+        for number, (name, scores) in enumerate(in_bins):
             title = TITLES.get(name, "popularity" if number == 0 else name)
             without = next((by_bin["none"].n for by_bin in scores if "none" in by_bin), 0)
             left = f" {without:,} questions have no such number." if without else ""
@@ -216,10 +216,10 @@ class Study:
                 f"Bins of equal size of {name}, with 95 % intervals (as Figures 6 and 11).{left}", scores,
                 f"bin of {name}",
             )  # fmt: skip
-        for name, scores in self.groups.items():
-            yield self._accuracy_figure(
-                f"by-{file_name_part(name)}", f"By {name}", f"Scores by the values of {name}.", scores, name
-            )
+        for grouping, scores in self.groups.items():
+            if grouping.bins is None:
+                name, caption = f"by-{file_name_part(grouping.field)}", f"Scores by the values of {grouping.field}."
+                yield self._accuracy_figure(name, f"By {grouping.field}", caption, scores, grouping.field)
 
     def _accuracy_figure(self, name: str, title: str, caption: str, scores: _ByGroup, across: str) -> PanelFigure:
         """A figure with a panel for each selective accuracy, with the values of every system by group."""
@@ -341,8 +341,8 @@ def drawings(study: Study) -> list[DrawnFigure]:
 def draw_gap(study: Study, figure: Figure) -> bool:
     """A mark for each system: standard accuracy on x, GRANOLA accuracy on y, with intervals and lines of equal gaps."""
     figure.set_size_inches(WIDTH, WIDTH)
-    axes = figure.add_subplot()
-    if not _draw_marks(study, axes, "selective_standard_accuracy", "selective_accuracy"):
+    axes = _draw_marks(study, figure, "selective_standard_accuracy")
+    if not axes.lines:
         return False
     # Lines of equal gap: 0, 5 and 20 points, as in Figure 5 of the paper.
     for points, colour, dash in ((0, "#000000", "-"), (5, "#777777", ":"), (20, "#c03030", ":")):
@@ -354,29 +354,28 @@ def draw_gap(study: Study, figure: Figure) -> bool:
             )  # fmt: skip
     set_share_axes(axes, x=True, y=True)
     axes.set_aspect("equal")
-    axes.set_xlabel("selective standard accuracy")
-    axes.set_ylabel("selective GRANOLA accuracy")
     legend(figure)
     return True
 
 
 def draw_tradeoff(study: Study, figure: Figure) -> bool:
     """Selective GRANOLA accuracy against informativeness over all answers, with intervals."""
-    axes = figure.add_subplot()
-    if not _draw_marks(study, axes, "informativeness", "selective_accuracy"):
+    axes = _draw_marks(study, figure, "informativeness")
+    if not axes.lines:
         return False
-    axes.set_xlabel("informativeness")
-    axes.set_ylabel("selective GRANOLA accuracy")
     axes.margins(0.15)
     set_share_axes(axes, x=True, y=True, shown=None)
     legend(figure)
     return True
 
 
-def _draw_marks(study: Study, axes: Axes, along: str, up: str) -> bool:
-    """A mark for each system at two of its scores, with both intervals; returns whether there is any."""
+def _draw_marks(study: Study, figure: Figure, along: str) -> Axes:
+    """Axes with a mark for each system at the score `along` and its GRANOLA accuracy, with both intervals."""
+    axes = figure.add_subplot()
+    axes.set_xlabel(_BOTH.get(along, along))
+    axes.set_ylabel(_BOTH["selective_accuracy"])
     for index, report in enumerate(study.reports):
-        x, y = report.overall.estimates[along], report.overall.estimates[up]
+        x, y = report.overall.estimates[along], report.overall.estimates["selective_accuracy"]
         if math.isnan(x.value) or math.isnan(y.value):
             continue
         axes.hlines(y.value, x.interval.low, x.interval.high, color="#bbbbbb", linewidth=2, zorder=1)
@@ -385,7 +384,7 @@ def _draw_marks(study: Study, axes: Axes, along: str, up: str) -> bool:
             x.value, y.value, linestyle="none", label=shortened_names(study.names)[index], zorder=3,
             **system_style(index),
         )  # fmt: skip
-    return bool(axes.lines)
+    return axes
 
 
 def draw_distribution(study: Study, figure: Figure) -> bool:

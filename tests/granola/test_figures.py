@@ -16,7 +16,7 @@ from granola.report.charts import (
     estimates_figure,
 )
 from granola.report.study import Study, draw_f1, draw_gap, draw_tradeoff
-from granola.scoring.grouping import by_bins, group_scores
+from granola.scoring.grouping import Grouping, by_bins, group_scores
 from granola.scoring.predictions import Prediction, PredictionFile, read_predictions
 from granola.scoring.scores import ScoreSettings, score
 from granola.scoring.statistics import Estimate, Interval
@@ -39,13 +39,14 @@ def study(systems: Path) -> Study:
         for name, said in zip(names, files, strict=True)
     ]
     bins = by_bins(rows, "popularity", 4)
+    scores = [group_scores(report, bins, resamples=50, seed=0) for report in reports]
     return Study(
         rows=rows,
         files=files,
         reports=reports,
         lambda_=0.5,
         differences=[],
-        popularity={"popularity": [group_scores(report, bins, resamples=50, seed=0) for report in reports]},
+        groups={Grouping(field="popularity", bins=4): scores},
     )
 
 
@@ -97,13 +98,14 @@ def declining() -> Study:
         for name, given in zip(asked_of, files, strict=True)
     ]
     bins = by_bins(rows, "views", 1)
+    scores = [group_scores(report, bins, resamples=10, seed=0) for report in reports]
     return Study(
         rows=rows,
         files=files,
         reports=reports,
         lambda_=0.5,
         differences=[],
-        popularity={"views": [group_scores(report, bins, resamples=10, seed=0) for report in reports]},
+        groups={Grouping(field="views", bins=1): scores},
     )
 
 
@@ -129,7 +131,7 @@ def test_where_systems_decline_accuracies_are_selective_and_informativeness_is_o
 def test_a_table_has_what_its_figure_shows(study: Study) -> None:
     tables = {figure.name: figure.table() for figure in study.figures}
     assert list(tables) == ["popularity", "weights", "relations", "risk-coverage"]
-    groups = [(by_bin, key) for key in BOTH[::-1] for by_bin in study.popularity["popularity"]]
+    groups = [(by_bin, key) for key in BOTH[::-1] for by_bin in next(iter(study.groups.values()))]
     expected = [by_bin[label].estimates[key] for by_bin, key in groups for label in by_bin]
     rows = tables["popularity"].rows
     assert [row[3:] for row in rows] == [(e.value, e.interval.low, e.interval.high, e.n) for e in expected]
