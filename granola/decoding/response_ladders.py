@@ -22,13 +22,12 @@ from abstraction.ladders.assembly.filters import gives_away, leaks_question
 from abstraction.ladders.builders import looks_at_subject
 from abstraction.ladders.offices import may_name_subject
 from abstraction.linking.gazetteer import Gazetteer
-from abstraction.linking.linker import Link, Linker
+from abstraction.linking.linker import Link
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.maker.row_maker import MOST_RIVALS
 from abstraction.text.descriptions.place_grammar import variants
 from abstraction.text.language.languages import language as language_of
 from granola.decoding.samples import SampleRow
-from kg.graph.graph import Graph
 
 _SIDE = (
     r"(?:(?:north|south|east|west|central)(?:[- ]?(?:east|west))?(?:ern)?\s++(?=[A-ZÀ-Þ]))?"  # "in northern Germany"
@@ -43,11 +42,12 @@ AskedLadderOf = Callable[[str, Relation], Sequence[Level]]
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """The context of a response: the relation or its substitute, candidate ids of the subject, and the question."""
+    """The context of a response: the relation or its substitute, candidate ids of the subject, and the question's row.
+    """
 
     asked: Relation
     subjects: tuple[str, ...]
-    question: str
+    row: SampleRow
 
     @property
     def subject(self) -> str | None:
@@ -74,11 +74,9 @@ def unambiguous_entity(link: Link, gazetteer: Gazetteer) -> str | None:
 class Chains:
     """Resolves chains in one graph; results depend on the snapshot and the context alone."""
 
-    def __init__(self, graph: Graph, gazetteer: Gazetteer, linker: Linker, ladder_of: AskedLadderOf) -> None:
+    def __init__(self, maker: LadderMaker, ladder_of: AskedLadderOf) -> None:
         """`ladder_of` returns what an entity entails as an answer to a relation."""
-        self._graph = graph
-        self._gazetteer = gazetteer
-        self._linker = linker
+        self._graph, self._gazetteer, self._linker = maker.graph, maker.gazetteer, maker.linker
         self._ladder_of = ladder_of
 
     def is_chain(self, parts: Sequence[str]) -> bool:
@@ -120,7 +118,7 @@ class Chains:
         return all(qid is not None and self._gazetteer.is_state(qid) for qid in linked)
 
     def _unambiguous_id(self, name: str, context: AnswerContext) -> str | None:
-        link = self._linker.link(name, context.asked, subjects=context.subjects, question=context.question)
+        link = self._linker.link(name, context.asked, subjects=context.subjects, question=context.row.question)
         return unambiguous_entity(link, self._gazetteer)
 
     def _states_of(self, qid: str, context: AnswerContext) -> frozenset[str]:
@@ -212,12 +210,12 @@ class Ladders:
         self._language = language_of(maker.graph.shown_in)
         self._known: dict[tuple[str, str, str, str | None], tuple[Level, ...]] = {}
 
-    def levels(self, row: SampleRow, context: AnswerContext, text: str, qid: str | None) -> tuple[Level, ...]:
+    def levels(self, context: AnswerContext, text: str, qid: str | None) -> tuple[Level, ...]:
         """The levels of a response text, the response first; only itself where it is not linked.
 
         `qid`: the intended entity, None to link the text.
         """
-        alone = Level(tiers=(Tier(text=text),))
+        alone, row = Level(tiers=(Tier(text=text),)), context.row
         if context.asked.asks in VALUES:
             return self._maker.make(_qa_row(row, text, qid, context.asked.id or None)).levels
         if qid is None and len(text) > LONGEST_NAME:
@@ -302,7 +300,7 @@ def _is_in_question(tier: Tier, question: str, subject_text: str | None, subject
     """Whether the question already states the tier."""
     if tier.qid is not None and tier.qid == subject:
         return True
-    if any(condition.property == "self" for condition in tier.conditions):
+    if is_container(tier):
         return gives_away(question, subject_text, tier.names())
     return leaks_question(tier.text, question)
 

@@ -88,7 +88,7 @@ class ResponseReader:
     def __init__(self, maker: LadderMaker) -> None:
         self._maker = maker
         self._ladders = Ladders(maker)
-        self._chains = Chains(maker.graph, maker.gazetteer, maker.linker, self._ladders.of_entity)
+        self._chains = Chains(maker, self._ladders.of_entity)
         self._language = maker.graph.shown_in
 
     def read(self, rows: Sequence[SampleRow]) -> list[tuple[ReadResponse, ...]]:
@@ -103,13 +103,9 @@ class ResponseReader:
         for row, responses, shared in zip(rows, cleaned, names, strict=True):
             asked = self._relation_asked(row)
             subjects = self._maker.linker.subjects(row.subject_text, row.subject_qid, asked)
-            context = AnswerContext(asked, subjects, row.question)
-            answering = (response for response in dict.fromkeys(responses) if response.abstains is None)
-            read = {
-                response: self._read_response(response, shared.get(response.text), row, context)
-                for response in answering
-            }
-            out.append(tuple(read.get(response) or ReadResponse(cleaned=response) for response in responses))
+            context = AnswerContext(asked, subjects, row)
+            read = {one: self._read_response(one, shared.get(one.text), context) for one in dict.fromkeys(responses)}
+            out.append(tuple(read[response] for response in responses))
         return out
 
     def _shared_names(self, row: SampleRow, responses: Sequence[CleanedResponse]) -> Mapping[str, str]:
@@ -131,13 +127,13 @@ class ResponseReader:
 
         return of_response
 
-    def _read_response(
-        self, response: CleanedResponse, name: str | None, row: SampleRow, context: AnswerContext
-    ) -> ReadResponse:
+    def _read_response(self, response: CleanedResponse, name: str | None, context: AnswerContext) -> ReadResponse:
         """The reading of a response; of the name that it shares with others if the whole is unlinked or repeats the
         question.
         """
-        reading = self._reading_by_plan(response, row, context)
+        if response.abstains is not None:
+            return ReadResponse(cleaned=response)
+        reading, row = self._reading_by_plan(response, context), context.row
         tier = reading.levels[0].tiers[0]
         # It is read as a part of the question although it has more text.
         repeats = reading.name != response.whole and (
@@ -150,21 +146,21 @@ class ResponseReader:
         if name is None or name == response.whole:
             alone = Level(tiers=(Tier(text=response.whole),))
             return ReadResponse(cleaned=response, name=response.whole, levels=(alone,))
-        short = self._reading_by_plan(replace(response, text=name, whole=name), row, context)
+        short = self._reading_by_plan(replace(response, text=name, whole=name), context)
         return replace(short, cleaned=response, shared=True)
 
-    def _reading_by_plan(self, response: CleanedResponse, row: SampleRow, context: AnswerContext) -> ReadResponse:
+    def _reading_by_plan(self, response: CleanedResponse, context: AnswerContext) -> ReadResponse:
         plan = self._reading_plan(response, context)
         # "Austria and Germany": both are answers, so both ladders count.
         if plan.listed:
             each = [(part, self._nation_id(part)) for part in plan.listed]
-            levels = ladder_of_list([self._ladders.levels(row, context, *one) for one in each])
+            levels = ladder_of_list([self._ladders.levels(context, *one) for one in each])
         else:
-            levels = self._ladders.levels(row, context, plan.text, plan.qid)
+            levels = self._ladders.levels(context, plan.text, plan.qid)
         linked = is_linked(levels)
         if plan.behind is not None:
-            head, *coarser = self._ladders.levels(row, context, *plan.behind)
-            new = [] if _says_nothing_new(head.tiers[0], row) else [head]
+            head, *coarser = self._ladders.levels(context, *plan.behind)
+            new = [] if _says_nothing_new(head.tiers[0], context.row) else [head]
             levels = merge_ladders(levels, (levels[0], *new, *coarser))
         return ReadResponse(
             cleaned=response, name=plan.text if linked else response.whole, levels=levels, linked=linked
