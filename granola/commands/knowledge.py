@@ -6,19 +6,28 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from abstraction.models import spec
+from abstraction.models.answer_store import KeptScores
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, check_outputs, writing_rows
 from granola.errors import UsageError
+from granola.evidence.knowledge.knowledge_items import (
+    ItemPieces,
+    KnowledgeItem,
+    VectorIndex,
+    WordIndex,
+    read_items,
+    read_passages,
+)
 from granola.evidence.knowledge.knowledge_judge import PARTS_OF_MODELS, JudgeSettings
+from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge as Judge
+from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 from granola.scoring.shared_settings import Force, Out
-
-if TYPE_CHECKING:
-    from granola.evidence.knowledge.knowledge_items import KnowledgeItem
-    from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge as Judge
+from kg.web.client import Cache
 
 SCORES_SUFFIX = ".scores.sqlite"  # cache of model scores beside OUT: lets a killed run go on
 EMBEDDINGS = "embeddings"  # the part of --model that finds evidence, and scores nothing
@@ -79,8 +88,6 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
         """Judge the texts and write the rows. Raises UsageError where there is no model, ModelSpecError for a bad
         model spec.
         """
-        from granola.evidence.knowledge.knowledge_items import read_items
-
         words = self._model_specs()
         if not set(words) - {EMBEDDINGS} and not self.baselines:
             raise UsageError("nothing to score with: give --model PART=MODEL, or --baselines")
@@ -116,19 +123,6 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
     def _judge(
         self, stack: ExitStack, output: RowsOutput, words: dict[str, str], items: Sequence[KnowledgeItem]
     ) -> Judge:
-        from abstraction.models import spec
-        from abstraction.models.answer_store import KeptScores
-        from granola.evidence.knowledge import knowledge_judge
-        from granola.evidence.knowledge.knowledge_items import (
-            ItemPieces,
-            VectorIndex,
-            WordIndex,
-            read_items,
-            read_passages,
-        )
-        from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
-        from kg.web.client import Cache
-
         store: Path | str = ":memory:"
         if output.named_path is not None:
             store = Path(f"{self.out}{SCORES_SUFFIX}")
@@ -143,7 +137,7 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
         sources = tuple(WordIndex(one) if encoder is None else VectorIndex(one, encoder) for one in files)
         rejected = output.rejected.append
         examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
-        return knowledge_judge.KnowledgeJudge(
+        return Judge(
             models, read_knowledge_prompts(self.prompts), self,
             evidence=ItemPieces(reference=REFERENCE in self.evidence, sources=sources),
             pool=examples or items, examples=examples, answered=any(item.answer for item in items),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +16,10 @@ from markupsafe import Markup
 from abstraction.base.properties import titled
 from abstraction.files.rows import TieredRow, read_tiered
 from granola import __version__
+from granola.base.terminal_lines import TextTable
 from granola.report.score_tables import Table, distribution_table, interval, number
 from granola.report.templates import page_file, render_page
+from granola.scoring.grouping import natural_order
 from granola.scoring.metrics import NO_RELATION
 from granola.scoring.predictions import SystemAnswer
 from granola.scoring.scores import ItemScore, ScoreReport
@@ -197,7 +198,7 @@ def _drawn_ladder(rows: Sequence[TieredRow], reports: Sequence[ScoreReport]) -> 
     return {"row": rows[best], "gold": gold, "matched": matched_levels(scored), "elsewhere": elsewhere}
 
 
-def metrics_table(reports: Sequence[ScoreReport]) -> Table:
+def metrics_table(reports: Sequence[ScoreReport]) -> TextTable:
     """A row for each metric, those of HEADLINES first: its definition, and the score of every system with interval and
     number of questions.
     """
@@ -209,13 +210,7 @@ def metrics_table(reports: Sequence[ScoreReport]) -> Table:
         scores = (report.overall.estimates[name] for report in reports)
         cells = (f"{number(one.value)}\n{interval(one)}, n {one.n:,}" for one in scores)
         rows.append((f"{metrics[name].title}\n{words}", *cells))
-    return Table(
-        name="metrics",
-        title="Scores",
-        caption="Small figures: the 95 % bootstrap interval over questions, and n, the questions counted.",
-        head=("metric", *(report.system for report in reports)),
-        rows=tuple(rows),
-    )
+    return TextTable(head=("metric", *(report.system for report in reports)), rows=rows)
 
 
 def render(
@@ -241,11 +236,7 @@ def render(
             raise ValueError(f"report {report.system!r} is not on these rows; score the same tiered file")
     script = page_file("report.js").decode()
     places = shown_places(len(rows), MOST if reports else MOST_LADDERS)
-    # P19 before P112; names that are no property last.
-    known = sorted(
-        {rows[index].relation or NO_RELATION for index in places},
-        key=lambda name: (int(name[1:]) if re.fullmatch(r".[0-9]{1,19}", name) else 1 << 40, name),
-    )
+    known = sorted({rows[index].relation or NO_RELATION for index in places}, key=natural_order)
     return render_page(
         "report",
         title=title,
