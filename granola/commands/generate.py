@@ -17,12 +17,8 @@ from granola.base.settings import Setting
 from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, open_model, writing_rows
 from granola.errors import UsageError
-from granola.evidence.grounding.answer_judging import ANSWER, passage_lines, read_grounding_prompts
-from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
 from granola.evidence.knowledge.knowledge_items import KnowledgeItem, read_items
 from granola.evidence.knowledge.knowledge_prompts import generating_turns, read_knowledge_prompts, replies_of
-from granola.replies import read_reply
-from granola.replies.reply import visible_text
 from granola.scoring.shared_settings import Force, Limit, Out
 
 # Temperature and top-p for several texts, as in CONNER; a single text is greedy, as in both papers.
@@ -89,6 +85,9 @@ class Generate(RowsCommand):
 
     def _grounded_answers(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """Rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
+        from granola.evidence.grounding.answer_judging import ANSWER, passage_lines, read_grounding_prompts
+        from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
+
         prompts = read_grounding_prompts(self.prompts)
         samples = list(islice(read_grounded(self.items, on_reject=output.rejected.append), self.limit))
         if not samples:
@@ -110,6 +109,9 @@ class Generate(RowsCommand):
 
     def _knowledge_texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """The items with their generated texts or answers, one row per sample; an item without any is rejected."""
+        from granola.replies import read_reply
+        from granola.replies.reply import visible_text
+
         prompt = read_knowledge_prompts(self.prompts)[self.target]
         rejected = output.rejected.append
         examples = [] if self.examples is None else list(read_items(self.examples, on_reject=rejected))
