@@ -139,7 +139,6 @@ def anchors() -> Mapping[str, frozenset[str]]:
     """By the QID of each anchor class, the answer classes that it implies."""
     out: dict[str, set[str]] = {}
     for kind, qids in _class_data()["anchors"].items():
-        assert isinstance(qids, list)
         for qid in qids:
             out.setdefault(qid, set()).add(kind)
     return {qid: frozenset(kinds) for qid, kinds in out.items()}
@@ -151,7 +150,6 @@ def class_filter(asks: str) -> Wanted | None:
     row = _class_data()["asks"].get(asks)
     if row is None:
         return None
-    assert isinstance(row, dict)
     return Wanted(fits=frozenset(row["fits"]), prefers=frozenset(row["prefers"]), excludes=frozenset(row["not"]))
 
 
@@ -159,7 +157,6 @@ def class_filter(asks: str) -> Wanted | None:
 def _heads() -> tuple[re.Pattern[str], Mapping[str, str]]:
     kinds: dict[str, str] = {}
     for kind, words in _class_data()["heads"].items():
-        assert isinstance(words, list)
         for word in words:
             kinds.setdefault(word, kind)
     alternatives = "|".join(re.escape(w) for w in sorted(kinds, key=len, reverse=True))

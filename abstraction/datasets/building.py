@@ -56,11 +56,9 @@ class ModelWork(Protocol[Made]):
     @property
     def fingerprint(self) -> str:
         """The identity of the work: a text that covers everything its results depend on."""
-        ...
 
     def __call__(self, rows: Sequence[TieredRow], /) -> Sequence[Made]:
         """One result for each row, in order."""
-        ...
 
 
 # The rows with phrased levels; the decisions are in their notes, see `abstraction.phrasing.decisions`.

@@ -268,15 +268,10 @@ class _RowFacts:
 
 @dataclass(slots=True)
 class _Reached:
-    """The entities that the steps of one tier reach: `known` are the answer and finer tiers, `ids` further ones."""
+    """The entities that the steps of one tier reach beyond the answer and finer tiers, and the steps themselves."""
 
-    known: Set[str]
     ids: set[str]
     used: dict[ReplayedStep, None] = field(default_factory=dict)  # in the order in which they are followed
-
-    def is_known_or_reached(self, qid: str) -> bool:
-        """Whether an entity is known or reached."""
-        return qid in self.ids or qid in self.known
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,8 +395,8 @@ class EntailmentChecker:
 
     def _follow_steps(self, steps: Sequence[ReplayedStep], known: Set[str], ends: Set[str]) -> _Reached:
         """The steps that can be followed one after the other from known entities, and from the tier's own entity."""
-        reached = _Reached(known=known, ids=set(ends))
-        fresh = [step for step in steps if reached.is_known_or_reached(step.subject)]
+        reached = _Reached(ids=set(ends))
+        fresh = [step for step in steps if step.subject in reached.ids or step.subject in known]
         while fresh:
             for step in fresh:
                 reached.used[step] = None

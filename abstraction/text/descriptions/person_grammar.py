@@ -214,7 +214,7 @@ class _DescriptionReader:
             names_nation=national is not None,
         )
         if not occupations:
-            plain = not tail and not former and len(phrase) <= 3 and all(self.is_common_word(w) for w in phrase)
+            plain = not tail and not former and len(phrase) <= 3 and all(is_common(w, self.vocabulary) for w in phrase)
             return phrase if plain else []
         for fragment in fragments:
             self._add_occupations(self.complete_with_noun_of(fragment, phrase, occupations[0], loose=loose))
@@ -287,7 +287,8 @@ class _DescriptionReader:
             return True
         if is_title(before) or before[-1].key in REGIONAL or self.vocabulary.is_occupation(before[-1].text):
             return False
-        return all((self.is_common_word(w) or w.key in DESCENT) and not w.key.endswith(("'s", "’s")) for w in before)
+        owned = any(w.key.endswith(("'s", "’s")) for w in before)
+        return not owned and all(is_common(w, self.vocabulary) or w.key in DESCENT for w in before)
 
     # Noun phrases as occupations.
 
@@ -314,7 +315,7 @@ class _DescriptionReader:
         phrase = phrase[-LONGEST:]
         if not phrase or any(w.text[:1].isdigit() for w in phrase) or (tail and phrase[-1].key in listed("degrees")):
             return []
-        if any(w.key.endswith(_POSSESSIVE) and w.capital and not self.is_common_word(w) for w in phrase[:-1]):
+        if any(w.key.endswith(_POSSESSIVE) and w.capital and not is_common(w, self.vocabulary) for w in phrase[:-1]):
             return []
         occupation = partial(Occupation, nationality=nationality, lead=lead, former=former)
         alone = title_alone(phrase)
@@ -341,21 +342,14 @@ class _DescriptionReader:
         is_longer = len(phrase) > 2 and self._is_attested(phrase[1:]) and not self._is_attested(phrase)
         head = phrase[1:] if is_longer else phrase[-1:]
         whole = [*fragment, *head]
-        text = self.spell(whole)
+        is_name = self.vocabulary.is_occupation
+        text = spell(whole, self.vocabulary, is_name)
         if not self.vocabulary.attests(text):
             agent = _AGENT.search(fragment[-1].key) and fragment[-1].key not in listed("no_agents")
             parallel = loose and len(phrase) > 1 and len(fragment) <= 2
-            if not parallel or agent or is_opaque(text, self.spell(head)):
+            if not parallel or agent or is_opaque(text, spell(head, self.vocabulary, is_name)):
                 return []
         return self.read_occupations(whole, nationality=lender.nationality)
-
-    def is_common_word(self, word: DescriptionWord) -> bool:
-        """Whether the word is a common noun or adjective."""
-        return is_common(word, self.vocabulary)
-
-    def spell(self, sequence: Sequence[DescriptionWord]) -> str:
-        """The words as text, with common nouns in lower case."""
-        return spell(sequence, self.vocabulary, self.vocabulary.is_occupation)
 
     def is_person(self, phrase: Sequence[DescriptionWord]) -> bool:
         """Whether the words describe a person by occupation or role."""

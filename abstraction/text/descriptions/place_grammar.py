@@ -30,12 +30,8 @@ _ENDS_IN_KIND = re.compile(rf".* ({_KIND})\Z")
 _HAS_KIND = re.compile(rf" ({_KIND})\b")
 
 
-def join_lists(text: str) -> str:
-    """The text with each list of places of one kind joined by "and" into one piece."""
-    return _RUN.sub(_join_list, text)
-
-
 def _join_list(match: re.Match[str]) -> str:
+    """A run of names, with each list of places of one kind in it joined by "and" into one piece."""
     plural = match["plural"]
     run = match[0][: match.start("plural") - match.start() - 1] if plural else match[0]
     pieces = _JOINT.split(run)
@@ -230,7 +226,7 @@ def parse_place(description: str) -> PlacePhrase | None:
 def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
     """The comma-separated units of a chain, finest first. A place that is only near is left out."""
     units: list[PlaceUnit] = []
-    for raw in join_lists(text).split(","):
+    for raw in _RUN.sub(_join_list, text).split(","):
         piece = raw.strip()
         led = _PREPOSITION.match(piece)
         written = "on" if led and led.group().strip() == "on" else "in"

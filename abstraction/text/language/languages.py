@@ -49,15 +49,6 @@ _MOST_DAYS = 31  # days of the longest month
 _FOLDER = files("abstraction").joinpath("data/languages")
 
 
-def _build_language(file_data: Mapping[str, Any], *, has_file: bool) -> Language:
-    """Build a Language from its file, completed by CLDR."""
-    data = cldr_data(file_data["code"])
-    for key, value in file_data.items():
-        is_table = isinstance(data.get(key), dict) and isinstance(value, dict)
-        data[key] = data[key] | value if is_table else value
-    return _validator().validate_python({"has_file": has_file, **_LanguageData(data).fields()})
-
-
 # The validator of Language, which converts JSON lists and strings to tuples, sets and numbers.
 _validator = cache(lambda: TypeAdapter(Language))
 
@@ -196,11 +187,16 @@ def language(code: str) -> Language:
 
 @cache
 def _load(code: str) -> Language:
-    """Load the language of a code that has a file or is in CLDR."""
-    if code in languages():
-        return _build_language(json.loads((_FOLDER / f"{code}.json").read_text(encoding="utf-8")), has_file=True)
-    few = package_data("other_languages.json").get(code.split("-")[0], {})
-    return _build_language({"code": code, "months": [[]] * 12, **few}, has_file=False)
+    """Load the language of a code that has a file or is in CLDR: its file, completed by CLDR."""
+    if has_file := code in languages():
+        given = json.loads((_FOLDER / f"{code}.json").read_text(encoding="utf-8"))
+    else:
+        given = {"code": code, "months": [[]] * 12, **package_data("other_languages.json").get(code.split("-")[0], {})}
+    data = cldr_data(code)
+    for key, value in given.items():
+        is_table = isinstance(data.get(key), dict) and isinstance(value, dict)
+        data[key] = data[key] | value if is_table else value
+    return _validator().validate_python({"has_file": has_file, **_LanguageData(data).fields()})
 
 
 def is_known(code: str) -> bool:
