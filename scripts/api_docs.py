@@ -16,7 +16,7 @@ from pathlib import Path
 PUBLIC = (
     "kg", "kg.store", "kg.graph.graph", "kg.export.comparison", "kg.export.rdf_writer",
     "kg.export.parquet", "abstraction", "abstraction.models", "abstraction.linking.gazetteer",
-    "abstraction.linking.linker", "abstraction.text.language.date_reader", "abstraction.text.language.amounts",
+    "abstraction.linking.linker", "abstraction.text.language.calendar_dates", "abstraction.text.language.amounts",
     "abstraction.text.questions.question_wording", "abstraction.verifying.entailment",
     "abstraction.verifying.tier_verdicts",
     "abstraction.datasets.building", "granola", "granola.matching", "granola.scoring.metrics", "granola.scoring.scores",

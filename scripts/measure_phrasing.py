@@ -23,7 +23,7 @@ from measuring import arguments
 from abstraction.files.rows import read_questions
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.models.chat_model import Completion, Reply, Request, Result, Totals
-from abstraction.phrasing.decisions import NOTE, Action
+from abstraction.phrasing.checking import NOTE, Action
 from abstraction.phrasing.phraser import ModelPhraser
 from kg.store import open_store
 

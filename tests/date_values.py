@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abstraction.base.tiers import Level
 from abstraction.ladders.literal_ladders import date_ladder
-from abstraction.text.language.calendar_units import CalendarUnit, Era, Style, names, unit_of
-from abstraction.text.language.date_reader import ParsedDate
+from abstraction.text.language.calendar_dates import CalendarUnit, Era, ParsedDate, Style, names, unit_of
 from kg.base.model import TimeValue
 
 

@@ -38,7 +38,7 @@ from abstraction.linking.review import (
 )
 from abstraction.maker.pipeline import LadderMakers
 from abstraction.models.chat_model import Failure
-from abstraction.phrasing.decisions import DecisionCounts, log_lines, without_decisions
+from abstraction.phrasing.checking import DecisionCounts, log_lines, without_decisions
 from abstraction.phrasing.phraser import with_descriptions
 from kg import __version__
 from kg.base.files import resolved, sha256_of
@@ -61,7 +61,7 @@ class ModelWork(Protocol[Made]):
         """One result for each row, in order."""
 
 
-# The rows with phrased levels; the decisions are in their notes, see `abstraction.phrasing.decisions`.
+# The rows with phrased levels; the decisions are in their notes, see `abstraction.phrasing.checking`.
 Phraser = ModelWork[TieredRow]
 # How likely question, answer and descriptions do not belong together, in [0, 1], 1 the worst; None without a score.
 Scorer = ModelWork[float | Failure | None]

@@ -10,7 +10,7 @@ from abstraction.datasets.dataset_cleaning import STEPS, WHAT_STEPS_DO, Cleaner,
 from abstraction.datasets.dataset_columns import OWN, TIER, Columns, Kind
 from abstraction.datasets.dataset_statistics import share_of
 from abstraction.files.records import json_text
-from abstraction.phrasing.decisions import DecisionCounts
+from abstraction.phrasing.checking import DecisionCounts
 
 if TYPE_CHECKING:
     from abstraction.datasets.building import Built, DatasetSettings

@@ -121,10 +121,13 @@ class RowShape:
         return fields
 
 
+def _preset(given: Mapping[str, Any]) -> RowShape:
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return RowShape(**fields)
+
+
 PRESETS: Mapping[str, RowShape] = {
-    name: RowShape(**{key: tuple(value) if isinstance(value, list) else value for key, value in given.items()})
-    for name, given in package_data("datasets.json").items()
-    if name != "_about"
+    name: _preset(given) for name, given in package_data("datasets.json").items() if name != "_about"
 }
 
 

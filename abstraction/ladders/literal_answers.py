@@ -21,8 +21,7 @@ from abstraction.base.tiers import Condition, Evidence, Level, Tier, from_statem
 from abstraction.ladders.literal_ladders import AMOUNT, date_ladder, quantity_ladder, read_amount
 from abstraction.ladders.weighing import year_span
 from abstraction.text.language.amounts import ParsedQuantity, parse_quantity
-from abstraction.text.language.calendar_units import tolerance
-from abstraction.text.language.date_reader import ParsedDate, parse_date
+from abstraction.text.language.calendar_dates import ParsedDate, parse_date, tolerance
 from abstraction.text.language.languages import is_known
 from kg.base.model import QuantityValue, TimeValue, Value
 from kg.graph.graph import Graph, time_key

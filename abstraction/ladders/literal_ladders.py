@@ -22,20 +22,20 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from abstraction.base.tiers import MAX_LEVELS, Condition, Evidence, Level, Tier
 from abstraction.ladders.proposals import other_names
 from abstraction.text.language.amounts import ParsedQuantity, parse_quantity
-from abstraction.text.language.calendar_units import (
+from abstraction.text.language.calendar_dates import (
     GREGORIAN_REFORM,
     KINDS,
     OF_PRECISION,
     CalendarUnit,
     Era,
     Kind,
+    ParsedDate,
     century_marks,
     gregorian_of,
     names,
     tolerance,
     unit_of,
 )
-from abstraction.text.language.date_reader import ParsedDate
 from abstraction.text.language.languages import Language, language
 from abstraction.text.language.units import MeasureUnit, units
 from kg.base.model import TimeValue, normalise

@@ -26,8 +26,7 @@ from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import TieredRow
 from abstraction.ladders.assembly.filters import names_the_answer
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
-from abstraction.phrasing.checking import LadderCheck, Unproven
-from abstraction.phrasing.decisions import Action, CheckResult, TextDecision, with_note
+from abstraction.phrasing.checking import Action, CheckResult, LadderCheck, TextDecision, Unproven, with_note
 from abstraction.phrasing.prompting import Prompt, PromptKind, RequestForm, RequestOutcome, hash_of, load_prompts
 from abstraction.text.language.template_marks import own_turn, without_thoughts
 from kg.base.model import fallback_chain
@@ -285,7 +284,7 @@ class ModelPhraser:
     def stream(self, rows: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """Rows with the graph's ladder as phrased rows, in order; descriptions of their entities are looked up.
 
-        Each has its whole note, see `abstraction.phrasing.decisions`. A row on which the program fails goes to
+        Each has its whole note, see `abstraction.phrasing.checking`. A row on which the program fails goes to
         `on_reject`; without it the error is raised. Raises ModelError where all further requests would fail.
         """
 

@@ -24,7 +24,7 @@ from abstraction.ladders.containers import same_extent
 from abstraction.ladders.weighing import rising_tiers
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.language.amounts import convert_claim, whole_amount
-from abstraction.text.language.calendar_units import unit_of
+from abstraction.text.language.calendar_dates import unit_of
 from abstraction.text.language.date_finder import IntervalClaim, whole_date
 from abstraction.text.language.languages import bundled_demonyms, folded, language, reading_language, territory_labels
 from abstraction.text.language.languages import language as language_of
@@ -133,7 +133,7 @@ def _replay_description(
     return ReplayedStep(subject=subject, words=text[start:end], description=text, start=start), []
 
 
-YEAR = 12 * 31  # days of a year in `calendar_units.day_number`, which counts 31 days per month
+YEAR = 12 * 31  # days of a year in `calendar_dates.day_number`, which counts 31 days per month
 _CENTURY = 99 * YEAR  # least width of a century
 _SHORT = re.compile(r"(?:the )?(?P<year>\d{1,2})(?P<decade>'?s)?")  # an age is no date, but 41 lies in the 40s
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from abstraction.files.rows import TieredRow
     from abstraction.linking.review import Decisions
     from abstraction.models.chat_model import ChatModel
-    from abstraction.phrasing.decisions import DecisionCounts
+    from abstraction.phrasing.checking import DecisionCounts
     from abstraction.phrasing.phraser import Mode, ModelPhraser
     from abstraction.phrasing.prompting import Prompt
 
@@ -170,7 +170,7 @@ class PhrasingRun:
     """Phrases rows as they are written, and writes a log of all decisions, which appears whole or not at all."""
 
     def __init__(self, phraser: ModelPhraser, out: Path | str | None) -> None:
-        from abstraction.phrasing.decisions import DecisionCounts
+        from abstraction.phrasing.checking import DecisionCounts
 
         self.phraser = phraser
         self.counts: DecisionCounts = DecisionCounts()
@@ -178,7 +178,7 @@ class PhrasingRun:
 
     def rows(self, ladders: Iterable[TieredRow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
         """The phrased rows; the log appears when all have been read. `on_reject`: see `ModelPhraser.stream`."""
-        from abstraction.phrasing.decisions import log_lines, without_decisions
+        from abstraction.phrasing.checking import log_lines, without_decisions
 
         with ExitStack() as stack:
             stream: BinaryIO | None = None

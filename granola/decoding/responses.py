@@ -17,8 +17,8 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.ladders.assembly.filters import gives_away
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amounts import amounts, parse_quantity
+from abstraction.text.language.calendar_dates import parse_date
 from abstraction.text.language.date_finder import dates
-from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.languages import is_grammatical, language
 from abstraction.text.language.phrases import bare
 from abstraction.text.questions.question_facts import follows_from_question

@@ -73,7 +73,7 @@ def place(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
 
 
 MONTH = 31  # days
-YEAR = 12 * 31  # days, in the day numbers of `calendar_units`, where each month has 31
+YEAR = 12 * 31  # days, in the day numbers of `calendar_dates`, where each month has 31
 ROUNDED = 0.1  # proportion of a number: the widest interval that rounding it to two digits leaves open
 CLOSE = 3  # a date up to this many times as wide as the gold answer counts as equally exact
 

@@ -8,7 +8,7 @@ from typing import Any
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.models.chat_model import Completion, Failure, FailureReason, Reply, Request, Result, Totals
-from abstraction.phrasing.decisions import NOTE
+from abstraction.phrasing.checking import NOTE
 from abstraction.phrasing.phraser import ModelPhraser
 from kg.store.sqlite import SQLiteStore
 from tests.worlds import entity, row, store_of

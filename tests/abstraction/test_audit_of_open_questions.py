@@ -6,7 +6,7 @@ import pytest
 
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
-from abstraction.text.language.calendar_units import day_number
+from abstraction.text.language.calendar_dates import day_number
 from abstraction.verifying.entailment import days_of
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import RowVerdict

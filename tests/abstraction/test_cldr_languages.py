@@ -13,9 +13,8 @@ from babel import localedata
 from abstraction.ladders.literal_ladders import date_ladder, quantity_ladder
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amounts import parse_quantity
-from abstraction.text.language.calendar_units import CalendarUnit, Era, names
+from abstraction.text.language.calendar_dates import CalendarUnit, Era, names, parse_date
 from abstraction.text.language.cldr import cldr_data, cldr_name
-from abstraction.text.language.date_reader import parse_date
 from abstraction.text.language.languages import is_known, language, languages, notice
 from granola.matching import RulesMatcher
 from kg.base.model import TimeValue

@@ -18,7 +18,7 @@ from abstraction.datasets.saved_work import QuestionFiles
 from abstraction.errors import DatasetError
 from abstraction.files.rows import TieredRow
 from abstraction.models.chat_model import Failure, FailureReason, Message, Request
-from abstraction.phrasing.decisions import with_note
+from abstraction.phrasing.checking import with_note
 from kg.store.sqlite import SQLiteStore
 from tests.abstraction.tiny_dataset import ASKED, Worded, built, lines, put, world
 

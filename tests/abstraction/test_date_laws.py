@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.ladders.literal_ladders import date_ladder
-from abstraction.text.language.calendar_units import KINDS, Era, names, unit_of
-from abstraction.text.language.date_reader import parse_date
+from abstraction.text.language.calendar_dates import KINDS, Era, names, parse_date, unit_of
 from kg.base.model import TimeValue, normalise
 from tests.date_values import time_value_ladder
 

@@ -6,8 +6,7 @@ import pytest
 
 from abstraction.base.tiers import Evidence
 from abstraction.ladders.literal_ladders import date_ladder
-from abstraction.text.language.calendar_units import CalendarUnit, gregorian_of
-from abstraction.text.language.date_reader import parse_date
+from abstraction.text.language.calendar_dates import CalendarUnit, gregorian_of, parse_date
 from kg.base.model import TimeValue, normalise
 from tests.cases import shown
 from tests.date_values import time_value_ladder

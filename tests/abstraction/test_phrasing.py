@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS
 from abstraction.files.rows import QARow
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.phrasing.decisions import NOTE, DecisionCounts, log_lines, without_decisions
+from abstraction.phrasing.checking import NOTE, DecisionCounts, log_lines, without_decisions
 from abstraction.phrasing.phraser import ModelPhraser
 from abstraction.verifying.entailment import EntailmentChecker
 from kg.base.model import normalise

@@ -14,7 +14,7 @@ from abstraction.datasets.dataset_cleaning import Cleaner, CleaningStep, Dropped
 from abstraction.errors import PromptError, ReplyError
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.models.chat_model import Request, Result, Sampling
-from abstraction.phrasing.decisions import NOTE
+from abstraction.phrasing.checking import NOTE
 from abstraction.phrasing.phraser import AGAIN, KINDS, LADDER, ModelPhraser, read_ladder, read_prompts
 from abstraction.phrasing.prompting import RequestForm, hash_of
 from tests.abstraction.scripted_model import PLACE, WORLD, Scripted, block

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from abstraction.ladders.literal_ladders import date_ladder
+from abstraction.text.language.calendar_dates import parse_date
 from abstraction.text.language.date_finder import dates, whole_date
-from abstraction.text.language.date_reader import parse_date
 from granola.matching import matcher
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstraction.text.language.amounts import parse_quantity
-from abstraction.text.language.date_reader import parse_date
+from abstraction.text.language.calendar_dates import parse_date
 from abstraction.text.language.languages import language
 
 

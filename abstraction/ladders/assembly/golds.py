@@ -30,7 +30,7 @@ from abstraction.ladders.literal_ladders import read_amount
 from abstraction.ladders.proposals import entails_by_words
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.amounts import parse_quantity
-from abstraction.text.language.date_reader import parse_date
+from abstraction.text.language.calendar_dates import parse_date
 from abstraction.text.language.languages import bundled_demonyms, language
 from abstraction.text.language.phrases import all_words, bare, content
 from abstraction.text.questions.question_wording import AskedKind, QuestionKind, yes_no_words

@@ -1,6 +1,6 @@
 """Dates within texts in any language: candidates are found by pattern, and each is parsed in its likelier sense.
 
-A gold answer that could mean two dates is refused by `date_reader`; within a sentence the usual meaning is taken:
+A gold answer that could mean two dates is refused by `parse_date`; within a sentence the usual meaning is taken:
 8/4/1961, '61, 1906-08, "the 60s". English dates are found in texts of every language.
 """
 
@@ -14,8 +14,16 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal
 
-from abstraction.text.language.calendar_units import CalendarUnit, Kind, day_number, unit_of
-from abstraction.text.language.date_reader import CENTURY_OF_YEARS, ParsedDate, parse_date, year_of_two_digits
+from abstraction.text.language.calendar_dates import (
+    CENTURY_OF_YEARS,
+    CalendarUnit,
+    Kind,
+    ParsedDate,
+    day_number,
+    parse_date,
+    unit_of,
+    year_of_two_digits,
+)
 from abstraction.text.language.language_data import any_of, with_plain_digits
 from abstraction.text.language.languages import Language, language
 from kg.base.bounded_cache import bounded_cache
@@ -25,7 +33,7 @@ from kg.base.bounded_cache import bounded_cache
 class IntervalClaim:
     """The closed interval [low, high] of values that `text`, at [start, end) of its source, allows.
 
-    For dates the unit is `calendar_units.day_number`, and `wider` is the interval of a second sense: "the 1800s" are
+    For dates the unit is `calendar_dates.day_number`, and `wider` is the interval of a second sense: "the 1800s" are
     ten or a hundred years. For amounts `label` is the QID of the unit, "" for none; claims of different units are not
     comparable. `exact` is the value of a plain number: "1,500" may be 1,523 rounded, but as a gold answer it is 1500.
     """

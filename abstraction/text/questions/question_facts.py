@@ -13,7 +13,7 @@ from functools import cache, lru_cache, partial
 
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
-from abstraction.text.language.calendar_units import CalendarUnit, Kind, unit_of
+from abstraction.text.language.calendar_dates import CalendarUnit, Kind, unit_of
 from abstraction.text.language.language_data import without_accents
 from abstraction.text.language.languages import GRAMMAR, bundled_demonyms, is_grammatical, language
 from abstraction.text.language.phrases import stem
