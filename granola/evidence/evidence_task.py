@@ -8,7 +8,6 @@ are shared; a task defines the fields of its rows. Tables and figures of the pap
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -151,11 +150,6 @@ def places(value: Any) -> list[Place]:
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     return [value] if isinstance(value, str | int | float) and value != "" else []
-
-
-def number_of(value: Any) -> float | None:
-    """The value as a number; None for other types and for NaN."""
-    return float(value) if isinstance(value, int | float) and not math.isnan(value) else None
 
 
 def identity_name(identity: Mapping[str, object]) -> str:

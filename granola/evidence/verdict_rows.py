@@ -34,7 +34,6 @@ from granola.evidence.evidence_task import (
     SheetForm,
     by_slice,
     field_of,
-    number_of,
     places,
 )
 from granola.evidence.grounding.grounding_task import GROUNDING
@@ -155,7 +154,8 @@ class VerdictRows:
     def value(self, row: Row, score: str) -> float | None:
         """The contribution of a row to a score of the task, or the number in a field of that name; None if missing."""
         value = self.task.value(row, score, self.forming)
-        return number_of(field_of(row, score)) if value is None else value
+        found = field_of(row, score) if value is None else value
+        return float(found) if isinstance(found, int | float) and not math.isnan(found) else None
 
     def tests(self, score: str) -> list[Difference]:
         """Paired tests of all pairs of systems on a score that is a mean over items, with Holm's correction.

@@ -210,6 +210,7 @@ def _combine_judgements(judged: Sequence[AttributionJudgement]) -> SentenceVerdi
 
 
 SentenceJudge = ChatSentenceJudge | EvaluatorSentenceJudge
+READINGS = ("all", *Relevance)  # the passages that sentences are judged against: all, or the relevant ones
 _BATCH = 64  # answers judged per batch; a larger one delays the rows written, a smaller one leaves a server idle
 
 
@@ -260,13 +261,15 @@ class AnswerJudge:
         """One item per pair, in order; a missing verdict is None, its reason in `unjudged`."""
         source = iter(pairs)
         while batch := list(starmap(self._split, islice(source, _BATCH))):
-            readings: tuple[Relevance | None, ...] = (None, *Relevance)
-            against = {reading: self._sentence_verdicts(batch, reading) for reading in readings}
-            eligible = self._chat_verdicts(batch, ELIGIBILITY.name)
-            declined = self._chat_verdicts(batch, DEFLECTION.name)
-            for at, one in enumerate(batch):
-                verdicts = {reading: own[at] for reading, own in against.items()}
-                yield self._grounding_item(one, verdicts, eligible[at], declined[at])
+            against = [
+                list(self.sentences.verdicts(self._sentences_to_judge(one, reading) for one in batch))
+                for reading in READINGS
+            ]
+            by_chat = [self._chat_verdicts(batch, kind.name) for kind in (ELIGIBILITY, DEFLECTION)]
+            for one, verdicts, (eligible, declined) in zip(
+                batch, zip(*against, strict=True), zip(*by_chat, strict=True), strict=True
+            ):
+                yield self._grounding_item(one, dict(zip(READINGS, verdicts, strict=True)), eligible, declined)
 
     def _split(self, sample: GroundedSample, answer: str) -> _SplitAnswer:
         ids = [passage.id for passage in sample.passages]
@@ -275,21 +278,14 @@ class AnswerJudge:
             sentences=answer_sentences(answer, ids, language=self.language),
         )  # fmt: skip
 
-    def _sentence_verdicts(
-        self, batch: Sequence[_SplitAnswer], reading: Relevance | None
-    ) -> list[tuple[Verdicts, str]]:
-        asked = []
-        for one in batch:
-            passages = one.sample.passages if reading is None else one.sample.relevant_passages(reading)
-            # Sorted, so that the order and the names of passages do not influence verdicts.
-            ordered = sorted(passages, key=lambda one: (one.text, one.date or "", one.age or "", one.provider or ""))
-            asked.append(
-                SentencesToJudge(
-                    id=f"{one.sample.id} {reading or 'all'}", question=one.sample.question,
-                    sentences=tuple(without_markers(text, one.ids) for text in one.sentences), passages=tuple(ordered),
-                )
-            )  # fmt: skip
-        return list(self.sentences.verdicts(asked))
+    def _sentences_to_judge(self, one: _SplitAnswer, reading: str) -> SentencesToJudge:
+        passages = one.sample.passages if reading == "all" else one.sample.relevant_passages(Relevance(reading))
+        # Sorted, so that the order and the names of passages do not influence verdicts.
+        ordered = sorted(passages, key=lambda one: (one.text, one.date or "", one.age or "", one.provider or ""))
+        return SentencesToJudge(
+            id=f"{one.sample.id} {reading}", question=one.sample.question, passages=tuple(ordered),
+            sentences=tuple(without_markers(text, one.ids) for text in one.sentences),
+        )  # fmt: skip
 
     def _chat_verdicts(self, batch: Sequence[_SplitAnswer], kind: str) -> list[tuple[str | None, str]]:
         """For each answer the verdict, or None and the reason; without a model, reference or answer no request is
@@ -317,7 +313,7 @@ class AnswerJudge:
     def _grounding_item(
         self,
         one: _SplitAnswer,
-        against: Mapping[Relevance | None, tuple[Verdicts, str]],
+        against: Mapping[str, tuple[Verdicts, str]],
         eligible: tuple[str | None, str],
         declined: tuple[str | None, str],
     ) -> GroundingItem:
@@ -325,11 +321,11 @@ class AnswerJudge:
         cited, strange = cited_passages(one.answer, one.ids)
         labelled = [reading for reading in Relevance if sample.relevant_share(reading) is not None]
         lacking = {"eligibility": eligible[1], "deflection": declined[1]}
-        lacking |= {f"sentences {reading or 'all'}": against[reading][1] for reading in (None, *labelled)}
+        # Readings without labels have no relevant passages, so their verdicts are left out.
+        judged = {name: against[name] for name in ("all", *labelled)}
+        lacking |= {f"sentences {name}": why for name, (_, why) in judged.items()}
         if one.answer.strip() and self.chat is not None and not sample.reference.strip():
             lacking["eligibility"] = "no reference"
-        # Readings without labels have no relevant passages, so their verdicts are left out.
-        verdicts = {str(reading or "all"): against[reading][0] for reading in (None, *labelled)}
         # No judge needs to see an empty answer, or one of citations only; rules decide where nothing was asked.
         grade = AnswerVerdict.MAJOR if is_empty and self.chat is not None else eligible[0]
         deflects = {"deflects": "judge", "answers": ""}.get(declined[0] or "")
@@ -341,7 +337,7 @@ class AnswerJudge:
             expected_deflection=sample.deflection,
             eligibility=None if grade is None else AnswerVerdict(grade),
             sentences=tuple(
-                AnsweredSentence(text=text, **{name: own[at] for name, own in verdicts.items()})
+                AnsweredSentence(text=text, **{str(name): own[at] for name, (own, _) in judged.items()})
                 for at, text in enumerate(one.sentences)
             ),
             deflects=deflects,
