@@ -20,7 +20,7 @@ PUBLIC = (
     "abstraction.text.questions.question_wording", "abstraction.verifying.entailment",
     "abstraction.verifying.tier_verdicts",
     "abstraction.datasets.building", "granola", "granola.matching", "granola.scoring.metrics", "granola.scoring.scores",
-    "granola.decoding", "granola.evidence.audit.offences", "granola.evidence.audit.tier_sheets", "granola.report.study",
+    "granola.decoding", "granola.evidence.audit.offences", "granola.evidence.annotation_sheets", "granola.report.study",
     "granola.service.application", "granola.service.limits",
 )  # fmt: skip
 

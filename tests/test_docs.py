@@ -111,7 +111,7 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
     """Every word in backticks is a command, an option, a metric, a figure or table, a step, a column or a file."""
     from abstraction.datasets.dataset_cleaning import STEPS
     from granola.decoding.decision import Answering, Counting
-    from granola.evidence.audit.tier_sheets import MEANINGS, SHOWN
+    from granola.evidence.annotation_sheets import MEANINGS, SHOWN
     from granola.matching import MATCHERS
     from granola.scoring.metrics import STANDARDS, metrics
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from granola.base.settings import settings_of
 from granola.commands.command_list import VERBS, command_class
 from granola.evidence.grounding.grounded_rows import QUESTION_FIGURES
-from granola.evidence.paper_tables import published
+from granola.evidence.verdict_rows import published
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "reference" / "papers.md"
 ROW = re.compile(

@@ -22,8 +22,16 @@ from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming, Report
 from granola.evidence.grounding import grounded_rows
 from granola.evidence.knowledge import knowledge_task
-from granola.evidence.paper_tables import FilledTable, ItemFigure, published
-from granola.evidence.verdict_rows import BY_NAME, JudgePool, VerdictRows, pool_judges, read_verdicts
+from granola.evidence.verdict_rows import (
+    BY_NAME,
+    FilledTable,
+    ItemFigure,
+    JudgePool,
+    VerdictRows,
+    pool_judges,
+    published,
+    read_verdicts,
+)
 from granola.report.charts import Panel, estimates_figure, estimates_table
 from granola.scoring.shared_settings import Force, Resamples
 from granola.scoring.statistics import Estimate

@@ -21,9 +21,9 @@ from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, csv_raw, writing, writing_rows
 from granola.errors import UsageError
 from granola.evidence import annotation_sheets
+from granola.evidence.annotation_sheets import COMPARABLE, TIERS, error_rates, rates_table, tier_items
 from granola.evidence.attribution.attribution_task import read_samples
 from granola.evidence.attribution.sample_texts import PAPER, TEXTS, text_items
-from granola.evidence.audit.tier_sheets import COMPARABLE, TIERS, error_rates, rates_table, tier_items
 from granola.evidence.evidence_task import Row
 from granola.evidence.grounding.grounded_rows import read_grounded
 from granola.evidence.verdict_rows import read_verdicts, sheet_form, task_of

@@ -14,9 +14,8 @@ from abstraction.files.rows import read_tiered
 from granola.commands import SheetsDraw, SheetsRead, Verdicts
 from granola.commands.messages import json_of
 from granola.errors import SheetError, UsageError
-from granola.evidence.annotation_sheets import draw_items
+from granola.evidence.annotation_sheets import draw_items, tier_items
 from granola.evidence.attribution.attribution_task import ATTRIBUTION
-from granola.evidence.audit.tier_sheets import tier_items
 from granola.evidence.grounding.answer_judging import AnswerJudge
 from granola.evidence.grounding.grounded_rows import read_grounded
 from tests.grounding_world import own_rows, word_judge

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from abstraction.files.rows import read_tiered
+from granola.evidence.annotation_sheets import TIERS, tier_items
 from granola.evidence.audit.offences import audit
-from granola.evidence.audit.tier_sheets import TIERS, tier_items
 from granola.evidence.verdict_rows import sheet_form
 from kg.store.sqlite import SQLiteStore
 
