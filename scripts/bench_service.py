@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from measuring import DATA, ROOT, arguments
-from service_process import ServiceProcess, serving
+from measuring import DATA, ROOT, ServiceProcess, arguments, serving
 
 from abstraction.files.rows import read_questions
 

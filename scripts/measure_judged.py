@@ -1,6 +1,6 @@
 """The tiers that were read one by one, as a regression: faults mended, faults left, good tiers lost.
 
-    python scripts/measure_judged.py SNAPSHOT [--data ../shared/data] [--sheet 350] [--out FILE.csv]
+    python scripts/measure_judged.py SNAPSHOT [--data ../shared/data] [--sheet 350]
 
 The sheet of 500 was read once; in that of 350 a fault is one that either of two readers marked, and `of both` counts
 those that both did. Each judged tier is looked for in the ladder that is made today of the same question and answer. It
@@ -79,8 +79,8 @@ def state(tier: str, row: TieredRow) -> str:
     return "alias" if wanted in names else "gone"
 
 
-def measure(store: SQLiteStore, judged: list[Judged]) -> list[tuple[Judged, str, str]]:
-    """Each judged tier with what has become of it and today's coarser levels."""
+def measure(store: SQLiteStore, judged: list[Judged]) -> list[tuple[Judged, str]]:
+    """Each judged tier with what has become of it."""
     asked = {(one["question"], one["answer"], one["relation"]) for one in judged}
     rows = []
     for question, answer, relation in sorted(asked):
@@ -88,12 +88,7 @@ def measure(store: SQLiteStore, judged: list[Judged]) -> list[tuple[Judged, str,
         qids = (None,) * len(answers)
         rows.append(QARow(id=answer, question=question, answers=answers, answer_qids=qids, relation=relation))
     made = {(row.question, row.id, row.relation): row for row in LadderMaker(store).make_all(rows)}
-    found = []
-    for one in judged:
-        row = made[one["question"], one["answer"], one["relation"]]
-        ladder = " > ".join(" | ".join(tier.text for tier in level.tiers) for level in row.levels[1:])
-        found.append((one, state(one["tier"], row), ladder or f"({row.abstained})"))
-    return found
+    return [(one, state(one["tier"], made[one["question"], one["answer"], one["relation"]])) for one in judged]
 
 
 def audit(store: SQLiteStore, judged: list[Judged]) -> Counter[tuple[str, str]]:
@@ -121,23 +116,17 @@ def table(title: str, columns: Sequence[str], counts: Counter[tuple[str, str]], 
 def main() -> None:
     parser = arguments(__doc__, snapshot=True)
     parser.add_argument("--sheet", choices=("500", "350"), default="500", help="which of the two sheets")
-    parser.add_argument("--out", type=Path, help="a CSV file: item, verdict, state and today's ladder")
     given = parser.parse_args()
     judged = sheet(given.data, given.sheet)
     with SQLiteStore.open(given.snapshot) as store:
         found = measure(store, judged)
         audited = audit(store, judged)
-    counts = Counter((verdict(one), state) for one, state, _ in found)
-    both = Counter(("of both", state) for one, state, _ in found if is_agreed(one))
+    counts = Counter((verdict(one), state) for one, state in found)
+    both = Counter(("of both", state) for one, state in found if is_agreed(one))
     more = ("of both",) if both else ()
     table("verdict", ("there", "alias", "reworded", "gone", "unlinked"), counts + both, more)
     print()
     table("audit", ("passed", "unknown", "reported"), audited)
-    if given.out:
-        with given.out.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(("item", "verdict", "state", "ladder"))
-            writer.writerows((one["item"], verdict(one), state, ladder) for one, state, ladder in found)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure linking against a snapshot's own statements.
 
-    python scripts/measure_linking.py SNAPSHOT [--data ../shared/data] [--seed 1] [--verbose] [--absent]
+    python scripts/measure_linking.py SNAPSHOT [--data ../shared/data] [--seed 1] [--verbose]
 
 Every statement subject - relation - value of EntityQuestions' relations is a question with a known answer: which
 entity does the value's label mean? The linker gets the label and the relation, and where said the subject's label.
@@ -29,7 +29,6 @@ from abstraction.linking.candidates import ValueCounts
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Link, Linker
 from kg.graph.graph import Graph
-from kg.store.protocol import NameMatch
 from kg.store.sqlite import SQLiteStore
 
 SUBJECTS = 5
@@ -46,17 +45,6 @@ class Question:
     text: str
     weight: float
     ambiguous: bool
-
-
-class Partial(Graph):
-    """A graph that names lead to an entity in, unless it is the `absent` one."""
-
-    absent: str | None = None
-
-    def find(self, text: str) -> tuple[NameMatch, ...]:
-        """Who carries the name, as the linker shall see it."""
-        found = super().find(text)
-        return tuple(m for m in found if m.id != self.absent) if self.absent else found
 
 
 def questions(graph: Graph, relations: Iterable[str], seed: int) -> Iterator[Question]:
@@ -177,31 +165,13 @@ def report(per_relation: dict[str, Tally], total: Tally) -> None:
                      for right, wrong in counts))  # fmt: skip
 
 
-def absent(graph: Partial, gazetteer: Gazetteer, asked: list[Question]) -> None:
-    """How often a namesake is believed where the snapshot lacks the entity that is meant."""
-    priors = ValueCounts(graph.store)
-    counts: Counter[str] = Counter()
-    for question in asked:
-        if not question.ambiguous:
-            continue
-        graph.absent = question.target
-        linker = Linker(graph, gazetteer, priors=priors)  # keeps what a name may mean
-        around = linker.subjects(graph.label(question.subject), None, question.relation)
-        link = linker.link(question.text, question.relation, subjects=around)
-        counts["abstained" if link.abstained or not link.qid else link.confidence or ""] += 1
-    graph.absent = None
-    print(f"\nwith the right entity taken out, {sum(counts.values())} ambiguous questions with the subject's label:")
-    print("  ".join(f"{name} {counts[name]}" for name in ("abstained", "low", "medium", "high")))
-
-
 def main() -> None:
     parser = arguments(__doc__, snapshot=True)
     parser.add_argument("--seed", type=int, default=1, help="which subjects are drawn")
     parser.add_argument("--verbose", action="store_true", help="list what is wrong with the subject given")
-    parser.add_argument("--absent", action="store_true", help="also with the right entity taken out")
     given = parser.parse_args()
     with SQLiteStore.open(given.snapshot) as store:
-        graph = Partial(store, properties=properties() | set(table()))
+        graph = Graph(store, properties=properties() | set(table()))
         gazetteer = Gazetteer(graph, Classifier(graph))
         linker, smallest = Linker(graph, gazetteer), Linker(graph, gazetteer, method="smallest")
         asked = list(questions(graph, relation_files(given.data), given.seed))
@@ -215,8 +185,6 @@ def main() -> None:
                 print(f"{question.relation.id} {graph.label(question.subject)} - {question.text}: {question.target}, "
                       f"{links['subject']}")  # fmt: skip
         report(per_relation, total)
-        if given.absent:
-            absent(graph, gazetteer, asked)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,7 @@ from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
 
-from measuring import ROOT, arguments
-from service_process import ServiceProcess, serving
+from measuring import ROOT, ServiceProcess, arguments, serving
 
 from tests.granola.service.sent_requests import application, mutated
 

@@ -9,9 +9,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import requests
-from measuring import rows_of
+from measuring import rows_of, serving
 from recording.recorder import Recorder
-from service_process import serving
 
 _HEADERS = ("content-type", "granola-snapshot", "allow", "retry-after", "content-security-policy")
 _LEVELS = [["Honolulu"], ["Hawaii"], ["United States", "USA"]]
