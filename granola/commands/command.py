@@ -54,6 +54,7 @@ class Command(ABC, Generic[Result]):
 
     resumes: ClassVar[bool] = False
     prints: ClassVar[bool] = True
+    faults: ClassVar[tuple[str, ...]] = ("rejected",)
 
     def __post_init__(self) -> None:
         """Convert and check every value."""
@@ -79,9 +80,9 @@ class Command(ABC, Generic[Result]):
             report_rejects("", result.get("rejected", ()))
 
     def failed(self, result: Result) -> bool:
-        """Whether rows were rejected or a check failed: exit status 1."""
-        rejected = result.get("rejected") if isinstance(result, Mapping) else getattr(result, "rejected", ())
-        return bool(rejected)
+        """Whether rows were rejected or a check failed, exit status 1: one of the fields `faults` has content."""
+        found = result if isinstance(result, Mapping) else {name: getattr(result, name, ()) for name in self.faults}
+        return any(found.get(name) for name in self.faults)
 
     def execute(self, *, as_json: bool = False) -> int:
         """Run the command and show its result, or print it as JSON; returns the exit status, as for the command line.

@@ -75,6 +75,7 @@ class Experiment(Command[ExperimentDone]):
     """
 
     resumes = True
+    faults = ("missing",)
 
     file: Annotated[
         Path,
@@ -117,10 +118,6 @@ class Experiment(Command[ExperimentDone]):
             if not self.no_report:
                 Report(out=self.out / "report", force=True, **shared).run()
         return ExperimentDone(systems=systems, comparing=comparing, compared=compared, missing=missing)
-
-    def failed(self, result: ExperimentDone) -> bool:
-        """Whether answers are missing."""
-        return result.missing > 0
 
     def show(self, result: ExperimentDone) -> None:
         """The comparison."""

@@ -252,6 +252,8 @@ class RowsOutput:
 class RowsCommand(Command[RowsOutput]):
     """A command that writes rows."""
 
+    faults = ("rejected", "is_lacking")
+
     def show(self, result: RowsOutput) -> None:
         """Print the lines, on standard error where rows went to standard output."""
         show_lines(*result.lines, file=sys.stderr if result.out == STANDARD else sys.stdout)
@@ -259,10 +261,6 @@ class RowsCommand(Command[RowsOutput]):
     def report_problems(self, result: RowsOutput) -> None:
         """Report the rejected rows."""
         report_rejects(result.source, result.rejected, listed=result.listed)
-
-    def failed(self, result: RowsOutput) -> bool:
-        """Whether rows were rejected, or a model gave no answer."""
-        return bool(result.rejected) or result.is_lacking
 
 
 @contextmanager

@@ -110,6 +110,8 @@ class SnapshotVerify(Command["Verification"]):
     Exit status 1 if something is wrong, 2 if the file is no snapshot.
     """
 
+    faults = ("problems",)
+
     snapshot: AnySnapshot
     against: Annotated[Path | None, Setting("The snapshot file that a mirror is compared with.")] = None
     sample: Annotated[int, Setting("Entities of a mirror to compare whole; 0: all.", least=0)] = 1000
@@ -126,10 +128,6 @@ class SnapshotVerify(Command["Verification"]):
         if self.against is None:
             raise UsageError("a mirror is compared with the snapshot file that it was made from; name it as --against")
         return verify_mirror(self.snapshot, self.against, sample=self.sample or None, progress=_tell_check)
-
-    def failed(self, result: Verification) -> bool:
-        """Whether something is wrong."""
-        return bool(result.problems)
 
     def show(self, result: Verification) -> None:
         """Print the problems, or that there are none."""
@@ -188,6 +186,8 @@ class SnapshotPush(Command["Pushed"]):
 class SnapshotExport(Command["RDFReport | ParquetReport"]):
     """Write a snapshot for other programs. The same snapshot always gives the same content."""
 
+    faults = ("left_out",)
+
     snapshot: Annotated[Path, Setting("A snapshot file.", positional=True)]
     out: Annotated[
         str,
@@ -218,10 +218,6 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
                 return export_parquet(self.snapshot, self.out, force=self.force, progress=progress)
         with writing(self.out, inputs=[self.snapshot], force=self.force), progress_counter("entities") as progress:
             return export_rdf(self.snapshot, self.out, format=self.format, progress=progress)
-
-    def failed(self, result: RDFReport | ParquetReport) -> bool:
-        """Whether something had to be left out."""
-        return bool(getattr(result, "left_out", ()))
 
     def show(self, result: RDFReport | ParquetReport) -> None:
         """Print the written amounts, on standard error."""
@@ -296,6 +292,8 @@ class SnapshotSpark(Command["SparkReport"]):
     rejected, which is listed in OUT.rejects.jsonl, or a dump's array is never closed.
     """
 
+    faults = ("rejects",)
+
     sources: Annotated[
         tuple[Path, ...],
         Setting(
@@ -331,10 +329,6 @@ class SnapshotSpark(Command["SparkReport"]):
                 command=command_line(self.verb, self, folders=True),  # for the manifest of a snapshot made from them
                 software=f"granola {__version__}",
             )
-
-    def failed(self, result: SparkReport) -> bool:
-        """Whether anything was rejected."""
-        return bool(result.rejects)
 
     def show(self, result: SparkReport) -> None:
         """Print the rows by table and the omitted ones, on standard error."""
