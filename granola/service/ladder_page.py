@@ -24,8 +24,8 @@ from granola.scoring.scores import ItemScore, score_item
 from granola.service.gate import READING, route
 from granola.service.limits import LONGEST, SNAPSHOT_HEADER, check_compared
 from granola.service.problems import HTTPProblem, problem_of_errors, too_many
+from granola.service.routes import named
 from granola.service.schemas import LadderRequest
-from granola.service.snapshot_work import named
 from granola.service.snapshots import Generation, SnapshotSession
 
 if TYPE_CHECKING:

@@ -1,9 +1,12 @@
-"""The routes under /v1: ladders, links, aggregation, verdicts, scores, entities and figures."""
+"""The routes under /v1: ladders, links, aggregation, verdicts, scores, entities and figures.
+
+What reads the snapshot is a piece of work for the thread that has it open.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
@@ -14,9 +17,9 @@ from fastapi import Path, Query, Request, Response
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
 from abstraction.base.faults import RejectedRow, repr_excerpt
+from abstraction.base.tiers import literal
 from abstraction.files.records import SCHEMA_VERSION, Record
-from abstraction.files.rows import TieredRow as Row
-from abstraction.files.rows import linked_ids
+from abstraction.files.rows import QARow, TieredRow, linked_ids
 from abstraction.files.writing import json_line
 from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
 from granola.decoding.decision import Abstaining, Counting
@@ -26,16 +29,177 @@ from granola.scoring.predictions import Prediction, predictions_of
 from granola.scoring.scores import ScoreSettings, score, score_item
 from granola.scoring.shared_settings import LinkerName
 from granola.scoring.tiered_file import TieredFile
-from granola.service import limits, schemas, snapshot_work
+from granola.service import limits, schemas
 from granola.service.gate import BODY, READING, Bound, as_typed, route
 from granola.service.limits import LONGEST_NAME, MOST_FOUND, SNAPSHOT_HEADER, ServiceSettings
 from granola.service.problems import HTTPProblem, overloaded, problem_of, too_slow
 from granola.service.schemas import Language, read_batch
 from granola.service.snapshots import Context, Generation, SnapshotSession
+from kg.base.model import (
+    ENTITY_ID,
+    Entity,
+    EntityValue,
+    OtherValue,
+    QuantityValue,
+    Snak,
+    Statement,
+    TextValue,
+    TimeValue,
+    best_text,
+    fallback_chain,
+)
+from kg.graph.graph import END, POINT, START, current
+from kg.store.protocol import NameMatch
 from kg.web.addresses import without_secrets
 
 if TYPE_CHECKING:
     from granola.service.application import Service
+
+SLICE_SECONDS = 0.02  # how long a batch keeps its reader before others have their turn
+SLICE_ROWS = 100
+MOST_STATEMENTS = 2_000  # of an entity
+NAMES_AN_ENTITY = 5  # that begin alike, of those which complete what is typed
+
+
+class Batch:
+    """The rows of a batch's answer, made slice by slice: a ladder each, or why there is none."""
+
+    def __init__(self, rows: Sequence[QARow | RejectedRow], *, language: str, linker: str) -> None:
+        self._rows = rows
+        self._language = language
+        self._linker = linker
+        self._made: Iterator[TieredRow | RejectedRow] | None = None
+
+    def slice(self, session: SnapshotSession) -> list[TieredRow | RejectedRow]:
+        """The next rows, for as long as a turn takes; none where all have been made."""
+        self._made = self._made or self._make(session)
+        until = time.monotonic() + SLICE_SECONDS
+        rows = []
+        for row in self._made:
+            rows.append(row)
+            if len(rows) >= SLICE_ROWS or time.monotonic() > until:
+                break
+        return rows
+
+    def _make(self, session: SnapshotSession) -> Iterator[TieredRow | RejectedRow]:
+        questions = (row for row in self._rows if isinstance(row, QARow))
+        made = session.maker(self._language, self._linker).make_each(questions)
+        for row in self._rows:
+            if isinstance(row, QARow):
+                session.count_question(row)
+            yield next(made) if isinstance(row, QARow) else row
+
+
+def named(session: SnapshotSession, ids: Iterable[str], language: str) -> dict[str, dict[str, Any]]:
+    """Entities briefly: id, label and description in a language or its fallbacks."""
+    out = {}
+    for entity_id, entity in session.store.entities(list(dict.fromkeys(ids)), properties=()).items():
+        label, description = (best_text(terms, language) for terms in (entity.labels, entity.descriptions))
+        out[entity_id] = {
+            "id": entity.id,
+            "label": label[0] if label else None,
+            "description": description[0] if description else None,
+        }
+    return out
+
+
+def search_json(session: SnapshotSession, *, name: str, language: str, limit: int, begins: bool) -> dict[str, Any]:
+    """Entities that carry a name as label or alias, or one that begins so; upper and lower case do not matter."""
+    if begins:
+        names = session.store.names_beginning(name, languages=fallback_chain(language), limit=NAMES_AN_ENTITY * limit)
+        first: dict[str, NameMatch] = {}  # of each entity, the shortest of its names that begin so
+        for match in names:
+            if match.id.startswith("Q"):
+                first.setdefault(match.id, match)
+        matches = list(first.values())
+    else:
+        matches = session.store.find([name]).get(name, [])
+    shown = matches[:limit]
+    known = named(session, [match.id for match in shown], language)
+    blank = {"label": None, "description": None}
+    found = [
+        {**blank, **known.get(m.id, {}), "id": m.id, "kind": m.kind, "language": m.language, "text": m.text}
+        for m in shown
+    ]
+    return {"name": name, "found": found, "more": len(matches) - len(shown)}
+
+
+def entity_json(session: SnapshotSession, entity_id: str, *, language: str) -> dict[str, Any]:
+    """The entity with names in a language and its fallbacks, and its statements, every rank.
+
+    Raises HTTPProblem for an id that is none, and for one that the snapshot lacks.
+    """
+    if not ENTITY_ID.match(entity_id):
+        raise HTTPProblem(422, "entity-id", "no id of an item or a property; expected Q or P and a number, as in Q42")
+    entity: Entity | None = session.store.entities([entity_id]).get(entity_id)
+    if entity is None:
+        raise HTTPProblem(404, "unknown-entity", f"the snapshot has no {entity_id}")
+    chain = fallback_chain(language)
+    shown = entity.statements[:MOST_STATEMENTS]
+    historical = session.maker(language).graph.is_historical
+    by_property: dict[str, list[Statement]] = {}
+    for statement in entity.statements:
+        by_property.setdefault(statement.property, []).append(statement)
+    # The current statements, as ladders use them.
+    holds = {one.id for group in by_property.values() for one in current(group, historical=historical)}
+    names = named(session, _mentioned_ids(entity, shown), language)
+    return {
+        "id": entity.id,
+        "sitelinks": entity.sitelinks,
+        "labels": {code: entity.labels[code] for code in chain if code in entity.labels},
+        "descriptions": {code: entity.descriptions[code] for code in chain if code in entity.descriptions},
+        "aliases": {code: list(entity.aliases[code]) for code in chain if code in entity.aliases},
+        "statements": [_statement_json(statement, statement.id in holds) for statement in shown],
+        "more": len(entity.statements) - len(shown),
+        "names": {i: name["label"] for i, name in names.items() if name["label"]},
+    }
+
+
+def _statement_json(statement: Statement, holds: bool) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "id": statement.id,
+        "property": statement.property,
+        "rank": str(statement.rank),
+        "current": holds,
+        **_snak_json(Snak(property=statement.property, kind=statement.kind, value=statement.value)),
+    }
+    for name, prop in (("start", START), ("end", END), ("at", POINT)):
+        times = (snak for snak in statement.qualifier(prop) if isinstance(snak.value, TimeValue))
+        if text := next(map(_time, times), None):
+            out[name] = text
+    qualifiers = [{"property": snak.property, **_snak_json(snak)} for snak in statement.qualifiers]
+    return {**out, "qualifiers": qualifiers}
+
+
+def _snak_json(snak: Snak) -> dict[str, Any]:
+    value, kind = snak.value, {"kind": str(snak.kind)}
+    if isinstance(value, EntityValue):
+        return {**kind, "entity": value.id}
+    if isinstance(value, TimeValue):
+        return {**kind, "text": _time(snak), "precision": value.precision, "calendar": value.calendar}
+    if isinstance(value, QuantityValue):
+        return {**kind, "text": str(value.amount), **({"unit": value.unit} if value.unit else {})}
+    if isinstance(value, TextValue):
+        return {**kind, "text": value.text, **({"language": value.language} if value.language else {})}
+    if isinstance(value, OtherValue):
+        return {**kind, "text": value.json, "type": value.type}
+    return {**kind}
+
+
+def _time(snak: Snak) -> str | None:
+    return literal(Statement(id="", subject="", property=snak.property, value=snak.value))
+
+
+def _mentioned_ids(entity: Entity, statements: Iterable[Statement]) -> list[str]:
+    mentioned = [entity.id]
+    for one in statements:
+        snaks = (Snak(property=one.property, kind=one.kind, value=one.value), *one.qualifiers)
+        for snak in snaks:
+            mentioned += [snak.property, *([snak.value.id] if isinstance(snak.value, EntityValue) else [])]
+        if isinstance(one.value, QuantityValue) and one.value.unit:
+            mentioned.append(one.value.unit)
+    return [i for i in mentioned if ENTITY_ID.match(i)]
+
 
 QUESTION = Bound(body="small", products=lambda asked, _: asked.row)
 BATCH = Bound(body="large", products=as_typed, seconds="batch_seconds")
@@ -98,7 +262,7 @@ class Routes:
         language: Language = "en",
     ) -> Response:
         """An item or property: names, and all statements with a mark on the current ones. Redirects are followed."""
-        return await self.service.made(language, partial(snapshot_work.entity_json, entity_id=qid, language=language))
+        return await self.service.made(language, partial(entity_json, entity_id=qid, language=language))
 
     @route("/v1/search", READING, tags=["snapshot"])
     async def search(
@@ -109,7 +273,7 @@ class Routes:
         begins: Annotated[bool, Query(description="Names that begin so, too: to complete what is typed.")] = False,
     ) -> Response:
         """Entities that carry a name as label or alias; with `begins` those that carry one which begins so."""
-        find = partial(snapshot_work.search, name=name, language=language, limit=limit, begins=begins)
+        find = partial(search_json, name=name, language=language, limit=limit, begins=begins)
         return await self.service.made(language, find)
 
     @route("/v1/snapshot", READING, tags=["snapshot"])
@@ -132,7 +296,7 @@ class Routes:
         def do(session: SnapshotSession) -> dict[str, Any]:
             made = session.ladder(asked.row, asked.language, asked.linker)
             ids = [i for link in made.links for i in linked_ids(link)]
-            entities = snapshot_work.named(session, ids, asked.language)
+            entities = named(session, ids, asked.language)
             return {"links": made.links, "abstained": made.abstained, "entities": entities}
 
         return await self.service.made(asked.language, do)
@@ -175,11 +339,11 @@ class Routes:
             seconds=self.service.settings.batch_seconds,
         )
         await self.service.snapshots.current.run(lambda session: session.check_language(language))
-        batch, generation = snapshot_work.Batch(rows, language=language, linker=linker), self.service.snapshots.current
+        batch, generation = Batch(rows, language=language, linker=linker), self.service.snapshots.current
         headers = {SNAPSHOT_HEADER: generation.snapshot_id}
         return StreamingResponse(self._lines(batch, generation), headers=headers, media_type="application/x-ndjson")
 
-    async def _lines(self, batch: snapshot_work.Batch, generation: Generation) -> AsyncGenerator[bytes]:
+    async def _lines(self, batch: Batch, generation: Generation) -> AsyncGenerator[bytes]:
         """Lines as they are made, all from one snapshot.
 
         An error becomes the last line and is then raised, so that the connection is cut.
@@ -194,9 +358,9 @@ class Routes:
                         raise too_slow(self.service.settings.batch_seconds)
                     lines = []
                     for row in rows:
-                        if isinstance(row, Row):
+                        if isinstance(row, TieredRow):
                             self.service.laddered(row)
-                        record = row.to_json() if isinstance(row, Row) else {"rejected": row.to_json()}
+                        record = row.to_json() if isinstance(row, TieredRow) else {"rejected": row.to_json()}
                         lines.append(json_line(first | record))
                         first = {}
                     yield b"".join(lines)
