@@ -1,4 +1,4 @@
-"""Countries and their divisions by name. Divisions exclude each other: Springfield, Ohio is not in Illinois."""
+"""Countries, their divisions and places in them. Divisions exclude each other: Springfield, Ohio is not in Illinois."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from importlib.resources import files
 import orjson
 
 from abstraction.text.language.languages import bundled_demonyms
-from granola.matching.tokens import MATCHING, key
+from granola.matching import word_lists
+from granola.matching.tokens import MATCHING, key, words
 
 _TABLES = orjson.loads(files("granola.matching").joinpath("data/divisions.json").read_bytes())
 _US: dict[str, str] = _TABLES["United States"]
@@ -135,3 +136,30 @@ def leading_division(folded: tuple[str, ...]) -> tuple[str, ...] | None:
     """The longest name of a division that begins the folded words, or None."""
     known = _divisions()
     return next((folded[:size] for size in (3, 2, 1) if len(folded) >= size and folded[:size] in known), None)
+
+
+_PLACE_PARTS = 3  # parts of a place at most, as in "Springfield, Sangamon County, Illinois"
+_PART_WORDS = 4  # words of a part at most, as in "Papua New Guinea"
+
+
+@MATCHING.memoize(1 << 14)
+def place_parts(name: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """The folded place and its containers, (Springfield, (Illinois,)) for `Springfield, Illinois`; ((), ()) where a
+    name is no such chain.
+    """
+    parts = [part.strip() for part in name.split(",")]
+    if not 2 <= len(parts) <= _PLACE_PARTS:
+        return (), ()
+    folded = []
+    for part in parts:
+        part_words = words(part)
+        are_names = (
+            (word.capital or word.text in word_lists.PARTICLES) and word.text[0].isalpha() for word in part_words
+        )
+        if not 1 <= len(part_words) <= _PART_WORDS or not all(are_names):
+            return (), ()
+        folded.append(tuple(word.text for word in part_words))
+    # "March 5, 1990" and "Davis, Jr." are no places
+    if word_lists.MONTHS & set(folded[0]) or word_lists.SUFFIXES & {part[0] for part in folded[1:]}:
+        return (), ()
+    return folded[0], tuple(folded[1:])

@@ -42,20 +42,18 @@ from granola.matching.names import (
     acronym_tiers,
     country_tiers,
     joinable_tiers,
+    mention_by_coverage,
     mentions_by_acronym,
     mentions_by_country,
     mentions_by_form,
     mentions_by_joining,
-    mentions_by_spelling,
-    spelling_tiers,
-)
-from granola.matching.partial_answers import (
-    mention_by_coverage,
     mentions_by_phrase,
+    mentions_by_spelling,
     mentions_by_words,
     phrase_tiers,
+    spelling_tiers,
 )
-from granola.matching.person_names import given_name_first, is_another_person, mentions_by_person
+from granola.matching.similar_names import given_name_first, is_another_person, mentions_by_person
 from granola.matching.tokens import (
     MATCHING,
     MOST,

@@ -22,9 +22,9 @@ from granola.matching.countries import (
     is_known_place,
     leading_country,
     leading_division,
+    place_parts,
 )
 from granola.matching.mentions import SENTENCE_END, AnswerText, Mention, function_words
-from granola.matching.names import place_parts
 from granola.matching.tokens import FoldedWord, key
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from granola.matching.person_names import compatible, whole_person
+from granola.matching.similar_names import compatible, whole_person
 
 
 @pytest.mark.parametrize(
