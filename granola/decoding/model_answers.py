@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -73,50 +73,44 @@ class Answered:
     decision: Decision
 
 
+@dataclass
 class Answerer:
-    """Answers questions with one model by one method."""
+    """Answers questions with one model by one method.
 
-    def __init__(
-        self,
-        model: ChatModel,
-        asking: AnswerSettings,
-        prompts: Mapping[str, Prompt],
-        *,
-        aggregator: Aggregator | None = None,
-        rule: Method | None = None,
-        language: str = "en",
-        drag_model: ChatModel | None = None,
-    ) -> None:
-        """`rule` and `aggregator` aggregate responses for methods without a second model call.
+    `rule` and `aggregator` aggregate responses for methods without a second model call. `drag_model` aggregates for
+    DRAG, with the sampling in its own spec; None for the sampled model at temperature 0. `cut_off` counts the
+    responses that reached the token limit.
+    """
 
-        `drag_model` aggregates for DRAG, with the sampling in its own spec; None for the sampled model at temperature
-        0.
-        """
+    model: ChatModel
+    asking: AnswerSettings
+    prompts: Mapping[str, Prompt]
+    _: KW_ONLY
+    aggregator: Aggregator | None = None
+    rule: Method | None = None
+    language: str = "en"
+    drag_model: ChatModel | None = None
+    cut_off: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
         # A programming error, not one of the user: hence ValueError.
-        if (rule is None) != (asking.method not in (Answering.SELF_CONSISTENCY, Answering.DRAG_GRAPH)):
-            raise ValueError(f"{asking.method} {'needs a' if rule is None else 'takes no'} rule")
-        self._model = model
-        self._asking = asking
-        self._prompts = prompts
-        self._aggregator = aggregator
-        self._rule = rule
-        self._language = language
-        self._drag_model = drag_model or model
-        self._drag_sampling = sampling_of(drag_model, Sampling(max_tokens=asking.max_tokens))
-        self.cut_off = 0  # responses that reached the token limit
+        if (self.rule is None) != (self.asking.method not in (Answering.SELF_CONSISTENCY, Answering.DRAG_GRAPH)):
+            raise ValueError(f"{self.asking.method} {'needs a' if self.rule is None else 'takes no'} rule")
+        self._drag_sampling = sampling_of(self.drag_model, Sampling(max_tokens=self.asking.max_tokens))
 
     @property
     def settings(self) -> dict[str, Any]:
         """Settings for the run record: model, hash of the prompts, sampling."""
-        kind = METHODS[self._asking.method]
-        how = self._asking.sampling()
+        kind = METHODS[self.asking.method]
+        how = self.asking.sampling()
         # Greedy decoding has no seed and no top-p to record.
         drawn = {"n": how.n, "top_p": how.top_p, "seed": how.seed} if how.temperature > 0 else {}
-        aggregating = {"aggregator": dict(self._drag_model.identity)} if self._drag_model is not self._model else {}
+        other = self.drag_model
+        aggregating = {} if other is None or other is self.model else {"aggregator": dict(other.identity)}
         return {
-            "model": dict(self._model.identity),
+            "model": dict(self.model.identity),
             **aggregating,
-            "prompts": hash_of(self._prompts, *kind.prompts),
+            "prompts": hash_of(self.prompts, *kind.prompts),
             "sampling": {"temperature": how.temperature, "max_tokens": how.max_tokens, **drawn},
         }
 
@@ -136,14 +130,14 @@ class Answerer:
             yield from self._aggregate_by_model(chunk)
 
     def _draw_responses(self, rows: Sequence[SampleRow]) -> Iterator[SampleRow | RejectedRow]:
-        prompt = self._prompts[METHODS[self._asking.method].prompts[0].name]
-        sampling = self._asking.sampling()
+        prompt = self.prompts[METHODS[self.asking.method].prompts[0].name]
+        sampling = self.asking.sampling()
 
         def request_of(row: SampleRow) -> Request:
             return Request(id=row.id, messages=prompt.fill({"question": row.question}), sampling=sampling)
 
         requests = [attempt("asking a model", request_of, row) for row in rows]
-        for row, result in zip(rows, _results(self._model, requests), strict=True):
+        for row, result in zip(rows, _results(self.model, requests), strict=True):
             if isinstance(result, Reply):
                 self.cut_off += sum(completion.finish_reason == "length" for completion in result.completions)
                 yield replace(row, samples=tuple(completion.text for completion in result.completions))
@@ -151,10 +145,10 @@ class Answerer:
                 yield _rejected_row(row, result)
 
     def _decide_each(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
-        if self._rule is not None and self._aggregator is not None:
-            for row, decision in self._aggregator.decide_each(rows, self._rule):
+        if self.rule is not None and self.aggregator is not None:
+            for row, decision in self.aggregator.decide_each(rows, self.rule):
                 yield _answered_or_rejected(row, decision)
-        elif self._asking.method is Answering.DRAG:
+        elif self.asking.method is Answering.DRAG:
             yield from self._aggregate_by_model(rows)
         else:
             for row in rows:
@@ -165,7 +159,7 @@ class Answerer:
 
         Only what `granola.replies` removes is missing: thoughts, further turns, labels.
         """
-        response = clean_response(raw, subject=row.subject_text, language=self._language)
+        response = clean_response(raw, subject=row.subject_text, language=self.language)
         why = "the response itself" if response.abstains is None else f"the response abstains ({response.abstains})"
         text = read_reply(raw).answer.strip() or IDK
         return Decision(text=text, explanation=explanation or why, more={"short": response.prediction})
@@ -173,7 +167,7 @@ class Answerer:
     def _aggregate_by_model(self, rows: Sequence[SampleRow]) -> Iterator[Answered | RejectedRow]:
         """DRAG: the model aggregates the responses, unless all are the same."""
         settled = [attempt(_STAGE, self._decide_or_request, row) for row in rows]
-        results: Iterator[Reply | Failure | Decision | Fault] = _results(self._drag_model, settled)
+        results: Iterator[Reply | Failure | Decision | Fault] = _results(self.drag_model or self.model, settled)
         for row, result in zip(rows, results, strict=True):
             if isinstance(result, Reply):
                 why = f"the model's answer to {len(row.samples)} responses"
@@ -183,13 +177,13 @@ class Answerer:
 
     def _decide_or_request(self, row: SampleRow) -> Decision | Request:
         """The decision where no model is needed, else the request to the model."""
-        subject, language = row.subject_text, self._language
+        subject, language = row.subject_text, self.language
         responses = [clean_response(sample, subject=subject, language=language) for sample in row.samples]
         answering = [response for response in responses if response.abstains is None]
         declining = len(responses) - len(answering)
-        passed = self._asking.abstaining is Abstaining.PASS
-        against = declining > 0 and self._asking.abstaining is Abstaining.AGAINST
-        declines = self._asking.abstaining.declines(
+        passed = self.asking.abstaining is Abstaining.PASS
+        against = declining > 0 and self.asking.abstaining is Abstaining.AGAINST
+        declines = self.asking.abstaining.declines(
             responses=len(responses), abstaining=declining, support=len(answering) if not passed else math.inf
         )
         if against or declines:
@@ -202,7 +196,7 @@ class Answerer:
         slots: dict[str, str | Sequence[str]] = {"question": row.question}
         shown = responses if passed else answering
         slots["responses"] = [IDK if response.abstains is not None else response.whole for response in shown]
-        return Request(id=row.id, messages=self._prompts[DRAG.name].fill(slots), sampling=self._drag_sampling)
+        return Request(id=row.id, messages=self.prompts[DRAG.name].fill(slots), sampling=self._drag_sampling)
 
 
 def _results(model: ChatModel, outcomes: Sequence[Request | T]) -> Iterator[Reply | Failure | T]:
