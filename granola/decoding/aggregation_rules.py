@@ -73,12 +73,11 @@ class DragGraph:
             ),
             None,
         )
-        if chosen is None:
-            return abstention(self._explanation(None, tally, of))
-        if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining, support=chosen.support):
-            explained = self._explanation(chosen, tally, of)
-            return abstention(f"{of_responses(tally.abstaining, tally.responses)} abstain; {explained}")
         explanation = self._explanation(chosen, tally, of)
+        if chosen is None:
+            return abstention(explanation)
+        if self.abstaining.declines(responses=tally.responses, abstaining=tally.abstaining, support=chosen.support):
+            return abstention(f"{of_responses(tally.abstaining, tally.responses)} abstain; {explanation}")
         return decision_for(chosen, tally, votes=chosen.support, of=of, explanation=explanation)
 
     def _explanation(self, chosen: Claim | None, tally: ClaimTally, of: float) -> str:

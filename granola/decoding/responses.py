@@ -38,7 +38,6 @@ from granola.decoding.response_ladders import (
 from granola.decoding.samples import SampleRow
 from granola.decoding.shared_names import is_in_question, shared_names
 from kg.base.model import normalise
-from kg.graph.graph import Graph
 
 # Readings of responses.
 
@@ -234,7 +233,8 @@ class ResponseReader:
         for text in dict.fromkeys((*texts, *readings(texts[-1]))):
             if len(text) > LONGEST_NAME:
                 continue
-            if _is_known(self._maker.graph, text) or self._maker.linker.find_typed(text):
+            known = any(m.id[0] == "Q" for name in _spellings(text) for m in self._maker.graph.find(name))
+            if known or self._maker.linker.find_typed(text):
                 return _ReadingPlan(text)
             parts = parts_of(text)
             if self._chains.is_chain(parts) or (parts and context.asked.asks == "country"):
@@ -262,10 +262,6 @@ def _spellings(text: str) -> tuple[str, ...]:
     plain = bare(text)
     # Labels keep or drop the article: "The Hague", "Beatles".
     return (text, plain) if plain != normalise(text) else (text, f"the {text}")
-
-
-def _is_known(graph: Graph, text: str) -> bool:
-    return any(match.id[0] == "Q" for name in _spellings(text) for match in graph.find(name))
 
 
 @DECODING.memoize(1 << 15, size=len)

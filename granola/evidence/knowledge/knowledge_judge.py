@@ -169,12 +169,6 @@ def aggregate_vectors(vectors: Sequence[Entailment], how: Aggregation) -> Entail
     return chosen(vectors, key=lambda vector: vector.entailed)
 
 
-def likeliest_label(vector: Entailment) -> str:
-    """The likeliest of LABELS, the first of equal ones."""
-    shares = astuple(vector)
-    return LABELS[shares.index(max(shares))]
-
-
 @dataclass(kw_only=True, slots=True)
 class ScoredKnowledge:
     """An item with its scores by name; None where a score is undefined for it, such as helpfulness without a gold
@@ -331,8 +325,10 @@ class KnowledgeJudge:
         if lacking := sum(piece is None for _, piece in task.vectors):
             task.notes.append(f"{lacking} of {len(task.vectors)} sentences without evidence")
         whole = aggregate_vectors([vector for vector, _ in task.vectors], self.settings.aggregation)
-        task.label = likeliest_label(whole)
         task.scores |= {"factuality": whole.entailed, "non_verified": whole.neutral, "refuted": whole.refuted}
+        # The likeliest label, the first of equal ones.
+        shares = astuple(whole)
+        task.label = LABELS[shares.index(max(shares))]
 
     def _relevance(self, task: ScoredKnowledge) -> Scoring:
         # An empty text is not shown to the model: it is irrelevant.
