@@ -45,7 +45,7 @@ from granola.evidence.attribution.benchmark_building import (
 )
 from granola.evidence.attribution.evaluators import EvaluatorWords, PremiseIs
 from granola.evidence.attribution.sample_queries import DAMAGED, mined_queries, read_queries
-from granola.evidence.attribution.sample_texts import ModelWording, automatic_coverage
+from granola.evidence.attribution.sample_texts import COVERAGE, ModelWording, text_items
 from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
 from granola.evidence.evidence_task import Forming
 from granola.scoring.shared_settings import Force, Resamples
@@ -342,9 +342,8 @@ class AttributionAudit(Command[Mapping[str, Any]]):
         """Counts by kind of text and label, and rejected rows. Raises UsageError where no sample has facts."""
         rejected: list[RejectedRow] = []
         counts: dict[str, Counter[str]] = {"citation": Counter(), "question": Counter()}
-        for sample in _samples_in(self.files, rejected):
-            for kind, _, _, label in automatic_coverage(sample):
-                counts[kind][str(label)] += 1
+        for item in text_items(_samples_in(self.files, rejected)):
+            counts[item["kind"]][item[COVERAGE.field]] += 1
         if not any(counts.values()):
             raise UsageError(f"{self.files[0]}: no sample with facts in it; name a file of granola attribution build")
         return {**counts, "rejected": rejected}

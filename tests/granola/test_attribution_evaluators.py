@@ -53,10 +53,10 @@ from granola.evidence.attribution.evaluators import (
 from granola.evidence.attribution.sample_texts import (
     ModelWording,
     TextCoverage,
-    automatic_coverage,
     coverage,
     foreign_names,
     states_name,
+    text_items,
 )
 from granola.evidence.attribution.trained_evaluator import (
     FEATURES,
@@ -556,7 +556,7 @@ def test_texts_of_a_model_are_checked() -> None:
         "Bloomington is where Rick Scott came into the world.", "Bloomington is the capital of McLean County.",
     }  # fmt: skip
     assert worded.cited == supported.cited  # which facts each states is kept, whatever its words
-    assert [label for *_, label in automatic_coverage(worded)][:2] == [TextCoverage.FULL] * 2
+    assert [item["coverage"] for item in text_items([worded])][:2] == [TextCoverage.FULL] * 2
     assert worded.question == supported.question
     assert worded.statement == "Rick Scott's place of birth is the capital of McLean County."
     assert wording.counts == {

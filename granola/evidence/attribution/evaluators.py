@@ -50,6 +50,7 @@ BATCH = 256  # samples per call of a model; scorers that report a block size get
 REPLY_KEPT = 300  # characters of a reply that a judgement stores
 MOST_FACTS = 20  # of a statement; a reply with more is read as malformed
 _MOST_LINES, _LONGEST_LINE = 24, 1_900  # of the citations in a prompt; characters
+SampleFact = tuple[AttributionSample, str]  # a fact that a sample needs, in words
 T = TypeVar("T")
 V = TypeVar("V")
 
@@ -66,19 +67,17 @@ class AttributionEvaluator(ABC):
         """One judgement for each sample, in order, failures included."""
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
-        """For each sample, in order, the verdicts on the facts of its subgraph; None for a missing one.
-
-        Each fact is judged as a statement: supportive is true, every other category false (section 5.4).
-        """
-        # One call for all facts lets evaluators batch.
-        asked = [
-            sample.model_copy(update={"id": f"{sample.id}/{number}", "statement": fact.text, "category": None})
-            for sample in samples
-            for number, fact in enumerate(sample.subgraph, 1)
-        ]
-        judgements = iter(list(self.judge(asked)))
+        """For each sample, in order, the verdicts on the facts of its subgraph; None for a missing one."""
+        # One flat list lets evaluators batch.
+        facts = [(sample, fact.text) for sample in samples for fact in sample.subgraph]
+        verdicts = iter(list(self.judge_facts(facts)))
         for sample in samples:
-            yield tuple(next(judgements).supported for _ in sample.subgraph)
+            yield tuple(next(verdicts) for _ in sample.subgraph)
+
+    def judge_facts(self, facts: Sequence[SampleFact]) -> Iterator[bool | None]:
+        """Judge each fact as a statement: supportive is true, every other category false (section 5.4)."""
+        asked = (sample.model_copy(update={"statement": fact, "category": None}) for sample, fact in facts)
+        return (judged.supported for judged in self.judge(asked))
 
 
 class GraphEvaluator(AttributionEvaluator):
@@ -100,15 +99,13 @@ class GraphEvaluator(AttributionEvaluator):
             truth = None
             with suppress(GroundingError):
                 truth = ground(LogicalQuery.from_json(sample.query), self._facts) if sample.query is not None else None
-            if truth is None or not truth.answers:
-                yield AttributionJudgement(id=sample.id, failed="no query that the graph answers")
-                continue
-            evidence = (tuple(one.fact for one in sample.evidence),)
-            proved = (one for one in Category if why_unproven(one, truth, evidence, self._facts) is None)
-            if (category := next(proved, None)) is not None:
-                yield AttributionJudgement.of(sample, category)
-            else:
-                yield AttributionJudgement(id=sample.id, failed="no category is proved")
+            category, failed = None, "no query that the graph answers"
+            if truth is not None and truth.answers:
+                evidence, failed = (tuple(one.fact for one in sample.evidence),), "no category is proved"
+                proved = (one for one in Category if why_unproven(one, truth, evidence, self._facts) is None)
+                category = next(proved, None)
+            judged = AttributionJudgement(id=sample.id, failed=failed)
+            yield judged if category is None else AttributionJudgement.of(sample, category)
 
     def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
         """The stated facts are known, so this equals the automatic score."""
@@ -237,7 +234,6 @@ _TRUTHS: Mapping[bool, tuple[str, ...]] = {True: ("true", "yes"), False: ("false
 # The model was trained on 1 and 0; served models may write words.
 _ENTAILED: Mapping[bool, tuple[str, ...]] = {True: ("1", "yes", "true"), False: ("0", "no", "false")}
 _Slots = Mapping[str, str | Sequence[str]]
-_Fact = tuple[AttributionSample, str]
 
 
 def _read_label(reply: str, labels: Mapping[V, Iterable[str]], expected: str, affirming: Sequence[V] = ()) -> V:
@@ -292,20 +288,16 @@ class PromptedEvaluator(AttributionEvaluator):
             f"|temperature:{self.sampling.temperature:g}|v:{hash_of_modules(__name__)}"
         )
 
-    def fact_verdicts(self, samples: Sequence[AttributionSample]) -> Iterator[tuple[bool | None, ...]]:
+    def judge_facts(self, facts: Sequence[SampleFact]) -> Iterator[bool | None]:
         """A true/false request for each fact in the context of the citations (CAQA, appendix D.2)."""
 
-        def ask(fact: _Fact) -> Request:
+        def ask(fact: SampleFact) -> Request:
             return self.request(f"{fact[0].id} truth", TRUTH, _fact_slots(fact))
 
-        def read(fact: _Fact, reply: str) -> bool:
+        def read(fact: SampleFact, reply: str) -> bool:
             return _read_label(reply, _TRUTHS, "expected True or False", affirming=(True,))
 
-        # One flat list, so that the model gets full batches.
-        pairs = [(sample, fact.text) for sample in samples for fact in sample.subgraph]
-        verdicts = iter([outcome.value for _, outcome in self.ask_each(pairs, ask, read)])
-        for sample in samples:
-            yield tuple(next(verdicts) for _ in sample.subgraph)
+        return (outcome.value for _, outcome in self.ask_each(facts, ask, read))
 
     def ask_each(
         self, items: Iterable[T], ask: Callable[[T], Request], read: Callable[[T, str], V]
@@ -412,19 +404,19 @@ class DecomposedEvaluator(PromptedEvaluator):
         shots = ((slots_of(one), "\n".join(fact.text for fact in one.subgraph)) for one in split)
         return self.request(f"{sample.id} split", SPLIT, slots_of(sample), shots)
 
-    def _ask_for_label(self, asked: _Fact) -> Request:
+    def _ask_for_label(self, asked: SampleFact) -> Request:
         known = [(one, example) for one in self.examples if (example := _fact_example(one)) is not None]
         shots = ((_fact_slots((one, fact)), NAMES[self.kind][label]) for one, (fact, label) in known)
         return self.request(f"{asked[0].id} fact", FACT, _fact_slots(asked), shots)
 
-    def _read_fact_label(self, fact: _Fact, reply: str) -> Category:
+    def _read_fact_label(self, fact: SampleFact, reply: str) -> Category:
         # A single fact is atomic: the prompt offers three labels.
         if (label := read_category(reply)) is Category.PARTIAL:
             raise ReplyError("expected supportive, contradictory or irrelevant")
         return label
 
 
-def _fact_slots(fact: _Fact) -> _Slots:
+def _fact_slots(fact: SampleFact) -> _Slots:
     return {"fact": fact[1], "reference": cited_lines(fact[0])}
 
 

@@ -96,10 +96,7 @@ class EvidenceEditor:
         replacements the names of the question would be missing exactly from partial samples; with replacements in all,
         the number of names would reveal the category.
         """
-        shape = grounding.query.shape
-        if shape is Shape.SINGLE:
-            raise NoSampleError("nothing can be left out of a single triple")
-        if shape is Shape.PATH:
+        if grounding.query.shape is Shape.PATH:
             ways = [grounding.ways[answer][0] for answer in grounding.answers]
             if len(ways) > 1:
                 gone = {drawing.choice(ways)[-1]}
@@ -531,16 +528,13 @@ class QueryExtender:
         # Count first: listing the subjects of a hub is expensive.
         few = [pair for pair in pairs if 0 < counts.get(pair, 0) <= HUB]
         drawing.shuffle(few)
+        taken = grounding.entities
+        # Without a name an entity cannot be asked for; with a name of the query it is confused with its entities.
+        barred = {None, *(name_of(self._facts.entity(entity_id)) for entity_id in taken)}
         for pair in few[:_TRIED]:
             carriers = self._facts.store.referrers([pair], limit=HUB).get(pair, [])
-            if entities := self._usable_entities(carriers, grounding):
-                return drawing.choice(entities), Hop(property=pair[0])
+            self._facts.fetch(carriers)
+            others = [one for one in carriers if one.startswith("Q") and one not in taken]
+            if named := [one for one in others if name_of(self._facts.entity(one)) not in barred]:
+                return drawing.choice(named), Hop(property=pair[0])
         return None
-
-    def _usable_entities(self, ids: Sequence[str], grounding: Grounding) -> list[str]:
-        """The entities that have a name, are outside the query, and share no name with its entities."""
-        taken = grounding.entities
-        names = {None, *(name_of(self._facts.entity(entity_id)) for entity_id in taken)}
-        self._facts.fetch(ids)
-        others = (entity_id for entity_id in ids if entity_id.startswith("Q") and entity_id not in taken)
-        return [one for one in others if name_of(self._facts.entity(one)) not in names]

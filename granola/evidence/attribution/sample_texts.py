@@ -444,27 +444,24 @@ def required_names(sample: AttributionSample) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def automatic_coverage(sample: AttributionSample) -> Iterator[tuple[str, str, Sequence[CitedFact], TextCoverage]]:
-    """Kind, text, facts and label of each citation with recorded facts and of an extended question."""
-    for text, facts in zip(sample.citations, cited_facts(sample), strict=True):
-        if facts:
-            known = [name for fact in facts for name in (fact.names[1], fact.text)]
-            yield "citation", text, facts, coverage(text, entity_names(facts), known)[0]
-    if not is_original(sample):
-        known = [name for fact in sample.subgraph for name in fact.names]
-        label, _ = coverage(sample.question, required_names(sample), known)
-        yield "question", sample.question, sample.subgraph, label
-
-
 COVERAGE = JudgedQuestion(field="coverage", **LABELS["sheets"]["coverage"])
 # The paper's annotators: full coverage of 50 citations and 50 extended questions, and their kappa.
 PAPER = "the paper's two readers of 100 texts: full coverage of 92 % and 95 %, kappa 0.758"
 
 
 def text_items(samples: Iterable[AttributionSample]) -> Iterator[dict[str, Any]]:
-    """The citations and extended questions of samples, each with its facts and the automatic label."""
+    """Citations with recorded facts, and extended questions: each with its facts and the automatic label."""
     for sample in samples:
-        for place, (kind, text, facts, label) in enumerate(automatic_coverage(sample)):
+        texts: list[tuple[str, str, Sequence[CitedFact], TextCoverage]] = []
+        for text, stated in zip(sample.citations, cited_facts(sample), strict=True):
+            if stated:
+                known = [name for fact in stated for name in (fact.names[1], fact.text)]
+                texts.append(("citation", text, stated, coverage(text, entity_names(stated), known)[0]))
+        if not is_original(sample):
+            known = [name for fact in sample.subgraph for name in fact.names]
+            label, _ = coverage(sample.question, required_names(sample), known)
+            texts.append(("question", sample.question, sample.subgraph, label))
+        for place, (kind, text, facts, label) in enumerate(texts):
             written = " | ".join("; ".join(fact.names) for fact in facts)
             yield {
                 "id": f"{sample.id}-{kind[0]}{place}", "kind": kind, "text": text, "facts": written,
