@@ -26,6 +26,7 @@ from abstraction.ladders.place_ladders import Climb
 from abstraction.ladders.proposals import (
     ANSWER,
     LadderCase,
+    NamedStep,
     NamedValue,
     Proposal,
     current_values,
@@ -172,10 +173,7 @@ def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
     ]
 
 
-_Parent = tuple[str, Evidence, frozenset[Condition]]  # its QID, the evidence for it, and the conditions
-
-
-def _parents_of(case: LadderCase, child: str) -> list[_Parent]:
+def _parents_of(case: LadderCase, child: str) -> list[NamedStep]:
     for prop in ("P749", "P127", "P361"):
         statements = [s for s in case.graph.current(child, prop) if s.target]
         fitting = [s for s in statements if _is_parent(case, child, s.target or "")]
@@ -199,7 +197,7 @@ def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
     return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in listed("shells"))
 
 
-def _described_parents(case: LadderCase, child: str) -> list[_Parent]:
+def _described_parents(case: LadderCase, child: str) -> list[NamedStep]:
     for owner in parse_organisation(case.graph.description(child) or "", case.vocabulary).owners:
         if qid := _find_owner(case, child, owner):
             labels = {i: label for i in (child, qid) if (label := case.graph.label(i))}
@@ -230,7 +228,7 @@ def schools(case: LadderCase) -> list[Proposal]:
     """Parent institutions (P749, P361, while current), each with its own places, then the answer's places."""
     graph = case.graph
 
-    def institutions(entity_id: str) -> Iterator[_Parent]:
+    def institutions(entity_id: str) -> Iterator[NamedStep]:
         for prop in ("P749", "P361"):
             then = graph.held_at(entity_id, prop, case.at) if case.at is not None else []
             for value in named_values(graph, [*graph.current(entity_id, prop), *then]):

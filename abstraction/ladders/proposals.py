@@ -1,4 +1,4 @@
-"""What ladder builders read and return (cases and proposals), and the graph of proposals: its order and its levels.
+"""The input and output of ladder builders (cases and proposals), and the graph of proposals: its order and its levels.
 
 A builder proposes tiers as nodes of a directed acyclic graph from fine to coarse: each names the finer proposals that
 entail it. Filters and the merging of aliases come later, so that a builder need not consider which tiers are trivial
@@ -169,13 +169,13 @@ def entity_proposal(
     )
 
 
-Above = Callable[[str], Iterable[tuple[str, Evidence, frozenset[Condition]]]]
+NamedStep = tuple[str, Evidence, frozenset[Condition]]  # the id of an entity, the evidence for it, the conditions
 
 
-def named_above(case: LadderCase, above: Above, *, steps: int) -> dict[str, Proposal]:
+def named_above(case: LadderCase, above: Callable[[str], Iterable[NamedStep]], *, steps: int) -> dict[str, Proposal]:
     """The entities that `above` leads to from the answer, by id, each once; never the answer itself.
 
-    `above` gives for an entity those one step higher, each with its evidence and conditions.
+    `above` returns for an id the entities one step higher.
     """
     out: dict[str, Proposal] = {}
     layer = [(case.answer, ANSWER)]

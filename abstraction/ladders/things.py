@@ -26,6 +26,7 @@ from abstraction.ladders.phrase_parts import (
 )
 from abstraction.ladders.proposals import (
     LadderCase,
+    NamedStep,
     NamedValue,
     Proposal,
     current_values,
@@ -244,7 +245,7 @@ def _add_phrases(
 def _named_wholes(case: LadderCase, family: str, properties: Sequence[str]) -> list[Proposal]:
     """The wholes of the answer, by name: "Nobel Prize" for the one in physics, "World War II" for a battle."""
 
-    def wholes(child: str) -> Iterator[tuple[str, Evidence, frozenset[Condition]]]:
+    def wholes(child: str) -> Iterator[NamedStep]:
         for value in (v for prop in properties for v in current_values(case.graph, child, prop)):
             is_name = value.qid != case.subject and not value.label[:1].islower()
             if is_name and family in case.gazetteer.classes(value.qid):

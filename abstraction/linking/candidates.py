@@ -1,6 +1,6 @@
 """The candidate entities of an answer's text: those with the name that fit what the relation asks for, each with its
-signs: the number of uses as such a value (the prior of which namesake is meant), the form of the name, and whether it
-is what the noun of the question names ("Which novel ...?").
+signs: the number of uses as such a value (the prior of which namesake is meant), the form of the name, and whether the
+noun of the question ("Which novel ...?") names it.
 """
 
 from __future__ import annotations
@@ -416,7 +416,7 @@ def variants(text: str) -> Sequence[str]:
     return list(dict.fromkeys(v for v in out if v))
 
 
-# The noun of a question, and whether a candidate is what it names.
+# The noun of a question, and whether it names a candidate.
 #
 # Nouns are recognised by the bundled names of kinds (`data/asked_nouns.json`, `classes.json`, the lists of types) or by
 # the labels of classes in the graph. An unknown noun, or a phrase with an uncertain end, gives no evidence.

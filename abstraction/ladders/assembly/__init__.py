@@ -1,1 +1,1 @@
-"""From proposals to the levels of a ladder: filtering, merging, ordering, joining and translating."""
+"""From proposals to the tiers of a question: filtering, wording, translating; and joining the ladders of answers."""
