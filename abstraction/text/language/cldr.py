@@ -131,17 +131,17 @@ def cldr_data(code: str) -> dict[str, Any]:
         },
         "quantities": {
             "about": [locale.sign_of_approximation()], "fewer": ["<"], "more": [">"],
-            "per": [], "ones": [], "dozens": [], "fractions": {}, "between": "", "and": "–", "to": "–",
+            "per": [], "ones": [], "dozens": [], "fractions": {}, "between": "", "joint_and": "–", "joint_to": "–",
             "scales": [[power, "", "", *words] for power, words in _power_words(locale).items()],
             "scale_of": "", "magnitude_of": " ", "words": {}, "counting": {}, "glue": None,
             "no_noun": [],
         },
-        "counts": {"written": ["{n}"], "special": {}, "suffix": "", "words": [], "endings": {"": ""}},
+        "ordinals": {"counts": ["{n}"], "special_counts": {}, "suffix": "", "count_words": [], "nth": {"": ""}},
         "days": {}, "day_suffix": "", "day_words": {}, "day_forms": [], "articles": [], "spoken_decades": {},
         "units": {}, "elided": [], "singular_of": "", "singular": [], "bare_names": [], "around_names": [],
         "matching": {"asks_amount": ""},
         "endings": [], "derived": [], "demonyms": {}, "nationality": [], "either": "", "asks": {}, "yes_no": [],
-        "eras": {}, "function_words": None, "relations": {},
+        "eras": {}, "own_function_words": None, "relations": {},
     }  # fmt: skip
 
 

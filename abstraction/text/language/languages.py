@@ -58,11 +58,11 @@ class _LanguageData:
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
-        counts, months = data["counts"], self.months()
+        ordinals, months = data["ordinals"], self.months()
         names = [folded(w).rstrip(".") for m in months for w in (m["name"], m["alone"], m["short"], *m["read"])]
         forms = "|".join(sorted({re.escape(n) for n in names if n}, key=lambda n: (-len(n), n)))
-        heads = any_of(counts["words"]) if counts["words"] else ""
-        numerals = "|[ivxl]{1,12}" if any("roman" in template for template in counts["written"]) else ""
+        heads = any_of(ordinals["count_words"]) if ordinals["count_words"] else ""
+        numerals = "|[ivxl]{1,12}" if any("roman" in template for template in ordinals["counts"]) else ""
         # Days by their words: those in the file, and forms of number words ("quinze août").
         numbers = {word: n for word, n in _number_words(data["quantities"]).items() if 0 < n <= _MOST_DAYS}
         formed = {form.format(word): n for form in data["day_forms"] for word, n in numbers.items()}
@@ -75,21 +75,21 @@ class _LanguageData:
             "<day>": rf"(?P<d>\d{{1,2}}{days})(?:{data['day_suffix']})?",
             "<year>": r"(?P<y>\d{1,4}|'\d\d)",
             "<spoken decade>": any_of(data["spoken_decades"].values()),
-            "<count>": rf"(?P<n>(?:\d{{1,3}}{numerals})(?:{counts['suffix']})" + (f"|{heads}" if heads else "") + ")",
+            "<count>": rf"(?P<n>(?:\d{{1,3}}{numerals})(?:{ordinals['suffix']})" + (f"|{heads}" if heads else "") + ")",
         }
 
     def fields(self) -> dict[str, Any]:
         """The fields of Language by name."""
         data = self.data
-        numbers, counts, quantities = data["numbers"], data["counts"], data["quantities"]
-        months, zero = self.months(), numbers["zero"]
+        quantities, months, zero = data["quantities"], self.months(), data["numbers"]["zero"]
+        given = quantities | data["numbers"] | data["ordinals"] | data
         # Questions are searched in lower case without accents.
         unaccented = {
             key: re.sub(r"[^\x00-\x7f]+", lambda m: without_accents(m[0]), told) if key.startswith("asks_") else told
             for key, told in data["matching"].items()
         }
         return {
-            **{key: value for key, value in (quantities | numbers | data).items() if key in _FIELDS},
+            **{key: value for key, value in given.items() if key in _FIELDS},
             **{key: [(self.pattern(told), other) for told, other in data[key]] for key in _PAIRS_WITH_PATTERNS},
             "months": months,
             "marks": {era: tuple(data["marks"][era]) for era in ("BC", "BCE")},
@@ -97,10 +97,6 @@ class _LanguageData:
             "patterns": {key: self.pattern(data["read"].get(key, "")) for key in PATTERNS},
             "month_day": self.pattern("<month> <day>"),
             "day_year": self.pattern(r"<day>,? (?P<y>\d{3,4})"),
-            "counts": counts["written"],
-            "special_counts": counts["special"],
-            "count_words": counts["words"],
-            "nth": counts["endings"],
             "day_words": self.day_words,
             # The translation of 0 to 9 to the script's digits; empty where they are the same.
             "digits": {} if zero == "0" else {ord("0") + digit: chr(ord(zero) + digit) for digit in range(10)},
@@ -108,8 +104,6 @@ class _LanguageData:
                 {"power": power, "singular": one, "plural": many, "read": read}
                 for power, one, many, *read in sorted(quantities["scales"], key=lambda row: -row[0])
             ],
-            "joint_and": quantities["and"],
-            "joint_to": quantities["to"],
             "number_words": {folded(word): number for word, number in _number_words(quantities).items()},
             "no_nouns": {*quantities["no_noun"], *(folded(month["name"]) for month in months)},
             "singular_of": self.pattern(data["singular_of"]),
@@ -118,7 +112,6 @@ class _LanguageData:
                 place: Nationals(adjectives=tuple(words.split("|")), names=tuple(filter(None, names.split("|"))))
                 for place, (words, _, names) in ((key, told.partition(";")) for key, told in data["demonyms"].items())
             },
-            "own_function_words": data["function_words"],
         }
 
     def pattern(self, text: str) -> re.Pattern[str]:
