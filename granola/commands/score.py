@@ -133,8 +133,7 @@ def score_systems(
     `out` is the path next to which the answers of a judge are stored; `on_item`, `keep_items` and errors: see
     `granola.scoring.scores.score`. Also raises UsageError.
     """
-    from granola.scoring.prediction_shapes import prediction_shape
-    from granola.scoring.predictions import QuestionIds, count_other_questions, read_predictions
+    from granola.scoring.predictions import QuestionIds, count_other_questions, prediction_shape, read_predictions
     from granola.scoring.scores import ScoreSettings, score
     from granola.scoring.tiered_file import read_tiered_file
 
@@ -349,7 +348,7 @@ class Compare(Command["ComparedSystems"], GroupSettings, ScoringSettings):
 
     def run(self) -> ComparedSystems:
         """Score every system and test each pair. Raises MatcherError, UsageError."""
-        from granola.scoring.sweeps import risk_coverage
+        from granola.scoring.system_comparison import risk_coverage
 
         # A metric that is named twice must not be tested twice: Holm counts tests.
         metrics = tuple(dict.fromkeys(self.metric or COMPARED))
@@ -457,7 +456,7 @@ class Match(RowsCommand):
             return output.finish(source=self.file, matcher=signature, language=self.language or "en")
 
     def _records(self) -> Iterator[Record | RejectedRow]:
-        from granola.scoring.prediction_shapes import prediction_shape, read_with_shape
+        from granola.scoring.predictions import prediction_shape, read_with_shape
 
         shape = prediction_shape(prediction=self.prediction_field)
         return read_records(self.file) if shape is None else read_with_shape(self.file, shape)

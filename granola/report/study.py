@@ -41,8 +41,7 @@ from granola.scoring.metrics import GroupScore, informativeness_weight, names_of
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
 from granola.scoring.statistics import Estimate, Interval
-from granola.scoring.sweeps import LAMBDAS, ItemF1, item_f1, risk_coverage
-from granola.scoring.system_comparison import Difference
+from granola.scoring.system_comparison import LAMBDAS, Difference, ItemF1, item_f1, risk_coverage
 from kg.base.files import atomic_path
 
 if TYPE_CHECKING:

@@ -20,8 +20,14 @@ from granola.scoring.grouping import by_bins, by_column, group_scores
 from granola.scoring.predictions import Prediction, PredictionFile
 from granola.scoring.scores import ScoreReport, ScoreSettings, score
 from granola.scoring.statistics import holm
-from granola.scoring.sweeps import item_f1, lambda_sweep, risk_coverage, tau_sweep
-from granola.scoring.system_comparison import compare, permutations_needed
+from granola.scoring.system_comparison import (
+    compare,
+    item_f1,
+    lambda_sweep,
+    permutations_needed,
+    risk_coverage,
+    tau_sweep,
+)
 from tests.thorough import examples
 
 SAYING = {"1": "Kunming", "2": "Yunnan", "3": "China", "w": "Berlin", "-": "IDK"}

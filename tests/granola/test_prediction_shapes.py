@@ -13,8 +13,13 @@ from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import TieredRow
 from granola.commands.score import Match, Score
 from granola.errors import PredictionError
-from granola.scoring.prediction_shapes import PREDICTION_PRESETS, prediction_shape
-from granola.scoring.predictions import QuestionIds, count_other_questions, read_predictions
+from granola.scoring.predictions import (
+    PREDICTION_PRESETS,
+    QuestionIds,
+    count_other_questions,
+    prediction_shape,
+    read_predictions,
+)
 
 SAID = {"a": "<think>Rome?</think>Paris", "b": "Italy"}
 QUESTIONS = {"a": "Where was Ann born?", "b": "Where was Bob born?"}
