@@ -165,7 +165,7 @@ def parse_matcher(spec: str) -> MatcherSpec:
         raise MatcherError(f"the threshold of {spec!r} is no number; expected one as in {name}:0.5") from None
 
 
-def matcher_names(*, with_setting: str = "", asking: bool | None = None, last: str = "or") -> str:
+def matcher_names(*, with_setting: str = "", asking: bool | None = None) -> str:
     """The names of matchers for help texts, as `rules, f1, em or judge`: of all, or of those that have a setting, or
     that ask a model (`asking`) or do not.
     """
@@ -174,7 +174,7 @@ def matcher_names(*, with_setting: str = "", asking: bool | None = None, last: s
         for name, entry in MATCHERS.items()
         if (not with_setting or with_setting in entry.settings) and asking in (None, entry.asks_a_model)
     ]
-    return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def register(name: str, make: Callable[..., Matcher], *settings: str) -> None:

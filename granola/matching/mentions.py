@@ -508,11 +508,9 @@ class AnswerText:
         ]
         if not others:
             return False
-        others_say = bytearray(len(self.words))
-        for other in others:
-            others_say[other.start : other.end] = b"\1" * (other.end - other.start)
+        covered = {index for other in others for index in range(other.start, other.end)}
         return all(
-            others_say[index] or self.texts[index] in word_lists.FUNCTION or self.texts[index] in self.question_words
+            index in covered or self.texts[index] in word_lists.FUNCTION or self.texts[index] in self.question_words
             for index in indices
         )
 

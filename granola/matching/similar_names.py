@@ -49,22 +49,6 @@ class Person:
     suffix: str
 
 
-def _given_names(name_words: tuple[FoldedWord, ...], text: str) -> tuple[tuple[str, ...], frozenset[int]]:
-    """Given names with joined initials split (`jrr` -> j, r, r), and the indices of the initials."""
-    names: list[str] = []
-    initials: set[int] = set()
-    for word in name_words:
-        source = text[word.start : word.end]
-        joined = len(word.text) <= 4 and (  # up to four initials: J. R. R. T.
-            "." in source or " " in source or len(word.text) == 1 or (source.isupper() and len(word.text) <= 2)
-        )
-        for part in word.text if joined and word.text.isalpha() else (word.text,):
-            if joined:
-                initials.add(len(names))
-            names.append(part)
-    return tuple(names), frozenset(initials)
-
-
 def parse_person(name_words: tuple[FoldedWord, ...], text: str) -> Person | None:
     """The parts of a name given as words of `text`, without titles; None where no family name is left."""
     while len(name_words) > 1 and name_words[0].text in word_lists.TITLES:
@@ -75,8 +59,20 @@ def parse_person(name_words: tuple[FoldedWord, ...], text: str) -> Person | None
     if not name_words or len(name_words) > _LONGEST or not name_words[-1].text.isalpha():
         return None
     family = name_words[-1].text
-    given, initials = _given_names(tuple(w for w in name_words[:-1] if w.text not in word_lists.PARTICLES), text)
-    return Person(given, initials, family, suffix)
+    given: list[str] = []
+    initials: set[int] = set()
+    for word in name_words[:-1]:
+        if word.text in word_lists.PARTICLES:
+            continue
+        source = text[word.start : word.end]
+        joined = len(word.text) <= 4 and (  # up to four initials: J. R. R. T.
+            "." in source or " " in source or len(word.text) == 1 or (source.isupper() and len(word.text) <= 2)
+        )
+        for part in word.text if joined and word.text.isalpha() else (word.text,):  # jrr -> j, r, r
+            if joined:
+                initials.add(len(given))
+            given.append(part)
+    return Person(tuple(given), frozenset(initials), family, suffix)
 
 
 _SUFFIX = {"junior": "jr", "senior": "sr"}  # spellings of suffixes

@@ -376,20 +376,20 @@ def aggregate(
     # Cells of a relation are consecutive; there are none where all its items are unscored.
     of_cells = [cell.relation for cell in ordered]
     starts = {name: of_cells.index(name) if name in of_cells else 0 for name in names}
-    places = {name: slice(start, start + of_cells.count(name)) for name, start in starts.items()}
-    overall: dict[str, list[NDArray[np.float64]]] = {metric.name: [] for metric in chosen}
-    by_relation: dict[str, dict[str, list[NDArray[np.float64]]]]
-    by_relation = {name: {metric.name: [] for metric in chosen} for name in names}
+    parts: dict[str | None, slice]
+    parts = {name: slice(start, start + of_cells.count(name)) for name, start in starts.items()}
+    parts[None] = slice(None)  # all items
+    drawn: dict[str | None, dict[str, list[NDArray[np.float64]]]]
+    drawn = {name: {metric.name: [] for metric in chosen} for name in parts}
     for sums in _resample_sums(ordered, chosen, resamples=resamples, seed=seed):
         for metric in chosen:
             added, counted = sums[metric.name]
-            overall[metric.name].append(divide_or_nan(added.sum(axis=1), counted.sum(axis=1)))
-            for name, part in places.items():
+            for name, part in parts.items():
                 score = divide_or_nan(added[:, part].sum(axis=1), counted[:, part].sum(axis=1))
-                by_relation[name][metric.name].append(score)
-    whole = _group_score(chosen, ordered, overall, unscored.total())
-    scores = {name: _group_score(chosen, ordered[places[name]], by_relation[name], unscored[name]) for name in names}
-    return whole, scores, _mean_over_relations(scores, by_relation, chosen) if names else {}
+                drawn[name][metric.name].append(score)
+    whole = _group_score(chosen, ordered, drawn.pop(None), unscored.total())
+    scores = {name: _group_score(chosen, ordered[parts[name]], drawn[name], unscored[name]) for name in names}
+    return whole, scores, _mean_over_relations(scores, list(drawn.values()), chosen) if names else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,9 +477,13 @@ def _group_score(
         parts = drawn[metric.name]
         interval = percentile_interval(np.concatenate(parts) if parts else ())
         estimates[metric.name] = Estimate(value=value, interval=interval, n=n)
-    return GroupScore(
-        n=counts.total(), unscored=unscored, estimates=estimates, distribution=_distribution(counts, unscored)
-    )
+    # Levels from 1 to the coarsest that occurs, then the others; zeros included.
+    deepest = max((outcome.level or 1 for outcome in counts), default=1)
+    count_of = dict.fromkeys([*map(str, range(1, deepest + 1)), "wrong", "idk"], 0)
+    for outcome, count in counts.items():
+        count_of[outcome.name] += count
+    distribution = {**count_of, "unscored": unscored}
+    return GroupScore(n=counts.total(), unscored=unscored, estimates=estimates, distribution=distribution)
 
 
 def _mean_of_field(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tuple[float, int]:
@@ -499,19 +503,9 @@ def _mean_of_field(cells: Sequence[_Cell], name: Literal["bits", "share"]) -> tu
     return (math.fsum(total) / n if n else math.nan), n
 
 
-def _distribution(counts: Mapping[Outcome, int], unscored: int) -> dict[str, int]:
-    """Numbers of items by level, from 1 to the coarsest that occurs, then wrong, idk and unscored; zeros included."""
-    deepest = max((outcome.level or 1 for outcome in counts), default=1)
-    names = [*(str(level) for level in range(1, deepest + 1)), "wrong", "idk"]
-    count_of = dict.fromkeys(names, 0)
-    for outcome, count in counts.items():
-        count_of[outcome.name] += count
-    return {**count_of, "unscored": unscored}
-
-
 def _mean_over_relations(
     relations: Mapping[str, GroupScore],
-    drawn: Mapping[str, Mapping[str, Sequence[NDArray[np.float64]]]],
+    drawn: Sequence[Mapping[str, Sequence[NDArray[np.float64]]]],
     chosen: Sequence[Metric],
 ) -> dict[str, Estimate]:
     """The mean over the relations that have a score; `n` is the number of these relations."""
@@ -520,7 +514,7 @@ def _mean_over_relations(
     means_of = {}
     for metric in chosen:
         values = [e.value for group in relations.values() if (e := group.estimates[metric.name]).n]
-        scores = np.stack([np.concatenate(by_metric[metric.name] or [np.empty(0)]) for by_metric in drawn.values()])
+        scores = np.stack([np.concatenate(by_metric[metric.name] or [np.empty(0)]) for by_metric in drawn])
         # A relation without counted items in a resample is left out of its mean.
         there = ~np.isnan(scores)
         means = divide_or_nan(np.where(there, scores, 0.0).sum(axis=0), there.sum(axis=0).astype(np.float64))

@@ -49,21 +49,18 @@ SHOWN_IDS = 3  # ids that an error names: enough to recognise their form
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ItemScore:
-    """One question with one prediction and its verdict; `verdict` is None where there is no prediction.
+    """One question with one prediction and its verdict; `verdict` and `outcome` are None where there is no prediction.
 
-    `weight` is None where nothing matched. `bits` and `bits_share` are 0 where nothing matched, and None where the
-    ladder has no bits. `other` is the outcome by the other standard of level 1 (with or without its aliases), None
-    where that is the same.
+    `outcome` is the input of metrics; its bits and their share are 0 where nothing matched, and None where the ladder
+    has no bits. `weight` is None where nothing matched.
     """
 
     id: str
     relation: str | None
     prediction: str | None
-    verdict: Verdict | None
-    weight: float | None
-    bits: float | None = None
-    bits_share: float | None = None
-    other: Outcome | None = None
+    verdict: Verdict | None = None
+    weight: float | None = None
+    outcome: Outcome | None = None
 
     @property
     def status(self) -> Literal["matched", "wrong", "abstained", "unscored"]:
@@ -74,26 +71,13 @@ class ItemScore:
             return "abstained"
         return "wrong" if self.verdict.level is None else "matched"
 
-    @property
-    def outcome(self) -> Outcome | None:
-        """The outcome that metrics count; None for an unscored item."""
-        if self.verdict is None:
-            return None
-        return Outcome(
-            level=self.verdict.level,
-            abstained=self.verdict.abstained,
-            bits=self.bits,
-            share=self.bits_share,
-            other=self.other,
-        )
-
     def to_json(self) -> dict[str, Any]:
         """The row of a per-item file; `level`, `rule`, `weight` and bits are null where there is none.
 
         `other_level` is the level by the other standard of level 1, null where there is none. `answer` is the part of
         the prediction that was judged, and `cuts` are the rules that removed the remainder, if any did.
         """
-        verdict = self.verdict
+        verdict, outcome = self.verdict, self.outcome or Outcome(level=None)
         compared = verdict.compared if verdict else None
         return {
             "id": self.id,
@@ -106,9 +90,9 @@ class ItemScore:
             "score": verdict.score if verdict else None,
             "abstained": verdict.abstained if verdict else None,
             "weight": self.weight,
-            "bits": self.bits,
-            "bits_share": self.bits_share,
-            "other_level": self.other.level if self.other else verdict.level if verdict else None,
+            "bits": outcome.bits,
+            "bits_share": outcome.share,
+            "other_level": (outcome.other or outcome).level,
             **({"answer": verdict.answer, "cuts": list(verdict.cuts)} if verdict and verdict.cuts else {}),
         }
 
@@ -416,7 +400,7 @@ def score_items(
     def unscored() -> Iterator[tuple[TieredRow, ItemScore]]:
         while waiting and waiting[0][1] is None:
             row, _ = waiting.popleft()
-            yield row, ItemScore(id=row.id, relation=row.relation, prediction=None, verdict=None, weight=None)
+            yield row, ItemScore(id=row.id, relation=row.relation, prediction=None)
 
     matched = partial(match_many, matcher, keep_faults=on_reject is not None)
     for verdict in matched(cases(), workers=settings.workers):
@@ -438,18 +422,23 @@ def _item_score(
 ) -> ItemScore:
     """The item; unscored with a fault. `second` is the verdict by the other standard, None if not asked for."""
     if isinstance(verdict, Fault) or isinstance(second, Fault):
-        return ItemScore(id=row.id, relation=row.relation, prediction=prediction.text, verdict=None, weight=None)
-    differs = second is not None and (second.level, second.abstained) != (verdict.level, verdict.abstained)
+        return ItemScore(id=row.id, relation=row.relation, prediction=prediction.text)
     bits, share = level_bits(row.levels, verdict.level)
+    other = ((second or verdict).level, (second or verdict).abstained)
+    outcome = Outcome(
+        level=verdict.level,
+        abstained=verdict.abstained,
+        bits=bits,
+        share=share,
+        other=None if other == (verdict.level, verdict.abstained) else Outcome(level=other[0], abstained=other[1]),
+    )
     return ItemScore(
         id=row.id,
         relation=row.relation,
         prediction=prediction.text,
         verdict=verdict,
         weight=None if verdict.level is None else informativeness_weight(verdict.level, lambda_),
-        bits=bits,
-        bits_share=share,
-        other=Outcome(level=second.level, abstained=second.abstained) if second is not None and differs else None,
+        outcome=outcome,
     )
 
 
