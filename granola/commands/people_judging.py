@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -86,6 +86,7 @@ class SheetsDraw(RowsCommand):
             return output.finish(f"{count(len(drawn), 'item')} to judge in {names}", source=str(self.items))
 
     def _read_items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
+        """The items; judged answers with their question, reference and passages."""
         first = next((one for one in read_records(self.items) if isinstance(one, Record)), None)
         # Both layouts of tiered rows: nested levels, and the columns of the dataset.
         if first is not None and {"levels", "granola_answer_1"} & first.data.keys():
@@ -97,59 +98,23 @@ class SheetsDraw(RowsCommand):
         rows = read_verdicts([self.items], on_reject=rejected.append)
         # Added by the reader of verdicts; they are not part of an item.
         items = [{name: value for name, value in row.items() if name not in ("file", "settings")} for row in rows]
-        return list(self._with_questions(items, rejected)) if task.name == "grounding" else items
-
-    def _with_questions(self, rows: Sequence[Row], rejected: list[RejectedRow]) -> Iterator[Row]:
-        """Judged answers with their question, reference and passages."""
+        if task.name != "grounding":
+            return items
         # Judged answers refer to passages by id; their text is in the file of questions.
         if self.questions is None:
             raise UsageError("a sheet of answers shows passages: give --questions FILE, the file that was answered")
-        samples = {one.id: one for one in read_grounded(self.questions, on_reject=rejected.append)}
-        for row in rows:
-            if (sample := samples.get(str(row["id"]))) is not None:
-                passages = [{"id": one.id, "text": one.text} for one in sample.passages]
-                asked = {"question": sample.question, "reference": sample.reference, "passages": passages}
-                yield {**row, "asked": asked}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SheetsJudged:
-    """The labels of annotators and their agreement, the number of verdicts, and the figures of the paper.
-
-    `rates`: error rates of tiers, by description of the tiers.
-    """
-
-    agreement: Mapping[str, Mapping[str, Any]]
-    verdicts: int
-    paper: str = ""
-    rates: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """The agreement, verdicts and rates as JSON."""
-        return {"agreement": self.agreement, "verdicts": self.verdicts, **({"rates": self.rates} if self.rates else {})}
-
-    def parts(self) -> Iterator[Part]:
-        """A table for each question, after those of error rates."""
-        for those, rates in self.rates.items():
-            yield from (f"{those}:", rates_table(rates), "")
-        for asked, own in self.agreement.items():
-            counted = f"{own['labelled_by_all']:,} by all, {own['unclear']:,} unclear, {own['unanimous']:,} unanimous"
-            beside = f"; of the unanimous with the items' own labels {own['kappa_with_automatic']:.3f}"
-            more = "" if math.isnan(own["kappa_with_automatic"]) else beside
-            yield f"{asked}: {counted}; kappa {own['kappa']:.3f}{more}"
-            rows = [
-                (name, label, f"{one.value:.1%}", f"[{one.interval.low:.1%}, {one.interval.high:.1%}]", f"n {one.n:,}")
-                for name, shares in own["annotators"].items()
-                for label, one in shares.items()
-                if one.n
-            ]
-            yield TextTable(rows=rows, words=(1,), keys=2, indent=2)
-        if self.paper:
-            yield self.paper
+        questions = {
+            one.id: {
+                "question": one.question, "reference": one.reference,
+                "passages": [{"id": passage.id, "text": passage.text} for passage in one.passages],
+            }
+            for one in read_grounded(self.questions, on_reject=rejected.append)
+        }  # fmt: skip
+        return [{**item, "asked": questions[item["id"]]} for item in items if item["id"] in questions]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SheetsRead(Command[SheetsJudged]):
+class SheetsRead(Command[Mapping[str, Any]]):
     """Read filled sheets: how often each label was given, kappa, and what annotators agree on.
 
     --out has a row of verdicts for each item of each annotator, judged by person:SHEET, as every other judge's:
@@ -163,7 +128,7 @@ class SheetsRead(Command[SheetsJudged]):
     out: Annotated[Path | None, Setting("Write the verdicts to this file, as JSONL.")] = None
     force: Force = False
 
-    def run(self) -> SheetsJudged:
+    def run(self) -> Mapping[str, Any]:
         """Read and compare. Raises UsageError and SheetError for files that do not fit."""
         inputs = [self.drawn, *self.sheets]
         with writing(self.out, inputs=inputs, force=self.force):
@@ -187,11 +152,26 @@ class SheetsRead(Command[SheetsJudged]):
         # An item without tiers before it is an answer itself (--with-first).
         if form is TIERS and not all(item["before"] for item in items):
             rates["all answers, the first ones among them"] = error_rates(sheets, items)
-        return SheetsJudged(
-            agreement=annotation_sheets.sheet_agreement(sheets, form, automatic), verdicts=len(verdicts), rates=rates,
-            paper=PAPER if form is TEXTS else COMPARABLE if form is TIERS else "",
-        )  # fmt: skip
+        paper = PAPER if form is TEXTS else COMPARABLE if form is TIERS else ""
+        more = {"rates": rates, "paper": paper}
+        agreement = annotation_sheets.sheet_agreement(sheets, form, automatic)
+        return {"agreement": agreement, "verdicts": len(verdicts)} | {name: one for name, one in more.items() if one}
 
-    def show(self, result: SheetsJudged) -> None:
-        """Print tables, for texts with the figures of the paper."""
-        show_lines(*result.parts())
+    def show(self, result: Mapping[str, Any]) -> None:
+        """Print a table for each question, after those of error rates; last the figures of the paper."""
+        parts: list[Part] = []
+        for tiers, rates in result.get("rates", {}).items():
+            parts += [f"{tiers}:", rates_table(rates), ""]
+        for asked, own in result["agreement"].items():
+            counted = f"{own['labelled_by_all']:,} by all, {own['unclear']:,} unclear, {own['unanimous']:,} unanimous"
+            beside = f"; of the unanimous with the items' own labels {own['kappa_with_automatic']:.3f}"
+            more = "" if math.isnan(own["kappa_with_automatic"]) else beside
+            rows = [
+                (name, label, f"{one.value:.1%}", f"[{one.interval.low:.1%}, {one.interval.high:.1%}]", f"n {one.n:,}")
+                for name, shares in own["annotators"].items()
+                for label, one in shares.items()
+                if one.n
+            ]
+            table = TextTable(rows=rows, words=(1,), keys=2, indent=2)
+            parts += [f"{asked}: {counted}; kappa {own['kappa']:.3f}{more}", table]
+        show_lines(*parts, *filter(None, [result.get("paper")]))

@@ -62,7 +62,7 @@ def test_three_annotators_label_four_categories(tmp_path: Path) -> None:
     filled(sheets[1], lambda line: {"category": "?" if line["item"] == "1" else gold[line["item"]][:4]})
     filled(sheets[2], lambda line: {"category": "irrelevant" if line["item"] == "2" else gold[line["item"]]})
     people = tmp_path / "people.jsonl"
-    told = SheetsRead(drawn=drawn, sheets=sheets, out=people).run().agreement["category"]
+    told = SheetsRead(drawn=drawn, sheets=sheets, out=people).run()["agreement"]["category"]
     counted = (told["labelled_by_all"], told["unclear"], told["valid"], told["unanimous"])
     assert counted in ((8, 1, 7, 6), (8, 1, 7, 7))  # the second is irrelevant itself in one order of four
     assert told["kappa_with_automatic"] == 1.0
@@ -94,7 +94,7 @@ def test_answers_are_judged_sentence_by_sentence_on_sheets_too(tmp_path: Path) -
     SheetsDraw(items=judged, out=drawn, questions=questions).run()
     filled(sheet, lambda line: {"all": "supported"} if line["part"] else {"eligibility": "no", "deflects": "answers"})
     people = tmp_path / "people.jsonl"
-    told = SheetsRead(drawn=drawn, sheets=(sheet,), out=people).run().agreement
+    told = SheetsRead(drawn=drawn, sheets=(sheet,), out=people).run()["agreement"]
     assert told["eligibility"]["counts"] == {"no issues": 4}
     report = Verdicts(judged=(people,), table="garage-2", resamples=100).run().report
     assert (report["one"]["F"].value, report["one"]["RAF strict"].n) == (1.0, 0)
@@ -120,7 +120,7 @@ def test_tiers_are_judged_blind_and_become_error_rates(tmp_path: Path) -> None:
         marked = {tier: "0" if tier in wrong else "1" for tier in lines}
         filled(sheet, lambda line, marked=marked: dict.fromkeys(AXES, marked[line["tier"]]))  # type: ignore[misc]
     told = SheetsRead(drawn=drawn, sheets=sheets).run()
-    coarser, every = (told.rates[name] for name in sorted(told.rates, reverse=True))
+    coarser, every = (told["rates"][name] for name in sorted(told["rates"], reverse=True))
     assert [(rate["axis"], rate["errors"], rate["n"], rate["open"]) for rate in coarser] == [
         ("correct", 1, 2, 1), ("informative", 1, 2, 1), ("granularity", 1, 2, 1)
     ]  # fmt: skip
@@ -128,8 +128,8 @@ def test_tiers_are_judged_blind_and_become_error_rates(tmp_path: Path) -> None:
     shown = json_of(told)["rates"]
     assert [rate["paper"] for rate in shown["tiers coarser than the answer"]] == ["< 1 %", None, "9 %"]
     # Of four items three are agreed on: observed 3/4, by chance 1/2 * 3/4 + 1/2 * 1/4.
-    assert told.agreement["correct"]["kappa"] == pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2))
-    assert "358 answers with the 124 first ones among them" in told.paper
+    assert told["agreement"]["correct"]["kappa"] == pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2))
+    assert "358 answers with the 124 first ones among them" in told["paper"]
 
 
 def to_tiered(row: dict[str, Any]) -> dict[str, Any]:
