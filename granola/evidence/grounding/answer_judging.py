@@ -14,14 +14,7 @@ from pydantic import Field
 from abstraction.errors import ReplyError
 from abstraction.files.row_models import NeededId, RowModel
 from abstraction.models.chat_model import ChatModel, Request, Sampling, sampling_of
-from abstraction.phrasing.prompting import (
-    Prompt,
-    PromptKind,
-    RequestForm,
-    RequestOutcome,
-    load_prompts,
-    prompts_hash,
-)
+from abstraction.phrasing.prompting import Prompt, PromptKind, RequestForm, RequestOutcome, load_prompts, prompts_hash
 from granola.evidence.attribution.attribution_task import AttributionJudgement, AttributionSample, Category
 from granola.evidence.attribution.evaluators import AttributionEvaluator, long_words
 from granola.evidence.evidence_task import model_name

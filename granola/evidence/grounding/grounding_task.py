@@ -17,15 +17,7 @@ from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictStr, Va
 
 from abstraction.files.row_models import RowModel
 from granola.errors import UsageError
-from granola.evidence.evidence_task import (
-    Cells,
-    EvidenceTask,
-    Forming,
-    JudgedQuestion,
-    Labels,
-    Row,
-    SheetForm,
-)
+from granola.evidence.evidence_task import Cells, EvidenceTask, Forming, JudgedQuestion, Labels, Row, SheetForm
 from granola.evidence.grounding.grounded_rows import RELEVANT_SHARE, Relevance
 from granola.scoring.statistics import RESAMPLES, Estimate, bootstrap_estimate, divide_or_nan, mean_of, share_estimate
 
