@@ -197,15 +197,18 @@ class Verdicts(Command[VerdictsReport]):
         """Read, score and write. Raises UsageError for what does not go together, and for nothing to show."""
         self._check_options()
         rejected: list[RejectedRow] = []
-        sides = (RECORD_SUFFIX, *([".csv"] if self.out is not None and self.out.suffix in FIGURES else []))
-        with writing(self.out, inputs=self.judged, sides=sides, force=self.force):
+        # A figure is written with its numbers beside it.
+        sides = [".csv"] if self.out is not None and self.out.suffix in FIGURES else []
+        files = [] if self.out is None else [self.out, *(Path(f"{self.out}{side}") for side in sides)]
+        with writing(self.out, inputs=self.judged, sides=[RECORD_SUFFIX, *sides], force=self.force):
             # Questions have no verdicts yet: only their counts can be reported.
             if self.figure in grounded_rows.QUESTION_FIGURES or grounded_rows.has_questions(self.judged[0]):
                 report = self._question_report(rejected)
             else:
                 forming = Forming(resamples=self.resamples, rules=self.rule)
                 given = VerdictRows.of(read_verdicts(self.judged, on_reject=rejected.append), forming)
-                report = self._verdicts_report(given, rejected)
+                report = self._verdicts_report(given)
+            report = replace(report, files=files, rejected=rejected)
             if self.out is not None:
                 self._write(report, self.out)
         return report
@@ -231,7 +234,7 @@ class Verdicts(Command[VerdictsReport]):
                 f"{' or '.join(TABLES)}, rows (--pool or --best) in {ROWS[0]}"
             )
 
-    def _verdicts_report(self, given: VerdictRows, rejected: list[RejectedRow]) -> VerdictsReport:
+    def _verdicts_report(self, given: VerdictRows) -> VerdictsReport:
         pool = pool_judges(given) if self.pool else None
         # Pooled rows replace those of the judges in everything that follows.
         if pool is not None:
@@ -266,7 +269,6 @@ class Verdicts(Command[VerdictsReport]):
             tests=[test for score in plan.y for test in given.tests(score)],
             table=None if table is None else FilledTable(table=table, report=report, printed=self.printed),
             pool=pool, chosen=chosen, associations=knowledge_task.associations(given.rows) if self.correlate else (),
-            files=self._output_files(), rejected=rejected,
         )  # fmt: skip
 
     def _axes_and_scores(self, given: VerdictRows) -> ItemFigure:
@@ -291,13 +293,7 @@ class Verdicts(Command[VerdictsReport]):
         return VerdictsReport(
             signature=f"questions:{len(samples)}", counts=grounded_rows.statistics_of(samples),
             panels=grounded_rows.question_panels(samples, self.figure) if self.figure is not None else (),
-            files=self._output_files(), rejected=rejected,
         )  # fmt: skip
-
-    def _output_files(self) -> list[Path]:
-        if self.out is None:
-            return []
-        return [self.out, *([Path(f"{self.out}.csv")] if self.out.suffix in FIGURES else [])]
 
     def _write(self, report: VerdictsReport, out: Path) -> None:
         """Write the output in the format of its file ending, with its run record."""
@@ -309,7 +305,7 @@ class Verdicts(Command[VerdictsReport]):
                 contents = [(report.table.latex() if out.suffix == ".tex" else report.table.csv()).encode()]
             else:
                 contents = [estimates_figure(report.panels, out.suffix[1:]), estimates_table(report.panels)]
-            for path, content in zip(self._output_files(), contents, strict=True):
+            for path, content in zip(report.files, contents, strict=True):
                 with atomic_path(path) as temporary:
                     temporary.write_bytes(content)
         more = {"signature": report.signature, **({"agreement": report.pool.agreement} if report.pool else {})}

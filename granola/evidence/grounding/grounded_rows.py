@@ -228,15 +228,13 @@ def read_grounded(path: Path | str, *, on_reject: OnReject | None = None) -> Ite
 
     Bad and repeated rows go to `on_reject`; without it they raise.
     """
-
-    def sample_of(record: Record) -> GroundedSample:
-        return (_garage_sample if "grounding" in record.data else _plain_sample)(record)
-
-    return without_rejected(read_each_once(read_records(path), sample_of), on_reject)
+    return without_rejected(read_each_once(read_records(path), _sample_of), on_reject)
 
 
-def _garage_sample(record: Record) -> GroundedSample:
-    """The question of a published row; `deflection_signs` decides whether it expects a deflection."""
+def _sample_of(record: Record) -> GroundedSample:
+    """The question of a row; of a published one `deflection_signs` decides whether it expects a deflection."""
+    if "grounding" not in record.data:
+        return _plain_sample(record)
     row = _GarageRow.of(record)
     n = len(row.grounding)
     for name in ("evidence_relevant", "evidence_correct", "evidence_cited"):
