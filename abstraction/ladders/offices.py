@@ -41,7 +41,10 @@ from kg.graph.graph import Graph, has_ended
 
 
 class Portrait:
-    """The phrases of a person under construction; `order` counts them, and is the display order within a level."""
+    """The description and nationalities of a person, and the phrases under construction.
+
+    `order` counts the phrases, and is the display order within a level.
+    """
 
     def __init__(self, case: LadderCase) -> None:
         self.case = case

@@ -202,9 +202,7 @@ class Candidates:
         splits = list(split_type(text))
         self._graph.find_all(split.name for split in splits)
         for split in splits:
-            matches = [m for m in self._graph.find(split.name) if m.id[0] == "Q"]
-            self._graph.fetch(m.id for m in matches)
-            if fitting := tuple(m for m in matches if self._is_of_type(m.id, split)):
+            if fitting := tuple(m for m in self._items(split.name) if self._is_of_type(m.id, split)):
                 return fitting
         return ()
 
