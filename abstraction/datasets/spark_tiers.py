@@ -15,7 +15,7 @@ from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.maker.pipeline import LadderMakers
 from kg.errors import EngineError
-from kg.export.spark_tables import explaining_spark_errors, session
+from kg.export.parquet import explaining_spark_errors, session
 from kg.store import is_address, open_store
 
 _LEAST_QUESTIONS = 200  # questions per task, since each task opens the snapshot
@@ -34,7 +34,7 @@ def ladders_on_spark(
     """Tiered rows of the questions, in order; equal to those of `abstraction.maker.pipeline.make_ladders`, row for row.
 
     A row at which the program fails goes to `on_reject`; without it, EngineError is raised. `snapshot` is a file or an
-    address; for `master` see `kg.export.spark_tables.session`. The questions are kept in memory. Raises EngineError
+    address; for `master` see `kg.export.parquet.session`. The questions are kept in memory. Raises EngineError
     without Spark or where it fails, UnknownRelationError for a malformed relation.
     """
     questions = list(rows)

@@ -25,9 +25,8 @@ from kg.store import is_address, open_store
 
 if TYPE_CHECKING:
     from kg.export.comparison import SnapshotDifference, Verification
-    from kg.export.parquet import ParquetReport
+    from kg.export.parquet import TablesReport
     from kg.export.rdf_writer import RDFReport
-    from kg.export.spark_tables import SparkReport
     from kg.store.neo4j_push import Pushed
 
 __all__ = [
@@ -183,7 +182,7 @@ class SnapshotPush(Command["Pushed"]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SnapshotExport(Command["RDFReport | ParquetReport"]):
+class SnapshotExport(Command["RDFReport | TablesReport"]):
     """Write a snapshot for other programs. The same snapshot always gives the same content."""
 
     faults = ("left_out",)
@@ -199,7 +198,7 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
     ]
     force: Force = False
 
-    def run(self) -> RDFReport | ParquetReport:
+    def run(self) -> RDFReport | TablesReport:
         """Write the export. Raises ExportError, UsageError."""
         from kg.export.parquet import export_parquet
         from kg.export.rdf_writer import export_rdf
@@ -219,7 +218,7 @@ class SnapshotExport(Command["RDFReport | ParquetReport"]):
         with writing(self.out, inputs=[self.snapshot], force=self.force), progress_counter("entities") as progress:
             return export_rdf(self.snapshot, self.out, format=self.format, progress=progress)
 
-    def show(self, result: RDFReport | ParquetReport) -> None:
+    def show(self, result: RDFReport | TablesReport) -> None:
         """Print the written amounts, on standard error."""
         from kg.export.rdf_writer import RDFReport
 
@@ -285,7 +284,7 @@ def _difference_parts(difference: SnapshotDifference) -> Iterator[Part]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SnapshotSpark(Command["SparkReport"]):
+class SnapshotSpark(Command["TablesReport"]):
     """Decode dumps on a Spark cluster into Parquet tables, which 'granola snapshot build --from parquet' reads.
 
     The snapshot has the id that 'granola snapshot build' of the same dumps gives. Exit status 1 if anything was
@@ -312,9 +311,9 @@ class SnapshotSpark(Command["SparkReport"]):
     ] = ("all",)
     force: Force = False
 
-    def run(self) -> SparkReport:
+    def run(self) -> TablesReport:
         """Decode the dumps."""
-        from kg.export.spark_tables import REJECTS_SUFFIX, decode_dump
+        from kg.export.parquet import REJECTS_SUFFIX, decode_dump
 
         codes = languages_of(self.languages)
         # The folder itself is checked by the library.
@@ -330,7 +329,7 @@ class SnapshotSpark(Command["SparkReport"]):
                 software=f"granola {__version__}",
             )
 
-    def show(self, result: SparkReport) -> None:
+    def show(self, result: TablesReport) -> None:
         """Print the rows by table and the omitted ones, on standard error."""
         tables = ", ".join(f"{number:,} {table}" for table, number in result.rows.items())
         print(f"{self.out}: {tables}", *left_out_lines(result.duplicates, result), sep="\n", file=sys.stderr)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from abstraction.base.faults import RejectedRow
     from abstraction.files.row_shapes import RowShape
     from kg.building.snapshot import BuildSettings, Progress, Report
-    from kg.export.spark_tables import SparkReport
+    from kg.export.parquet import TablesReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,7 +336,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
             )
 
 
-def left_out_lines(duplicates: int, report: Report | SparkReport) -> Iterator[str]:
+def left_out_lines(duplicates: int, report: Report | TablesReport) -> Iterator[str]:
     """What of the sources is not in the result: repeated entities, and what was rejected."""
     if duplicates:
         yield f"{count(duplicates, 'entity', 'entities')} occurred again; the last of each was kept"

@@ -24,7 +24,7 @@ from kg.errors import ExportError, OutputError
 
 SUFFIX = ".work"
 MANIFEST = "manifest.json"  # the file by which a folder of tables is known
-_LOCK = "lock"
+_LOCK = "lock"  # inside the folder, so that it goes with it
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk full, quota exceeded, file too large
 _NAME_KEPT = 40  # characters of a long name in its temporary one: with four bytes each below the 255 of file systems
 _BESIDE = ("-journal", "-wal", "-shm")  # files that SQLite writes next to a database

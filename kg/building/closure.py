@@ -1,4 +1,4 @@
-"""Deciding who goes into a snapshot by the graph: classes with all that is below them, and steps along properties.
+"""Sets of ids, and who goes into a snapshot by the graph: classes with all below them, and steps along properties.
 
 A first reading of the source collects the few kinds of edge that the scope asks for into a table sorted by
 subject; the closure is then a walk in that table. See docs/reference/snapshots.md for why there are two readings. At an
@@ -15,11 +15,11 @@ import msgspec
 
 from kg.base.model import ENTITY_ID, number_of
 from kg.base.scope import Scope
-from kg.building.id_sets import IdSet
 from kg.reading.entity_json import EdgeData, EdgeStatement, MaybeId, by_number
 
 Fetch = Callable[[Iterable[str]], Iterator[tuple[str, Mapping[str, Any]]]]  # ids -> (id as asked, entity object)
 INSTANCE_OF, SUBCLASS_OF = 31, 279  # P31, P279
+_BITS = 16  # ids a page: 2**16, 8 KiB
 
 
 def crawl(
@@ -44,11 +44,11 @@ def crawl(
                 continue
             if scope.properties:
                 used.update(filter(ENTITY_ID.match, _property_ids(data)))
-            if hop < scope.hops:
+            if hop < scope.hops:  # who was reached last leads no further
                 targets = set().union(*(_target_ids(data, prop) for prop in scope.along))
                 if scope.hub_limit is None or len(targets) <= scope.hub_limit:
                     following |= targets
-        layer = sorted(following - asked - yielded, key=by_number)
+        layer = sorted(following - asked - yielded, key=by_number)  # equal requests ask alike
         asked |= following
         if not layer:
             break
@@ -87,7 +87,7 @@ def _each_once(
             redirects[asked_id] = name
             asked.add(name)
         if name not in yielded:
-            yielded.add(name)
+            yielded.add(name)  # two ids that were merged into one are both asked for
             yield data
 
 
@@ -102,11 +102,61 @@ def _property_ids(data: Mapping[str, Any]) -> Iterator[str]:
                 yield from qualifiers
 
 
+class IdSet:
+    """Integers of either sign (see `number_of`), ascending. All of WikiData takes 20 MB."""
+
+    def __init__(self, numbers: Iterable[int] = ()) -> None:
+        self._pages: dict[int, bytearray] = {}
+        self._size = 0
+        for number in numbers:
+            self.add(number)
+
+    @classmethod
+    def from_pages(cls, pages: Iterable[tuple[int, bytes]]) -> IdSet:
+        """The set whose `pages` were kept."""
+        id_set = cls()
+        for key, bits in pages:
+            id_set._pages[key] = bytearray(bits)
+            id_set._size += int.from_bytes(bits, "little").bit_count()
+        return id_set
+
+    def pages(self) -> Iterator[tuple[int, bytes]]:
+        """The set in pieces, for keeping."""
+        for key, bits in self._pages.items():
+            yield key, bytes(bits)
+
+    def add(self, number: int) -> bool:
+        """Put a number in; whether it is new."""
+        page = self._pages.get(number >> _BITS)
+        if page is None:
+            page = self._pages[number >> _BITS] = bytearray(1 << (_BITS - 3))
+        at, bit = (number >> 3) & ((1 << (_BITS - 3)) - 1), 1 << (number & 7)
+        if page[at] & bit:  # counted once: the size is shown in messages
+            return False
+        page[at] |= bit
+        self._size += 1
+        return True
+
+    def __contains__(self, number: int) -> bool:
+        page = self._pages.get(number >> _BITS)
+        return page is not None and bool(page[(number >> 3) & ((1 << (_BITS - 3)) - 1)] & (1 << (number & 7)))
+
+    def __iter__(self) -> Iterator[int]:
+        for key in sorted(self._pages):
+            for at, byte in enumerate(self._pages[key]):
+                if byte:
+                    first = (key << _BITS) + (at << 3)
+                    yield from (first + bit for bit in range(8) if byte >> bit & 1)
+
+    def __len__(self) -> int:
+        return self._size
+
+
 def survey_properties(scope: Scope) -> frozenset[int]:
     """The properties whose edges a survey for the scope collects."""
     needed = {int(prop[1:]) for prop in scope.along} if scope.hops else set()
     if scope.classes or scope.excluded:
-        needed |= {INSTANCE_OF, SUBCLASS_OF}
+        needed |= {INSTANCE_OF, SUBCLASS_OF}  # the path from an entity to any class above its own
     return frozenset(needed)
 
 
@@ -133,7 +183,7 @@ class EdgeTable:
         run = self._connection.execute
         asked = numbers_of(scope.ids | scope.also)
         for number in named:
-            asked.add(number)
+            asked.add(number)  # what is named is taken even where its class is excluded
         chosen, excluded = IdSet(asked), IdSet()
         if scope.classes or scope.excluded:
             database, _, table = self._table.rpartition(".")
@@ -163,7 +213,7 @@ class EdgeTable:
         """Subjects whose class is one of `classes` or below one; some of them more than once."""
         run = self._connection.execute
         run("CREATE TEMP TABLE IF NOT EXISTS class (id INTEGER PRIMARY KEY)")
-        run("DELETE FROM temp.class")
+        run("DELETE FROM temp.class")  # of the call before: first come the excluded classes
         self._connection.executemany("INSERT OR IGNORE INTO temp.class VALUES (?)", [(number,) for number in classes])
         run(
             "INSERT OR IGNORE INTO temp.class WITH RECURSIVE below(id) AS ("
@@ -195,7 +245,7 @@ class EdgeTable:
                 for value in targets:
                     if value not in excluded and reached.add(value):
                         following.add(value)
-            if not following:
+            if not following:  # nothing new in this step, so nothing in later ones
                 break
             layer = following
         return reached

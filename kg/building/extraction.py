@@ -17,7 +17,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kg.base.model import normalise, number_afresh, number_of
-from kg.building.id_sets import IdSet, key_of
+from kg.building.closure import IdSet
 from kg.reading.dump import Block, lines_of, parse
 from kg.reading.entity_json import (
     HEAD,
@@ -51,10 +51,30 @@ from kg.store.filling import digest_bytes, digest_of
 _UNKNOWN = {"somevalue": schema.SOMEVALUE, "novalue": schema.NOVALUE}
 _first = itemgetter(0)
 _is_uuid, _from_hex = UUID.match, bytes.fromhex
-_REMEMBERED = 1 << 17  # entity references
+_REMEMBERED = 1 << 17  # entity references, some 30 MB a worker
 _LISTS = (schema.TIME, schema.QUANTITY, schema.MONOLINGUAL, schema.OTHER)  # kinds of value that are stored as JSON
 _OTHER_LANGUAGE = Unreadable("bad-term", "a term of another language inside")
 _REFUSED = (msgspec.DecodeError, Unreadable, UnicodeDecodeError, RecursionError)  # these are then read in pieces
+
+
+# A key is one integer where both parts are of the sizes that occur, else text: a Counter of integers is fast.
+_VALUE_BITS, _PROPERTY_BITS = 43, 20  # 63 bits in all: keys fit an SQLite integer
+_HALF = 1 << (_VALUE_BITS - 1)
+
+
+def key_of(prop: int, value: int = 0) -> int | str:
+    """One key for a property, or for a property and an entity's number."""
+    if -_HALF < value < _HALF and prop < 1 << _PROPERTY_BITS:
+        return prop << _VALUE_BITS | (value + _HALF)
+    return f"{prop} {value}"
+
+
+def parts_of(key: int | str) -> tuple[int, int]:
+    """The inverse of `key_of`; the value is 0 for a property alone."""
+    if isinstance(key, str):
+        prop, value = key.split()
+        return int(prop), int(value)
+    return key >> _VALUE_BITS, (key & ((1 << _VALUE_BITS) - 1)) - _HALF
 
 
 class TypedRowMaker:
@@ -77,7 +97,7 @@ class TypedRowMaker:
                 if term.language != code:
                     raise _OTHER_LANGUAGE
                 terms.append((number, code, schema.ALIAS, ordinal, term.value))
-        terms.sort()
+        terms.sort()  # by the key of the table, so that equal entities give equal bytes, and one digest
         statements = self._statements(entity.claims, number, entity.id) if entity.claims else []
         sitelinks = entity.sitelinks
         flat = list(chain.from_iterable(terms))
@@ -91,14 +111,14 @@ class TypedRowMaker:
         if type(claims) is not dict:
             raise Unreadable("bad-statement", "statements in a list, not a map by property")
         columns: list[Any] = []
-        add = columns.extend
+        add = columns.extend  # local names: the loop runs for every statement of a dump
         value_of, targets, ranks, codes = self._value, self._targets, RANK_CODES, DATATYPE_CODES
-        unnamed: Counter[str] = Counter()
+        unnamed: Counter[str] = Counter()  # truthy data have no ids
         prefix = subject + "$"
         start = len(prefix)
         length = start + 36
         groups = [(self._property(prop), prop, group) for prop, group in claims.items()]
-        groups.sort(key=_first)
+        groups.sort(key=_first)  # the order of the table, whose rows are then put in at its end
         for prop_number, prop, group in groups:
             for ordinal, statement in enumerate(group):
                 snak = statement.mainsnak
@@ -111,7 +131,7 @@ class TypedRowMaker:
                     data = snak.datavalue
                     target = targets.get(data.value.id) if type(data) is EntityData else None
                     kind, value = target or value_of(data)
-                    if type(value) is list:
+                    if type(value) is list:  # the column takes a number, a text or JSON
                         value = orjson.dumps(value).decode()
                 else:
                     kind, value = _valueless_kind(snak.snaktype), None
@@ -196,7 +216,7 @@ class TypedRowMaker:
         else:
             target = encode_value(read_target(entity_id))
         if len(self._targets) > _REMEMBERED:
-            self._targets.clear()
+            self._targets.clear()  # classes and countries are back after a few entities
         self._targets[entity_id] = target
         return target
 
@@ -211,11 +231,11 @@ class TypedRowMaker:
             raise Unreadable("bad-statement", "statements in a list, not a map by property")
         for group in claims.values():
             for statement in group:
-                if statement.rank == "deprecated":
+                if statement.rank == "deprecated":  # not followed and not counted: known to be wrong
                     continue
                 snak = statement.mainsnak
                 kind = snak.snaktype
-                if kind == "novalue":
+                if kind == "novalue":  # says that there is none
                     continue
                 prop = self._property(snak.property)
                 if kind == "somevalue":
@@ -247,13 +267,13 @@ def _name(prefix: str, snaktype: str, kind: int, value: Any, unnamed: Counter[st
     Statements of equal values are numbered.
     """
     told = None if snaktype != "value" else [kind, orjson.loads(value) if kind in _LISTS else value]
-    digest = md5(orjson.dumps([snaktype, told]), usedforsecurity=False).hexdigest()[:16]
+    digest = md5(orjson.dumps([snaktype, told]), usedforsecurity=False).hexdigest()[:16]  # 64 bits, for one entity
     name = f"{prefix}-{digest}"
     unnamed[name] += 1
     return name if unnamed[name] == 1 else f"{name}-{unnamed[name]}"
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 15)  # days come again, in statements and in their qualifiers
 def _time(time: str, precision: int, model: str) -> list[Any]:
     """The stored form of a time with the given parts."""
     stored: list[Any] = encode_value(read_time(time, precision, model))[1]
@@ -292,7 +312,7 @@ class BlockRows(msgspec.Struct, array_like=True, gc=False):
 
     `numbers`: every item and property, in order; `kept` lists for each whether it is selected. `records`: for each
     selected entity its rows (see `kg.store.entity_rows.record_of`). `tallies`: for each other entity the keys to count
-    it under (see `kg.building.id_sets.key_of`). `digest`: the sum of the records' digests. `entities`: the number of
+    it under (see `key_of`). `digest`: the sum of the records' digests. `entities`: the number of
     objects read, of all kinds. In a survey: `edges` as (property, subject, value), and `named`, the entities that have
     one of the names.
     """
@@ -357,7 +377,7 @@ class Extractor:
         record = self._rows.record(entity, number)
         if entity.redirects is not UNSET and (merged := number_of(entity.redirects.source)) not in (None, number):
             batch.redirects.append((merged, number))
-        encoded = self._encode(record)
+        encoded = self._encode(record)  # once: for the digest, and for the way back from the worker
         batch.numbers.append(number)
         batch.kept.append(True)
         batch.records.append(msgspec.Raw(encoded))
@@ -377,7 +397,7 @@ class Extractor:
 
     def _picks(self, number: int) -> bool:
         recipe = self._recipe
-        if number in recipe.excluded:
+        if number in recipe.excluded:  # ids and names that were asked for are not in it
             return False
         return recipe.everything or number in recipe.chosen or (recipe.properties and number < 0)
 
@@ -386,7 +406,7 @@ class Extractor:
             batch.edges += [(prop, number, value) for prop, value in pairs if value is not None and prop in along]
             batch.named += [number] * named
             return 0
-        keys = set()
+        keys = set()  # an entity counts once for a value that it states twice
         counted = self._recipe.counted
         for prop, value in pairs:
             keys.add(key_of(prop))

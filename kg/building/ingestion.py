@@ -11,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,15 +23,14 @@ from msgspec import structs
 
 from kg.base.files import WorkFolder
 from kg.base.model import id_of, normalise_anew
-from kg.building.closure import numbers_of
-from kg.building.extraction import BlockRows
-from kg.building.id_sets import IdSet, PairCounts
+from kg.building.closure import IdSet, numbers_of
+from kg.building.extraction import BlockRows, parts_of
 from kg.errors import SnapshotError
 from kg.reading.entity_json import Reject
 from kg.store import filling, schema
 from kg.store.filling import digest_bytes, digest_of, entities_digest
 
-EVERY = 30.0  # seconds between checkpoints
+EVERY = 30.0  # seconds between checkpoints: the most that a killed build reads again
 _SNAPSHOT, _NOTES = "snapshot.sqlite", "notes.sqlite"
 _TABLES = (
     "CREATE TABLE notes.state (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -50,14 +50,14 @@ class BuildFolder(WorkFolder):
 
     def __init__(self, out: Path, request: Mapping[str, Any], *, restart: bool = False) -> None:
         super().__init__(out, error=SnapshotError)
-        self.connection = sqlite3.connect(":memory:")
+        self.connection = sqlite3.connect(":memory:")  # until `_open`: `close` has one to close
         try:
             if restart:
                 self.clear()
             self.state: dict[str, Any] = {}
             self._open(orjson.loads(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)))
         except BaseException:
-            self.close() if self.kept else self.remove()
+            self.close() if self.kept else self.remove()  # what another run left is not ours to lose
             raise
         self._last = time.monotonic()
 
@@ -144,6 +144,7 @@ class BuildFolder(WorkFolder):
 
 
 _SHOWN = 5  # ids in a warning
+_HELD = 500_000  # keys in memory, some 70 MB; all of WikiData has hundreds of millions of pairs
 
 
 class Rejects:
@@ -175,6 +176,48 @@ class Rejects:
         one = orjson.loads(next(iter(self.records())))
         line = f", line {one['line']}" if "line" in one else ""
         return f"{one['source']}{line}: {one['reason']}: {one['detail']}"
+
+
+class PairCounts:
+    """The number of entities that have each property and each pair (property, entity value).
+
+    Counts in memory spill to the table `notes.tally`, which is made if it is missing; counting continues from its rows.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._counts: Counter[int | str] = Counter()
+        self._connection = connection
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS notes.tally (property INTEGER, value INTEGER, n INTEGER,"
+            " PRIMARY KEY (property, value)) WITHOUT ROWID"
+        )
+
+    def add(self, keys: Iterable[int | str]) -> None:
+        """Count entities, each by its keys without repeats."""
+        self._counts.update(keys)
+        if len(self._counts) > _HELD:
+            self.spill()
+
+    def spill(self) -> None:
+        """Move the counts in memory into the table."""
+        self._connection.executemany(
+            "INSERT INTO notes.tally VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n",
+            sorted((*parts_of(key), n) for key, n in self._counts.items()),
+        )
+        self._counts.clear()
+
+    def values(self) -> Iterator[tuple[int, int, int]]:
+        """(property, value, entities), ascending."""
+        self.spill()
+        yield from self._connection.execute(
+            "SELECT property, value, n FROM notes.tally WHERE value <> 0 ORDER BY property, value"
+        )
+
+    def properties(self) -> list[tuple[int, int]]:
+        """(property, entities), ascending."""
+        self.spill()
+        rows = self._connection.execute("SELECT property, n FROM notes.tally WHERE value = 0 ORDER BY property")
+        return rows.fetchall()
 
 
 class Ingester:
@@ -230,7 +273,7 @@ class Ingester:
         selected = iter(batch.records)
         others = iter(batch.tallies)
         for number, kept, is_new in zip(batch.numbers, batch.kept, new, strict=True):
-            self.duplicates += not is_new
+            self.duplicates += not is_new  # also of those that are not selected
             if not kept:
                 keys = next(others)
                 self.tally.add(keys if is_new else ())
@@ -244,13 +287,13 @@ class Ingester:
     def drop(self, numbers: Iterable[int]) -> None:
         """Take entities out again."""
         for number in numbers:
-            self._digest -= entities_digest(self._connection, number)
+            self._digest -= entities_digest(self._connection, number)  # a sum takes back what left
             filling.remove(self._connection, [number])
 
     def drop_unused_properties(self, asked: IdSet, keys: Iterable[str]) -> None:
         """Take out the properties that nobody asked for and no statement or qualifier of the others uses."""
         run = self._connection.execute
-        wanted = [number for number in asked if number < 0]
+        wanted = [number for number in asked if number < 0]  # properties have negative numbers
         if names := sorted(keys):
             self._connection.create_function("normalise", 1, normalise_anew, deterministic=True)
             named = run(

@@ -74,7 +74,7 @@ def build_from_parquet(
 
     out = Path(out)
     check_output(out, {"force": force})
-    source = ParquetTables(folder)
+    source = ParquetTables(folder)  # before the output is touched: it may be no such folder
 
     def entities() -> Iterator[Entity]:
         for count, entity in enumerate(source.entities(), 1):
@@ -132,7 +132,7 @@ def build_from_api(
     languages = settings.get("languages")
     with closing(Cache(cache or out.with_name(out.name + CACHE_SUFFIX))) as answer_cache:
         api = WikiDataAPI(answer_cache, url=url or WIKIDATA, languages=with_fallbacks(languages), patience=patience)
-        searched = sorted({*(languages or ())} - {"mul"}) or ["en"]
+        searched = sorted({*(languages or ())} - {"mul"}) or ["en"]  # the search takes no `mul`
         named = api.named(scope.names, searched) if scope.names else ()
 
         def facts() -> dict[str, Any]:
@@ -164,7 +164,7 @@ def build_from_sparql(
     languages = with_fallbacks(settings.get("languages"))
     asked = Endpoint(endpoint, patience=patience)
     source = SPARQLEntities(asked, languages=languages)
-    began = datetime.now(UTC).timestamp()
+    began = datetime.now(UTC).timestamp()  # an endpoint does not say of when its data are
     found = {*source.named(scope.names, languages or ("en", "mul"))} if scope.names else set[str]()
     if scope.classes:
         found |= {*source.instances(scope.classes)}
@@ -246,7 +246,7 @@ def _build_gathered(
             for count, data in enumerate(entities(work.path), 1):
                 packed.write(orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE))
                 _report(settings.get("progress"), phase, count)
-        copied: BuildSettings = {**settings, "keep_partial": False}
+        copied: BuildSettings = {**settings, "keep_partial": False}  # the copy is whole
         return build([copy], out, origin=origin(), **copied)
 
 

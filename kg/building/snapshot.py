@@ -25,7 +25,7 @@ from kg.store import filling, schema
 
 __all__ = ["REJECTS_SUFFIX", "BuildSettings", "Origin", "Progress", "Report", "build", "check_output", "check_request"]
 
-FREQUENT = 150  # values of a property that are listed
+FREQUENT = 150  # values of a property that are listed: those by which tiers are weighed (docs/explanation/bits.md)
 REJECTS_SUFFIX = ".rejects.jsonl"
 TRUNCATED = "damaged-source"
 
@@ -113,7 +113,7 @@ def build(
         "languages": None if languages is None else sorted(languages),
         "limit": limit,
         "sources": [_fingerprint(source) for source in sources],
-        "layout": filling.layout(),
+        "layout": filling.layout(),  # a build that an older version began is not continued
         **({"frequent_of": frequent_of} if frequent_of else {}),
     }
     goes_on = origin is None and all(Path(source).is_file() for source in sources)  # pipes give what they had but once
@@ -130,11 +130,11 @@ def build(
         sealed = filling.manifest(work.connection)
         rejects_path = out.with_name(out.name + REJECTS_SUFFIX)
         if sealed["rejects"]:
-            with atomic_path(rejects_path) as temporary, temporary.open("wb") as stream:
+            with atomic_path(rejects_path) as temporary, temporary.open("wb") as stream:  # before the snapshot is there
                 stream.writelines(rejects.records())
         else:
             rejects_path.unlink(missing_ok=True)  # rejects of an earlier build with the same output
-        work.connection.close()
+        work.connection.close()  # the file is whole when SQLite has let go of it
         put_in_place(work.snapshot, out)
     return Report(
         path=out,
@@ -272,7 +272,7 @@ class _BuildJob:
         reading.run("surveying", take, keep)
         chosen, excluded = edges.closure(scope, named)
         idle = edges.idle(scope.classes | scope.excluded)
-        work.connection.execute("DROP TABLE notes.edge")
+        work.connection.execute("DROP TABLE notes.edge")  # gigabytes for all of WikiData, read once
         work.checkpoint({"phase": "reading", "reading": None, "idle": idle}, {"chosen": chosen, "excluded": excluded})
 
     def read(self, rejected: Iterable[tuple[str, Reject]]) -> tuple[Ingester, SourcePass]:

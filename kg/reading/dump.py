@@ -129,13 +129,13 @@ def _decompress(stream: HashedReader, head: bytes, what: str, factory: Callable[
                 data = stream.read(size)
                 continue
             unit = factory()
-            units += 1
+            units += 1  # members are counted for the message: several are usual in .bz2 and .gz
         try:
             out = unit.decompress(data[:step])
         except Exception as error:  # each library has its own
             where = f"in {what} member {units}, near byte {stream.bytes_read} of the file"
             raise DamagedError(f"{name}: damaged or followed by other bytes {where}: {error}") from error
-        if out:
+        if out:  # a decompressor may take bytes and give none yet
             yield out
         data = data[step:]
         if unit.eof:
@@ -330,7 +330,7 @@ class DumpReader:
                     " line: 'jq -c .[]' makes it of an array over many"
                 )
             size = len(pending)
-            most = BLOCK if cut else 2 * size
+            most = BLOCK if cut else 2 * size  # twice as much each time: joining stays linear in a long line
         pending = b"".join((pending, *parts))
         last = Block(line=0, data=pending[pending.rfind(b"\n") + 1 :], single=True)
         broken = (one for _, one in parse(last) if isinstance(one, Reject) and one.reason == NOT_JSON)

@@ -116,9 +116,9 @@ def read_time(time: str, precision: int, model: str) -> TimeValue:
         raise Unreadable("bad-time", f"time {_short_repr(time)} is not of the form +YYYY-MM-DDT00:00:00Z")
     sign, year_text, month_text, day_text = match.groups()
     year, month, day = int(year_text), int(month_text), int(day_text)
-    if year == 0:
+    if year == 0:  # xsd:dateTime has one, the JSON of WikiData has not
         raise Unreadable("bad-time", f"time {time!r}: there is no year 0 (1 BCE is -0001)")
-    if month > 12 or day > 31:
+    if month > 12 or day > 31:  # 30 February is kept: some source has it
         raise Unreadable("bad-time", f"time {time!r}: month or day out of range")
     if not 0 <= precision <= 14:
         raise Unreadable("bad-time", f"precision {precision} is not 0..14")
@@ -354,8 +354,8 @@ def _entity(languages: Collection[str] | None, *, statements: type) -> type:
         ("descriptions", texts | list[Any] | None, None),
         ("aliases", aliases | list[Any] | None, None),
         ("claims", dict[str, list[statements]] | list[Any] | None, None),  # type: ignore[valid-type]
-        ("sitelinks", dict[str, Raw] | list[Any] | None, None),
-        ("missing", Raw | UnsetType, UNSET),
+        ("sitelinks", dict[str, Raw] | list[Any] | None, None),  # only their number is stored
+        ("missing", Raw | UnsetType, UNSET),  # any value: in answers of the API it is ""
         ("redirects", Merged | UnsetType, UNSET),
     ]
     return msgspec.defstruct("TypedEntity", fields, gc=False)
@@ -436,7 +436,7 @@ class Pieces:
             kept["claims"].setdefault(prop, []).append(statement)
         sitelinks = data.get("sitelinks")
         if isinstance(sitelinks, dict | list | None):
-            kept["sitelinks"] = dict.fromkeys(map(str, sitelinks or ()), 0)
+            kept["sitelinks"] = dict.fromkeys(map(str, sitelinks or ()), 0)  # only counted
         else:
             detail = shortened(f"sitelinks {sitelinks!r:.80} are neither a map nor a list")
             rejects.append(Reject(reason="bad-sitelinks", detail=detail, entity=subject))

@@ -76,7 +76,7 @@ OF_ENTITIES: tuple[Table, ...] = ("entities", "terms", "statements", "qualifiers
 
 Rows = dict[Table, list[tuple[Any, ...]]]
 
-_NONE = (None,) * 12
+_NONE = (None,) * 12  # the columns of a value beside kind and type
 FORMAT = 1  # version of the folder's format, increased with every change of columns
 
 
@@ -250,7 +250,7 @@ class ParquetTables:
         if whole.is_file():
             return [whole]
         if parts.is_dir():
-            return sorted(parts.glob("part-*.parquet"))
+            return sorted(parts.glob("part-*.parquet"))  # names have leading zeros, so this is the order of rows
         raise SourceError(f"{self.folder} has no table {table}: neither {whole.name} nor a folder {table}")
 
 

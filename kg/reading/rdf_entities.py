@@ -519,7 +519,7 @@ def _sitelinks(said: Mapping[str, list[Term]]) -> int:
     """The number of sitelinks, stated, or else that of the pages about the entity."""
     numbers = (whole_number(term.value, _MOST_SITELINKS) for term in said.get(SITELINKS, ()))
     stated = [number for number in numbers if number is not None]
-    return min(stated) if stated else len({term.value for term in said.get(ABOUT, ())})
+    return min(stated) if stated else len({term.value for term in said.get(ABOUT, ())})  # a page may be stated twice
 
 
 def _by_language(texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -539,7 +539,7 @@ def _statement(
         elif predicate == PROPERTY_TYPE:  # where it is another than the property's is now
             datatype = property_datatype([(predicate, term)])
         elif predicate == QUALIFIER_ORDER:
-            order = term.value if order is None else min(order, term.value)
+            order = term.value if order is None else min(order, term.value)  # two contradict each other: a fixed choice
         elif predicate == RDF_TYPE:
             if (about := _novalue_property(term)) is not None:
                 absent.append(about)
@@ -555,7 +555,7 @@ def _statement(
     if not snaks and prop in absent:
         absent.remove(prop)
         snaks = [{"snaktype": "novalue", "property": prop}]
-    if len(snaks) == 1:
+    if len(snaks) == 1:  # none or two: no statement has that
         if datatype is not None:
             snaks[0]["datatype"] = datatype
         out["mainsnak"] = snaks[0]

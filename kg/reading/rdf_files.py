@@ -165,7 +165,7 @@ def _triples_of(data: Any, form: Any) -> Iterator[Triple]:
     """
     import pyoxigraph
 
-    for quad in pyoxigraph.parse(data, form, base_iri=BASE, lenient=True):
+    for quad in pyoxigraph.parse(data, form, base_iri=BASE, lenient=True):  # the dumps have IRIs that RFC 3987 forbids
         predicate, subject, thing = quad.predicate.value, quad.subject, quad.object
         kind = _KINDS.get(type(thing).__name__)
         if kind is None or not is_read(predicate):
@@ -252,7 +252,7 @@ class _Gathering:
             if predicate != SITELINKS:
                 return
             subject = ENTITY + subject.removeprefix(DATA)
-        if subject != self._subject:
+        if subject != self._subject:  # dumps have the triples of a subject together: one row then
             self._store()
             self._subject = subject
         self._facts.append([predicate, *term])

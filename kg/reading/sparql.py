@@ -107,7 +107,7 @@ class Endpoint:
 
         prefixes = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in NAMESPACES.items() if f"{name}:" in query)
         wrapper = SPARQLWrapper(self.client.address.sent, returnFormat=JSON)
-        wrapper.setMethod(POST)
+        wrapper.setMethod(POST)  # an address of a GET has some 8,000 characters at most
         wrapper.setQuery(prefixes + query)
         body = wrapper._createRequest().data  # SPARQLWrapper has no public way to the body it would send
         assert isinstance(body, bytes)

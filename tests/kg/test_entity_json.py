@@ -25,8 +25,8 @@ from kg.base.model import (
     TimeValue,
     number_of,
 )
-from kg.building.extraction import BlockRows, ExtractionPlan, Extractor
-from kg.building.id_sets import IdSet, key_of
+from kg.building.closure import IdSet
+from kg.building.extraction import BlockRows, ExtractionPlan, Extractor, key_of
 from kg.reading.dump import Block
 from kg.reading.entity_json import Pieces, Unreadable, read_quantity, read_time
 from kg.store.entity_rows import entity_of

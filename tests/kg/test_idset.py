@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg.building.id_sets import IdSet
+from kg.building.closure import IdSet
 
 
 @given(numbers=st.lists(st.integers(-(10**18), 10**18) | st.integers(-70, 70_000)))

@@ -17,9 +17,8 @@ from every_kind import QUICK
 from kg.base.scope import Scope
 from kg.building.other_sources import build_from_api, build_from_parquet, build_from_rdf, build_from_sparql
 from kg.building.snapshot import build
-from kg.export.parquet import export_parquet
+from kg.export.parquet import decode_dump, export_parquet
 from kg.export.rdf_writer import export_rdf
-from kg.export.spark_tables import decode_dump
 from tests.conftest import WHOLE_ENTITIES, Run, needs_whole_entities
 from tests.thorough import thorough_only
 

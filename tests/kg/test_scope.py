@@ -15,7 +15,7 @@ from strategies import entities as any_entities
 
 from kg.base.model import Entity, Rank, SnakKind
 from kg.base.scope import Scope
-from kg.building import id_sets
+from kg.building import ingestion
 from kg.building.snapshot import build
 from kg.errors import SelectionError
 from kg.store import open_store
@@ -164,7 +164,7 @@ def test_counts_equal_a_count_by_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given_entities: list[Entity], share: int
 ) -> None:
     """The two ways of counting, in SQL over the selected and in a spilling tally over the rest, add up."""
-    monkeypatch.setattr(id_sets, "_HELD", 2)
+    monkeypatch.setattr(ingestion, "_HELD", 2)
     source, out = tmp_path / "dump.json", tmp_path / "out"
     source.write_bytes(lines(*given_entities))
     kept = {one.id for one in given_entities[:share]}

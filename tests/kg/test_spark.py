@@ -18,7 +18,7 @@ from store_contract import ALL, PARIS
 from kg.building.other_sources import build_from_parquet
 from kg.building.snapshot import build
 from kg.errors import EngineError, SourceError
-from kg.export.spark_tables import decode_dump, session
+from kg.export.parquet import decode_dump, session
 from kg.store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
