@@ -43,7 +43,7 @@ class Language:
     """The surface data of one language, from CLDR and from its file; `has_file`: whether there is a file.
 
     `marks` contains (before, after) for "BC" and "BCE" in the language's own words. `templates` and `patterns` are
-    keyed by TEMPLATES and PATTERNS; `points` pairs a date pattern with its style. `counts` are templates of the
+    keyed as in en.json and by CLDR; `points` pairs a date pattern with its style. `counts` are templates of the
     ordinal of a century with `n`, `nth` or `roman`; `special_counts` override them. `elided` are replacements in
     finished texts ("de e" by "d'e"); `singular` turn the name of a language family into that of one language;
     `bare_names` remove a case ending or an elided article. `later_group` is the number of digits between separators
@@ -210,7 +210,7 @@ class Language:
 
     def fill_templates(self, key: str, **slots: object) -> tuple[str, ...]:
         """The templates of `key` filled with the slots, in order."""
-        return tuple(self.with_elisions(template.format(**slots)) for template in self.templates[key])
+        return tuple(self.with_elisions(template.format(**slots)) for template in self.templates.get(key, ()))
 
     def with_elisions(self, text: str) -> str:
         """The text with elisions and the language's own digits: "de euros" becomes "d'euros", "de hectares" stays."""
@@ -219,7 +219,7 @@ class Language:
 
     def has_words_for(self, kind: str) -> bool:
         """Whether the language has words for a calendar unit: CLDR has none for decades and centuries."""
-        return bool(self.templates.get(kind, True))
+        return kind not in ("decade", "century", "millennium") or bool(self.templates.get(kind))
 
     def one_of(self, plural: str) -> str:
         """The singular of a class name in the plural: "langues romanes" -> "langue romane"."""

@@ -31,13 +31,6 @@ from abstraction.text.language.language_data import Nationals, any_of, without_a
 from abstraction.text.language.language_data import folded as folded
 from kg.base.model import fallback_chain, normalise
 
-# All keys of templates; en.json has every slot of each.
-TEMPLATES = (
-    "year", "year_in_date", "year_before", "year_after_BC", "year_after_BCE", "day", "day_month_first", "day_also",
-    "day_short", "day_numeric", "month", "month_also", "month_short", "decade", "decade_short", "century",
-    "century_end", "century_beginning", "turn", "millennium", "years_ago", "range", "circa", "completed",
-    "completed_century", "completed_millennium", "percent", "age", "teens",
-)  # fmt: skip
 # All keys of date patterns, matched against lower-case text; "" where the language has none.
 PATTERNS = (
     "lead", "weekday", "circa", "part", "range_joint", "range_lead", "era_before", "era_after", "decade",
@@ -93,7 +86,7 @@ class _LanguageData:
             **{key: [(self.pattern(told), other) for told, other in data[key]] for key in _PAIRS_WITH_PATTERNS},
             "months": months,
             "marks": {era: tuple(data["marks"][era]) for era in ("BC", "BCE")},
-            "templates": {key: data["write"].get(key, ()) for key in TEMPLATES},
+            "templates": data["write"],
             "patterns": {key: self.pattern(data["read"].get(key, "")) for key in PATTERNS},
             "month_day": self.pattern("<month> <day>"),
             "day_year": self.pattern(r"<day>,? (?P<y>\d{3,4})"),
