@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import math
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -41,7 +40,7 @@ from granola.scoring.metrics import GroupScore, informativeness_weight, names_of
 from granola.scoring.predictions import PredictionFile
 from granola.scoring.scores import ScoreReport
 from granola.scoring.statistics import Estimate, Interval
-from granola.scoring.system_comparison import LAMBDAS, Difference, ItemF1, item_f1, risk_coverage
+from granola.scoring.system_comparison import LAMBDAS, Difference, item_f1, risk_coverage
 from kg.base.files import atomic_path
 
 if TYPE_CHECKING:
@@ -153,18 +152,6 @@ class Study:
     def names(self) -> list[str]:
         """The systems' names."""
         return [report.system for report in self.reports]
-
-    def matched(self, index: int) -> dict[str, int | None]:
-        """The matched level of each scored item of a system, by id; None for no match."""
-        items = self.reports[index].items
-        outcomes = zip(items.ids, items.outcomes, strict=True)
-        return {id_: outcome.level for id_, outcome in outcomes if outcome is not None}
-
-    @cached_property
-    def f1(self) -> list[list[ItemF1]]:
-        """Token-F1 of every scored prediction with each level."""
-        standard = self.reports[0].signature.standard
-        return [item_f1(self.rows, file.predictions, standard) for file in self.files]
 
     @cached_property
     def f1_warning(self) -> str:
@@ -461,23 +448,23 @@ def draw_f1(study: Study, figure: Figure) -> bool:
 
 def _f1_points(study: Study, index: int) -> dict[tuple[float, float], tuple[int, float]]:
     """For each pair of F1: the number of answers of a system, and the mean of the scores that colour them."""
-    matched, score = study.matched(index), study.coloured
+    items, score = study.reports[index].items, study.coloured
+    matched = {id_: one.level for id_, one in zip(items.ids, items.outcomes, strict=True) if one is not None}
     # Without a score in the predictions, points are coloured by informativeness.
     colour = (
         {id_: informativeness_weight(level, study.lambda_) if level else 0.0 for id_, level in matched.items()}
         if score is None
         else {id_: p.scores[score] for id_, p in study.files[index].predictions.items() if score in p.scores}
     )
-    counts: Counter[tuple[float, float]] = Counter()
-    sums: Counter[tuple[float, float]] = Counter()
-    for item in study.f1[index]:
+    colours: dict[tuple[float, float], list[float]] = {}
+    standard = study.reports[0].signature.standard
+    for item in item_f1(study.rows, study.files[index].predictions, standard):
         if not item.abstained and item.id in colour and item.id in matched:
             # To two decimals, so that equal pairs form one larger point.
             level = matched[item.id]  # without one, the best F1 with any
             place = (round(item.levels[0], 2), round(item.levels[level - 1] if level else max(item.levels), 2))
-            counts[place] += 1
-            sums[place] += colour[item.id]  # type: ignore[assignment]  # a Counter takes floats as well
-    return {place: (n, sums[place] / n) for place, n in counts.items()}
+            colours.setdefault(place, []).append(colour[item.id])
+    return {place: (len(own), sum(own) / len(own)) for place, own in colours.items()}
 
 
 class _OwnFigure(NamedTuple):
