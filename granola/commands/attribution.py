@@ -15,8 +15,6 @@ from typing import Annotated, Any
 
 from abstraction.base.faults import RejectedRow
 from abstraction.datasets.building import check_place
-from abstraction.files.records import read_records
-from abstraction.files.row_models import read_each, without_rejected
 from abstraction.files.writing import check_kind, write_records
 from abstraction.models.spec import open_entailment
 from granola import __version__
@@ -31,7 +29,6 @@ from granola.errors import UsageError
 from granola.evidence.attribution.attribution_task import (
     BY_PEOPLE,
     AttributionSample,
-    AttributionVerdict,
     Category,
     read_samples,
     verdict_row,
@@ -48,6 +45,7 @@ from granola.evidence.attribution.sample_queries import DAMAGED, mined_queries, 
 from granola.evidence.attribution.sample_texts import COVERAGE, ModelWording, text_items
 from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
 from granola.evidence.evidence_task import Forming
+from granola.evidence.verdict_rows import VerdictRows, read_verdicts
 from granola.scoring.shared_settings import Force, Resamples
 from kg.base.files import resolved
 from kg.graph.logical_query import StoreFacts
@@ -116,7 +114,7 @@ class AttributionEvaluate(Command[VerdictsReport]):
                 # Sorted: the drawn samples keep the order of the file.
                 drawn = sorted(random.Random(f"evaluate {self.seed}").sample(range(len(samples)), self.limit))
                 samples = [samples[at] for at in drawn]
-            rows, signatures = self._judge(words, samples)
+            rows, signatures = self._judge(words, samples, _unanimous_labels(self.people, rejected))
             told = self._score(rows, signatures, rejected)
             if self.out is not None:
                 write_records(rows, self.out, format="jsonl")
@@ -127,12 +125,11 @@ class AttributionEvaluate(Command[VerdictsReport]):
         return told
 
     def _judge(
-        self, words: EvaluatorWords, samples: Sequence[AttributionSample]
+        self, words: EvaluatorWords, samples: Sequence[AttributionSample], people: Mapping[str, str]
     ) -> tuple[list[dict[str, Any]], list[str]]:
         """The rows of every evaluator and sample, and the signatures of evaluators."""
         # FActScore is defined on these alone.
         partial = [sample for sample in samples if sample.category is Category.PARTIAL]
-        people = _unanimous_labels(self.people) if self.people else {}
         kinds = [word.partition("=")[0] for word in self.evaluator]
         rows: list[dict[str, Any]] = []
         signatures: list[str] = []
@@ -156,8 +153,6 @@ class AttributionEvaluate(Command[VerdictsReport]):
     def _score(
         self, rows: Sequence[dict[str, Any]], signatures: Sequence[str], rejected: list[RejectedRow]
     ) -> VerdictsReport:
-        from granola.evidence.verdict_rows import VerdictRows
-
         given = VerdictRows.of(rows, Forming(resamples=self.resamples, seed=self.seed))
         report = given.report()
         four = [own for own in report.values() if "micro-F1" in own]
@@ -196,13 +191,12 @@ def _labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -> lis
     return samples
 
 
-def _unanimous_labels(paths: Sequence[Path]) -> dict[str, Category]:
-    """The category of each sample on which all people agree; "unclear" is ignored. Raises RowError."""
-    labels: dict[str, set[Category | None]] = {}
-    records = itertools.chain.from_iterable(map(read_records, paths))
-    for label in without_rejected(read_each(records, AttributionVerdict.of), None):
+def _unanimous_labels(paths: Sequence[Path], rejected: list[RejectedRow]) -> dict[str, str]:
+    """The category of each sample on which all people agree; "unclear" is ignored."""
+    labels: dict[str, set[str | None]] = {}
+    for row in read_verdicts(paths, on_reject=rejected.append) if paths else ():
         # A set: more than one element means that people disagree.
-        labels.setdefault(label.id, set()).add(label.category)
+        labels.setdefault(row["id"], set()).add(row.get("category"))
     return {key: category for key, own in labels.items() if len(own) == 1 for category in own if category is not None}
 
 
@@ -394,6 +388,6 @@ class AttributionTrain(Command[Mapping[str, Any]]):
     def show(self, result: Mapping[str, Any]) -> None:
         """Print the training samples, and the command to use the evaluator."""
         sources: Counter[str] = result["samples"]
-        show_lines(f"evaluator of {count(sources.total(), 'sample')}: signature {result['signature']}")
-        show_lines(count_table(dict(sources.most_common())))
-        show_lines(Verbatim(f"granola attribution evaluate SAMPLES --evaluator trained={self.out}"))
+        head = f"evaluator of {count(sources.total(), 'sample')}: signature {result['signature']}"
+        command = Verbatim(f"granola attribution evaluate SAMPLES --evaluator trained={self.out}")
+        show_lines(head, count_table(dict(sources.most_common())), command)

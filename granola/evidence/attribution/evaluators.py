@@ -38,6 +38,7 @@ from granola.evidence.attribution.attribution_task import (
     read_samples,
 )
 from granola.evidence.attribution.sample_queries import why_unproven
+from granola.evidence.attribution.sample_texts import AGAIN
 from granola.evidence.evidence_task import identity_name, model_name
 from granola.replies import read_verdict
 from kg.errors import GroundingError
@@ -220,7 +221,6 @@ class ClassifierEvaluator(TextEvaluator):
             yield label == TWO_WAY[1] if label in TWO_WAY else Category(label)
 
 
-AGAIN = PromptKind(name="again", required=frozenset(), optional=frozenset({"problem"}))
 CATEGORY = PromptKind(
     name="category", required=frozenset({"reference"}), optional=frozenset({"question", "answer", "claim"})
 )

@@ -83,8 +83,8 @@ class WordWeights:
         return cls(len(texts), {word: found for word, found in sorted(counts.items()) if found >= least})
 
     def sum(self, words: Iterable[str]) -> float:
-        """The sum of the weights of words."""
-        return sum(self.weight(word) for word in words)
+        """The sum of the weights of words, rounded once: sets of words have another order in each process."""
+        return math.fsum(self.weight(word) for word in words)
 
     def weight(self, word: str) -> float:
         """Inverse document frequency, smoothed, plus 0.2 so that every word has a positive weight."""
