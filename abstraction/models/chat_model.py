@@ -211,8 +211,7 @@ class Ask:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """The body that was sent, and the answer in the form of chat completions or the `error`. `seconds` until it came.
-    """
+    """The body that was sent, and the answer as chat completions or the `error`, after `seconds`."""
 
     sent: Mapping[str, Any]
     received: object = None

@@ -374,8 +374,7 @@ class LadderCheck:
 
 
 def drop_repeated_names(levels: Sequence[Level]) -> tuple[Level, ...]:
-    """The levels with each name once: an alias that is the text of any tier, or that an earlier tier has, is removed.
-    """
+    """The levels with each name once: an alias that is the text of any tier, or of an earlier tier, is removed."""
     texts = {normalise(tier.text) for level in levels for tier in level.tiers}
     seen: set[str] = set()
     out = []

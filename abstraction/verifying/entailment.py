@@ -45,6 +45,8 @@ from kg.base.model import Entity, Rank, SnakKind, Statement, TextValue, TimeValu
 from kg.graph.graph import Graph, has_ended, valid_at
 from kg.store.protocol import Store
 
+# Statements and descriptions: does the snapshot contain them, and may the statement be used today?
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReplayedStep:
@@ -132,6 +134,8 @@ def _replay_description(
         return None, [Finding(flaw=Flaw.SPAN_OUTSIDE, detail=f"{subject}: [{start}, {end}) of {text!r}")]
     return ReplayedStep(subject=subject, words=text[start:end], description=text, start=start), []
 
+
+# Values: dates and amounts are read as closed intervals, and a coarser one must contain the answer's.
 
 YEAR = 12 * 31  # days of a year in `calendar_dates.day_number`, which counts 31 days per month
 _CENTURY = 99 * YEAR  # least width of a century

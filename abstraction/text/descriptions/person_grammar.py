@@ -257,8 +257,7 @@ class _DescriptionReader:
         return former, tuple(lead), nationality, at
 
     def _read_national(self, sequence: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
-        """A nationality at the start, or after at most two plain words ("award-winning American actor"), and its end.
-        """
+        """A nationality at the start, or after up to two plain words ("award-winning American actor"), and its end."""
         if self.nationality is not None and not self.pending:
             again = read_nationality(sequence, self.vocabulary)
             return (again, len(again.words)) if again and again.text == self.nationality.text else None

@@ -15,6 +15,8 @@ from abstraction.base.relations import LONGEST_DESCRIPTION
 from abstraction.text.language.phrases import listed
 from kg.base.bounded_cache import bounded_cache
 
+# Lists of places of one kind: "A, B and C counties", "A County, B County and C County".
+
 # The type that the plural adds to each name of a list; "" where it is not part of a name.
 PLURAL = {
     "counties": "County", "districts": "District", "provinces": "Province", "parishes": "Parish", "departments": "",
@@ -55,8 +57,7 @@ def _join_list(match: re.Match[str]) -> str:
 
 
 def _join_names_of_kind(names: Sequence[str], joints: list[str]) -> None:
-    """Replace by "and" the commas of each list whose names all end in one kind; in a chain of containers they do not.
-    """
+    """Replace by "and" the commas of each list whose names all end in one kind; chains of containers do not."""
     kinds = [match[1] if (match := _ENDS_IN_KIND.match(name)) else None for name in names]
     first = 0
     while first < len(names) - 2:
@@ -71,6 +72,8 @@ def _join_names_of_kind(names: Sequence[str], joints: list[str]) -> None:
         else:
             first = max(last, first + 1)
 
+
+# Removal of brackets and later sentences; country names.
 
 _GROUPS = re.compile(r"(?:(?<!\s)\s++)?(?:\([^()]*+\)|\[[^\]]{0,500}\])")
 _SPACES = re.compile(r"\s+")

@@ -442,6 +442,9 @@ def _plain_decimal(written: str, words: Language) -> str | None:
     return None
 
 
+# Units: a QID, or two for a rate.
+
+
 @bounded_cache(entries=_KEPT, longest=_LONGEST_UNIT_CACHED)
 def unit_label(written: str, code: str) -> str:
     """The label of the unit at the beginning of a text: its QID, two QIDs joined by "/" for a rate, or ""."""
@@ -501,6 +504,8 @@ def convert_claim(claim: IntervalClaim, unit: str) -> IntervalClaim:
     return replace(claim, low=low, high=high, label=unit, exact=None)
 
 
+# Amounts in two units: 5 ft 10 in, 5'10", 2 hours and 15 minutes.
+
 _FOOT, _INCH, _METRE = "Q3710", "Q218593", "Q11573"  # QIDs of the units with special signs
 # The end of inches, whose unit may be missing: 5 ft 10.
 _ENDS = re.compile(r"\s*+(?:in\b\.?\s*+)?(?:\"|''|\Z|[.,;:()]|\s)")
@@ -535,6 +540,9 @@ def _units_per_larger(unit: str, smaller: str) -> int:
         return 0
     step = round(larger[1] / small[1])
     return step if abs(step * small[1] - larger[1]) < small[1] / 1000 else 0
+
+
+# Texts that are an amount.
 
 
 def may_be_amount(text: str, code: str = "en") -> bool:

@@ -257,8 +257,7 @@ def _date_patterns(locale: _Locale) -> list[str]:
 
 
 def _template_pattern(template: str, year: str) -> str:
-    """The regular expression of a template. The words of the year are optional unless a number would follow directly.
-    """
+    """The regular expression of a template. Words of the year are optional unless a number would follow directly."""
     before, after = (f"(?:{_loose_pattern(words)})" if words else "" for words in year.split("{y}"))
     may = "?" if "{y}{" not in template else ""
     day, month, name = r"(?P<d>\d{1,2})", r"(?P<m>\d{1,2})", r"<months>\.?"

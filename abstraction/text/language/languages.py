@@ -31,6 +31,8 @@ from abstraction.text.language.language_data import Nationals, any_of, without_a
 from abstraction.text.language.language_data import folded as folded
 from kg.base.model import fallback_chain, normalise
 
+# Loading a language: its file, completed by CLDR.
+
 # All keys of date patterns, matched against lower-case text; "" where the language has none.
 PATTERNS = (
     "lead", "weekday", "circa", "part", "range_joint", "range_lead", "era_before", "era_after", "decade",
@@ -151,6 +153,9 @@ def _number_words(data: Mapping[str, Any]) -> dict[str, int]:
     words |= {form: n for n, forms in enumerate(ones) for form in forms}
     listed: dict[str, int] = data["words"]
     return words | listed
+
+
+# Choice of languages.
 
 
 @cache

@@ -233,8 +233,7 @@ def occurs_in(words: Sequence[str], text: Sequence[str]) -> bool:
 
 
 def denies_location_before(description: str, start: int) -> bool:
-    """Whether the words right before `start` deny that the subject lies in the place named there: "near", "north of".
-    """
+    """Whether the words before `start` deny that the subject lies in the place named there: "near", "north of"."""
     before = re.split(r"[;,(]", description[:start])[-1]
     directed = _DIRECTION.search(before)
     return bool(_OUTSIDE.search(before)) or (directed is not None and not directed["inside"])

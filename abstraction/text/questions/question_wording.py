@@ -403,8 +403,7 @@ def patterns_of_language(code: str) -> QuestionPatterns:
 
 
 def without_mark(question: str) -> str:
-    """The question with single spaces and without its final mark; the subject keeps its own: "Who founded Acme Inc.?".
-    """
+    """The question with single spaces and without its final mark; "Who founded Acme Inc.?" keeps the first one."""
     text = " ".join(question.split())
     mark = "?" if text.endswith("?") else "."
     return text.removesuffix(mark).rstrip()
