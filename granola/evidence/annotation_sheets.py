@@ -75,7 +75,7 @@ def write_sheet(
     write_cells(lines, path, raw=raw)
 
 
-Place = tuple[int, int]  # the number of an item and of its line: 0 for the item itself
+SheetPlace = tuple[int, int]  # the number of an item and of its line: 0 for the item itself
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,16 +86,16 @@ class FilledSheet:
     """
 
     path: Path
-    labels: Mapping[Place, Mapping[str, str]]
-    texts: Mapping[Place, tuple[str, ...]]
+    labels: Mapping[SheetPlace, Mapping[str, str]]
+    texts: Mapping[SheetPlace, tuple[str, ...]]
 
 
 def read_sheet(path: Path, form: SheetForm) -> FilledSheet:
     """Read a filled sheet. Raises SheetError, with file and line, for a missing column, a repeated line or an unknown
     label.
     """
-    labels: dict[Place, dict[str, str]] = {}
-    texts: dict[Place, tuple[str, ...]] = {}
+    labels: dict[SheetPlace, dict[str, str]] = {}
+    texts: dict[SheetPlace, tuple[str, ...]] = {}
     needed = (NUMBER, *form.shown, *(question.field for question in form.questions))
     for line in read_sheet_lines(path, needed, expected=EXPECTED, error=SheetError):
         number, part = (_parse_number(line.data.get(name) or "", name, line.source) for name in (NUMBER, PART))

@@ -98,9 +98,8 @@ def audit(
     finding per flaw. A row on which the program fails is added to `rejected` and not counted.
     """
     judge, checker = Judge(store, language=language), EntailmentChecker(store, language=language)
-    found = TierAudit(
-        snapshot=str(store.manifest()["snapshot_id"]), rejected=[] if rejected is None else rejected
-    )  # fmt: skip
+    snapshot = str(store.manifest()["snapshot_id"])
+    found = TierAudit(snapshot=snapshot, rejected=[] if rejected is None else rejected)
 
     def audit_row(row: TieredRow) -> tuple[_Outcomes, dict[str, Any] | None]:
         if not by_evidence:
