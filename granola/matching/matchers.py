@@ -66,15 +66,12 @@ class Matcher(Protocol):
     @property
     def name(self) -> str:
         """The name under which `granola.matching.matcher` finds it."""
-        ...
 
     def signature(self) -> str:
         """The name with every setting that can change a verdict, for the signature of a score."""
-        ...
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict on one prediction. Never raises on any text; a rule may use `question` to decide."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,14 +144,12 @@ def parse_matcher(spec: str) -> MatcherSpec:
     """
     name, colon, setting = spec.partition(":")
     entry = MATCHERS.get(name)
-    if entry is None:
+    if entry is None or not (colon or entry.asks_a_model):
         return MatcherSpec(name=name)
     if entry.asks_a_model:
         if not setting:
             raise MatcherError(f"matcher {name!r} asks a model; name it: {name}:openai:URL#NAME, {name}:local:FOLDER")
         return MatcherSpec(name=name, model=setting)
-    if not colon:
-        return MatcherSpec(name=name)
     if "tau" not in entry.settings:
         raise MatcherError(
             f"matcher {name!r} takes no {setting!r}; a threshold is that of {matcher_names(with_setting='tau')}"

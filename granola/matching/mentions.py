@@ -424,16 +424,19 @@ class AnswerText:
         if self.is_function_word(folded):
             return False
         ordinary = word_lists.ORDINARY.issuperset(folded)
-        if ordinary and len(name) == 2 and not self._may_be_a_code(start):
-            return False
+        if ordinary and len(name) == 2:  # a code occurs as in "Norman, OK" and "born in ME"
+            before = self.words[start - 1] if start else None
+            is_after_place = before is not None and before.capital and "," in self.words[start].gap
+            if before is None or not (is_after_place or before.text in ("in", "of", "from", "at")):
+                return False
         name_letters, (letters, starts) = _letters(name), self._letters_and_offsets
         spelling = letters[starts[start] : starts[end]]
         if self.text == self.text.upper():  # in a text in capitals case decides nothing
             return not ordinary
         if name_letters != spelling:
             return False
-        before = self.text[: self.words[start].start].rstrip()
-        return not (ordinary and spelling[1:].islower() and (not before or before[-1] in '.!?:;"“'))
+        text_before = self.text[: self.words[start].start].rstrip()
+        return not (ordinary and spelling[1:].islower() and (not text_before or text_before[-1] in '.!?:;"“'))
 
     def is_a_common_noun(self, name: str, start: int) -> bool:
         """Whether a capitalised name occurs in small letters after a function word: del ecuador is not Ecuador."""
@@ -444,13 +447,6 @@ class AnswerText:
     def is_function_word(self, folded: tuple[str, ...]) -> bool:
         """Whether a word is a function word of the answer's language, where that is another than English."""
         return len(folded) == 1 and folded[0] in function_words(self.code)
-
-    def _may_be_a_code(self, start: int) -> bool:
-        """Whether word `start` is where codes occur: Norman, OK; born in ME."""
-        if not start:
-            return False
-        before = self.words[start - 1]
-        return (before.capital and "," in self.words[start].gap) or before.text in ("in", "of", "from", "at")
 
     @cached_property
     def _letters_and_offsets(self) -> tuple[str, tuple[int, ...]]:

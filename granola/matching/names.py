@@ -365,7 +365,9 @@ def mentions_by_words(answer: AnswerText, tier: Tier) -> Mentions:
     says_all_but_kind = len(answer.claimed_folds) < len(wanted) and answer.claimed_folds == _without_kind(
         tier[1], answer
     )
-    if says_all_but_kind or _claims_exactly(answer, wanted, whole):
+    # a single word only where the question has the others
+    is_enough = len(wanted) > 1 or (len(whole) > 1 and (wanted[0].isdecimal() or len(wanted[0]) >= DELICATE))
+    if says_all_but_kind or (is_enough and sorted(answer.claimed_folds) == sorted(wanted)):
         yield Mention(tier[0], tier[1], 0, len(answer.words))
     elif len(wanted) > 1 and answer.loose_set.issuperset(wanted):
         for start, end in _closest_runs(answer, wanted):
@@ -380,16 +382,6 @@ def is_another_institute(answer: AnswerText, folded: tuple[str, ...]) -> bool:
     if "of" in folded:
         return "of" not in answer.word_set and len(answer.words) <= len(folded)
     return any(word in _INSTITUTES and following == "of" for word, following in pairwise(answer.texts))
-
-
-def _claims_exactly(answer: AnswerText, wanted: Sequence[str], whole: Sequence[str]) -> bool:
-    """Whether the answer claims exactly the words wanted; a single one only where the question has the others."""
-    there = answer.claimed_folds
-    if len(there) != len(wanted) or sorted(there) != sorted(wanted):
-        return False
-    if len(wanted) > 1:
-        return True
-    return len(whole) > 1 and (wanted[0].isdecimal() or len(wanted[0]) >= DELICATE)
 
 
 def _closest_runs(answer: AnswerText, wanted: Sequence[str]) -> Iterator[tuple[int, int]]:

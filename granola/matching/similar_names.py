@@ -86,7 +86,9 @@ def whole_person(name: str) -> Person | None:
     if comma and not (word_lists.SUFFIXES & {word.text for word in words(given)[:1]}):
         return None
     name_words = words(text)
-    if not _looks_like_a_person(name_words):
+    if len(name_words) < 2 or name_words[0].text in _NO_FIRST_WORDS:
+        return None
+    if any(not (word.capital or word.text in word_lists.PARTICLES) or word.text in _NO_NAMES for word in name_words):
         return None
     opening = text[name_words[0].start : name_words[0].end]
     if len(opening) > 2 and opening.isupper() and opening.isalpha() and not text.isupper():
@@ -97,24 +99,12 @@ def whole_person(name: str) -> Person | None:
     return parts
 
 
-def _looks_like_a_person(name_words: tuple[FoldedWord, ...]) -> bool:
-    """Whether there are several words, capitalised except particles, none of which excludes a name of a person."""
-    if (
-        len(name_words) < 2
-        or name_words[0].text in word_lists.QUALIFIERS
-        or name_words[0].text in word_lists.ARTICLES_OF_NAMES
-    ):
-        return False
-    if any(not (word.capital or word.text in word_lists.PARTICLES) or word.text in _LINKS for word in name_words):
-        return False
-    return _NO_NAMES.isdisjoint([word.text for word in name_words])
-
-
 _OFFICIAL = word_lists.TITLES - word_lists.ROYAL  # titles that go with a family name; royal ones go with a given name
 
-
-_LINKS = frozenset(["and", "or", "the", "of", "in", "for", "with", "on", "at", "to", "a", "an", "&", "is", "are"])
-_NO_NAMES = word_lists.CLASSES - word_lists.FAMILY_NAMES
+_NO_FIRST_WORDS = word_lists.QUALIFIERS | word_lists.ARTICLES_OF_NAMES
+_NO_NAMES = (word_lists.CLASSES - word_lists.FAMILY_NAMES) | {
+    "and", "or", "the", "of", "in", "for", "with", "on", "at", "to", "a", "an", "&", "is", "are",
+}  # fmt: skip
 
 
 def compatible(person: Person, other: Person) -> bool:

@@ -77,7 +77,6 @@ _STRUCK = re.compile(r"~~[^~]*+~~")
 SHORT = 40  # characters up to which `3. 97` in an answer is one number and no end of a sentence
 _PARTED_NUMBER = re.compile(r"(?:(?<=\d) ?(,) (?=\d{3}(?!\d))|(?<=\d) ?([.:]) (?=\d))")
 
-
 _SUPERSCRIPTS = re.compile("(?:(?<=[^\\d\\s])|(?<=\\b[12]\\d\\d\\d))[⁰¹²³⁴-⁹]+")
 _BEFORE_NUMBERS = re.findall(r"\w+", "in on of to by at the for and from since about into around over takes")
 _FOOTNOTE = re.compile(
@@ -171,10 +170,10 @@ _NUMBERS = language("en").number_words
 _CARDINAL = {word: value for word, value in _NUMBERS.items() if value < 20}
 _TEN = {word: value for word, value in _NUMBERS.items() if value >= 20 and not value % 10}
 _ORDINAL = {word: value for value, word in enumerate(("zeroth", *language("en").count_words[:19]))}
-_TENTH = {word[:-1] + "ieth": value for word, value in _TEN.items()}
+_ORDINAL |= {word[:-1] + "ieth": value for word, value in _TEN.items()}
 
 # Words that `words` changes into digits.
-_NUMBERISH = frozenset({*_CARDINAL, *_TEN, *_ORDINAL, *_TENTH})
+_NUMBERISH = frozenset({*_CARDINAL, *_TEN, *_ORDINAL})
 
 # Short forms that mean the same anywhere in a name.
 SAME_WORD = {"&": "and", "st": "saint", "ste": "sainte", "mt": "mount", "ft": "fort"}
@@ -302,8 +301,6 @@ def _join_numbers(folded_words: Sequence[FoldedWord]) -> list[FoldedWord]:
             text = str(_CARDINAL[text])
         elif text in _ORDINAL:
             text = _ordinal(_ORDINAL[text])
-        elif text in _TENTH:
-            text = _ordinal(_TENTH[text])
         out.append(
             word
             if text == word.text

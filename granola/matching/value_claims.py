@@ -288,7 +288,6 @@ def _is_asked_unit(unit: str, question: str, code: str) -> bool:
 
 _PERCENT = "Q11229"  # per cent in WikiData
 
-
 _NTH = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
 # number words that are no cardinals
 _COUNTED = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "single": 1, "couple": 2, "pair": 2, "none": 0}

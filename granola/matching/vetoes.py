@@ -127,7 +127,13 @@ def _is_taken_back(answer: AnswerText, mention: Mention) -> bool:
 def ends_a_longer_name(answer: AnswerText, mention: Mention) -> bool:
     """Whether a mention ends a longer name: `York` in New York, `Oxford` in University of Oxford."""
     first, left = answer.words[mention.start], mention.start - 1
-    if left >= 0 and _is_in_a_run_of_signs(answer, mention.start):
+    before = answer.words[left] if left >= 0 else None
+    # a Chinese character that is no function word directly before the mention: 京都 in 東京都
+    if (
+        before is not None
+        and (before.end == first.start and first.text[0] >= _HAN <= before.text[0])
+        and (answer.makes_claim(left, mention.start) and before.text not in function_words(answer.code))
+    ):
         return True
     if left < 0 or first.gap.strip("-") or (answer.has_case and not first.capital):
         return False
@@ -167,14 +173,6 @@ _LONGEST_TERRITORY = 6  # characters on either side of a name that are compared 
 def _territory_names(code: str) -> frozenset[tuple[str, ...]]:
     """The folded names of the states and territories of CLDR in a language."""
     return frozenset(map(key, territory_names(code).values()))
-
-
-def _is_in_a_run_of_signs(answer: AnswerText, start: int) -> bool:
-    """Whether a Chinese character that is no function word directly precedes word `start`: 京都 in 東京都."""
-    first, before = answer.words[start], answer.words[start - 1]
-    if before.end != first.start or not (first.text[0] >= _HAN <= before.text[0]):
-        return False
-    return answer.makes_claim(start - 1, start) and before.text not in function_words(answer.code)
 
 
 _HAN = "\u3400"  # the first Chinese character

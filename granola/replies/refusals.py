@@ -329,23 +329,20 @@ def _main_clauses(plain: str, code: str) -> Sequence[str] | None:
 def _plain_declining_rule(
     plain: str, codes: Sequence[str], code: str, *, kinds: Sequence[str] = ("passages",), cited: bool = False
 ) -> str | None:
-    """The rule by which a sentence without concession, or a main clause, declines."""
+    """The rule by which a sentence without concession, or a main clause, declines.
+
+    It declines as a short answer would, where it also names what it cannot do, or who lacks the information.
+    """
     declining = next((one for one in codes for kind in kinds if _source_wording(one, kind).match(plain)), None)
     asserts = any(_source_wording(one, kind).search(plain) for one in codes for kind in ("goes_on", "contrast"))
     if declining is not None and not asserts:
         return f"passages:{declining}"
-    return None if cited else _short_refusal_rule(plain, codes, code, declining is not None and not asserts)
-
-
-def _short_refusal_rule(plain: str, codes: Sequence[str], code: str, passages_named: bool) -> str | None:
-    """The rule by which a short answer would refuse. A long answer must also name what it cannot do, or lacks."""
-    refused = refusal(plain, code)
-    if refused is None or (refused.guess and refused.offer):
+    refused = None if cited else refusal(plain, code)
+    if refused is None or (refused.guess and refused.offer) or refused.rule in REPORTS:
         return None
-    if refused.rule in ("abstain:not-stated", "abstain:no-information", "abstain:not-in-sources"):
-        about_us = refused.rule == "abstain:no-information" and re.search(r"\b(?:i|we) ", plain, re.IGNORECASE)
-        return refused.rule if about_us or passages_named else None
     name = refused.rule.partition(":")[2]
+    if name == "no-information" and not re.search(r"\b(?:i|we) ", plain, re.IGNORECASE):
+        return None
     if name in ("refusal", "cannot-answer") and not any(
         _source_wording(one, "confirmed", name).search(plain) for one in codes
     ):

@@ -101,7 +101,6 @@ _FINAL_WORDS = rf"(?:(?:{_any_of('final')})(?:\s|(?<=[\u3040-\u9fff])))*"
 _BEGINS = r"(?:#{1,6} ?|\*\*|__|[-*] )?+"  # marks allowed before a label
 _COLON = r"\s?(?:\*\*|__)?\s?[:：]\s?(?:\*\*|__)?\s*+"
 
-
 _ANSWER_TAG = re.compile(r"<(answer|final_answer|response|output)>", re.IGNORECASE)
 
 
@@ -148,12 +147,10 @@ _ECHO = re.compile(  # the question, where the model repeats it first
     rf"\A\s*+{_BEGINS}(?:{_QUESTION_WORDS})\s?\d*+(?:\*\*)?\s?[:：][^\n]{{3,500}}?[?？؟\n]\s*+(?=\S)", re.IGNORECASE
 )
 
-
 _REMARK = re.compile(  # a labelled explanation, note or confidence
     rf"(?<=\S)\s++(?:{_BEGINS}(?:{_any_of('remark')}){_COLON}|(?<=\n){_BEGINS}\(?(?:{_any_of('remark_on_a_line')}){_COLON})",
     re.IGNORECASE,
 )
-
 
 _FENCE = re.compile(r"(?:\A|[^\n]*:[^\S\n]*+\n)\s*+```(?:[\w-]*+[^\S\n]*+\n)?(.*?)\n?\s*+(?:```\s*+\Z|\Z)", re.DOTALL)
 _FENCE_END = re.compile(r"\s*+```\s*+\Z")
@@ -201,6 +198,9 @@ def is_label(text: str) -> bool:
     return _LABELS.fullmatch(text.strip()) is not None
 
 
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")  # JSON escapes can contain half of a surrogate pair
+
+
 def _field_of_json(text: str) -> str:
     """The only string in a text of JSON, or the one under the key of an answer; also of a Python literal."""
     bare = text.strip()
@@ -224,15 +224,7 @@ def _field_of_json(text: str) -> str:
             value = value[0]
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
-    return value if isinstance(value, str) and _is_text(value) else text
-
-
-def _is_text(value: str) -> bool:
-    """Whether a string can be encoded: JSON escapes can contain half of a surrogate pair."""
-    try:
-        return value.isascii() or bool(value.encode())
-    except UnicodeEncodeError:
-        return False
+    return value if isinstance(value, str) and not _HALF_A_PAIR.search(value) else text
 
 
 _FINAL = re.compile(

@@ -175,7 +175,6 @@ _CLAUSE = re.compile(
     r"(?:[,;]\s*|\s+)(?=(?:so|thus|therefore|hence)\b)|[,;]\s*(?=(?:it is|it's|this is)\b)", re.IGNORECASE
 )
 
-
 _CONDITION = re.compile(r"\b(?:if|unless|whether|had|were|when)\b", re.IGNORECASE)
 
 

@@ -325,7 +325,6 @@ _DEFINITIONS: dict[str, Definition] = {  # in the order of tables: grouped by th
     ),
 }
 
-
 NO_RELATION = "none"  # the name of the group of rows that name no relation
 
 

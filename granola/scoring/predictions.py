@@ -237,8 +237,7 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PredictionFile:
-    """The content of a file: predictions by id in the order of the file, the rejected lines, and the number of lines
-    read.
+    """The content of a file: predictions by id in the order of the file, and the rejected lines.
 
     `rejected_ids` are the ids of rejected lines where they can be read: those questions are not unanswered. `asked` is
     the set and the hash of the prompts for the model, where the run record of the file has them.
@@ -249,11 +248,6 @@ class PredictionFile:
     rejected: tuple[RejectedRow, ...] = ()
     rejected_ids: frozenset[str] = frozenset()
     asked: str = ""
-
-    @property
-    def read(self) -> int:
-        """The number of lines read, kept and rejected together."""
-        return len(self.predictions) + len(self.rejected)
 
 
 @dataclass(frozen=True, slots=True)

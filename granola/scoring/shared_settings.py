@@ -46,15 +46,13 @@ Language = Annotated[
     str, Setting("The language of names and tiers, for rows that name none; its fallbacks are used as well.")
 ]
 
-
 LinkerName = Literal["question", "smallest"]
 """The methods of `abstraction.linking.linker.Linker`."""
 Linker = Annotated[
     LinkerName,
     Setting(
-        "How an answer's name finds its entity: question weighs what the question asks and about "
-        "whom; smallest takes the smallest QID of that name, as in the paper, also for the entity "
-        "asked about.",
+        "How an answer's name finds its entity: question weighs what the question asks and about whom; smallest takes "
+        "the smallest QID of that name, as in the paper, also for the entity asked about.",
         advanced=True,
     ),
 ]
@@ -95,8 +93,7 @@ FirstLevel = Annotated[
     Standard | None,
     Setting(
         "The names of level 1, for every score: the gold answers alone, as in the paper (gold), or their aliases "
-        "as well (aliases). The tables also have both accuracies by the other. Default: gold for "
-        "--matcher f1, else "
+        "as well (aliases). The tables also have both accuracies by the other. Default: gold for --matcher f1, else "
         "aliases."
     ),
 ]
