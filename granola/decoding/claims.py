@@ -175,30 +175,27 @@ def _assign_keys(nodes: Sequence[_Node]) -> None:
     by_name: dict[tuple[str, ...], set[str]] = {}
     # Responses with a container, such as "Springfield, Ohio", may mean a namesake of another response.
     placed = {node.response for node in nodes if node.level > 0}
+    unlinked = [node for node in nodes if node.tier.qid is None]
     for node in nodes:
         if node.tier.qid is not None:
             node.key = f"qid:{node.tier.qid}"
             for name in node.names:
                 by_name.setdefault(name, set()).add(node.key)
-    for node in nodes:
-        if node.tier.qid is not None:
-            continue
+    for node in unlinked:
         text = folded(node.tier.text)
         node.key = f"text:{' '.join(text)}"
         # Equal conditions mean the same tier, whatever the wording.
         if node.tier.conditions:
             join_groups(node.key, f"conditions:{sorted((c.property, c.value) for c in node.tier.conditions)}")
         entities = by_name.get(text, ())
+        # A name of several entities is ambiguous; a response with coarser tiers may contradict the entity.
         if len(entities) == 1 and node.level == 0 and node.response not in placed:
-            join_groups(
-                node.key, *entities
-            )  # a name of several entities is ambiguous; a response with coarser tiers may contradict the entity
-    texts = {node.key for node in nodes if node.tier.qid is None}
-    for node in nodes:
-        if node.tier.qid is None:
-            for name in node.names:
-                if (other := f"text:{' '.join(name)}") in texts:
-                    join_groups(node.key, other)
+            join_groups(node.key, *entities)
+    texts = {node.key for node in unlinked}
+    for node in unlinked:
+        for name in node.names:
+            if (other := f"text:{' '.join(name)}") in texts:
+                join_groups(node.key, other)
     for node in nodes:
         node.key = find_representative(node.key)
 

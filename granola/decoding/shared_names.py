@@ -149,10 +149,10 @@ def _name_spans(text: str, words: Sequence[_Word], small: Collection[str]) -> di
     ]
     run: list[_Word] = []
     for word in words:
-        if run and _APART.search(text, run[-1].end, word.start):
-            runs.append(run)
-            run = []
-        if run and word.key[0].isdigit() and run[-1].key in _INSIDE:  # "Bryan Randall in 2015"
+        # A run ends at a break between words, and before the year of "Bryan Randall in 2015".
+        if run and (
+            _APART.search(text, run[-1].end, word.start) or (word.key[0].isdigit() and run[-1].key in _INSIDE)
+        ):
             runs.append(run)
             run = []
         if word.is_name or (run and (word.key in _INSIDE or (len(word.key) <= JOINING and word.key.isalpha()))):
