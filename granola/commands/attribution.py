@@ -11,12 +11,10 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import correlation
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from abstraction.base.faults import RejectedRow
-from abstraction.datasets.building import check_place
 from abstraction.files.writing import check_kind, write_records
-from abstraction.models.spec import open_entailment
 from granola import __version__
 from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, command_line
@@ -26,30 +24,14 @@ from granola.commands.item_scores import VerdictsReport
 from granola.commands.messages import count, note, report_rejects
 from granola.commands.output import lock_output, open_model, writing
 from granola.errors import UsageError
-from granola.evidence.attribution.attribution_task import (
-    BY_PEOPLE,
-    AttributionSample,
-    Category,
-    read_samples,
-    verdict_row,
-)
-from granola.evidence.attribution.benchmark_building import (
-    CategoryShares,
-    SampleMaker,
-    in_paper_shares,
-    split,
-    write_benchmark,
-)
-from granola.evidence.attribution.evaluators import EvaluatorWords, PremiseIs
-from granola.evidence.attribution.sample_queries import DAMAGED, mined_queries, read_queries
-from granola.evidence.attribution.sample_texts import COVERAGE, ModelWording, text_items
-from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
-from granola.evidence.evidence_task import Forming
-from granola.evidence.verdict_rows import VerdictRows, read_verdicts
 from granola.scoring.shared_settings import Force, Resamples
 from kg.base.files import resolved
 from kg.graph.logical_query import StoreFacts
 from kg.store import is_address, open_store
+
+if TYPE_CHECKING:
+    from granola.evidence.attribution.attribution_task import AttributionSample
+    from granola.evidence.attribution.evaluators import EvaluatorWords
 
 Seed = Annotated[int, Setting("Seed of everything that is drawn.", least=0)]
 FOR_TESTING = 0.15  # share of the samples in the test set, as in the paper (Table 4)
@@ -57,7 +39,7 @@ PRINTED = "beside the paper's evaluators: write --out FILE, then granola verdict
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttributionEvaluate(Command[VerdictsReport]):
+class AttributionEvaluate(Command["VerdictsReport"]):
     """Score evaluators on labelled samples: F1 by category and complexity, intervals, paired tests.
 
     SAMPLES are a benchmark's, or AttributionBench's rows as they are, which tell supported from not. Replies of models
@@ -78,9 +60,10 @@ class AttributionEvaluate(Command[VerdictsReport]):
     limit: Annotated[int | None, Setting("Only so many samples, drawn with the seed.", least=1)] = None
     examples: Annotated[Path | None, Setting("Where --shots are drawn from: samples, as train.jsonl.")] = None
     shots: Annotated[int, Setting("Examples of each category before a chat model is asked.", least=0, most=10)] = 0
-    premise: Annotated[PremiseIs, Setting("What an entailment model takes as its premise.", advanced=True)] = (
-        PremiseIs.EVIDENCE
-    )
+    premise: Annotated[
+        Literal["evidence", "statement"],
+        Setting("What an entailment model takes as its premise.", advanced=True),
+    ] = "evidence"
     facts: Annotated[
         bool, Setting("Also ask for each fact of partially supportive samples: the FActScore of each evaluator.")
     ] = False
@@ -97,9 +80,11 @@ class AttributionEvaluate(Command[VerdictsReport]):
 
     def run(self) -> VerdictsReport:
         """Judge and score. Raises UsageError for settings that do not go together."""
+        from granola.evidence.attribution.evaluators import EvaluatorWords, PremiseIs
+
         words = EvaluatorWords(
-            examples=self.examples, shots=self.shots, seed=self.seed, premise=self.premise, prompts=self.prompts,
-            chat=lambda word: open_model(word, self.out, [self.samples]),
+            examples=self.examples, shots=self.shots, seed=self.seed, premise=PremiseIs(self.premise),
+            prompts=self.prompts, chat=lambda word: open_model(word, self.out, [self.samples]),
         )  # fmt: skip
         # Before any work: an unknown evaluator must not appear after an hour of another.
         words.check(self.evaluator)
@@ -128,6 +113,8 @@ class AttributionEvaluate(Command[VerdictsReport]):
         self, words: EvaluatorWords, samples: Sequence[AttributionSample], people: Mapping[str, str]
     ) -> tuple[list[dict[str, Any]], list[str]]:
         """The rows of every evaluator and sample, and the signatures of evaluators."""
+        from granola.evidence.attribution.attribution_task import Category, verdict_row
+
         # FActScore is defined on these alone.
         partial = [sample for sample in samples if sample.category is Category.PARTIAL]
         kinds = [word.partition("=")[0] for word in self.evaluator]
@@ -153,6 +140,10 @@ class AttributionEvaluate(Command[VerdictsReport]):
     def _score(
         self, rows: Sequence[dict[str, Any]], signatures: Sequence[str], rejected: list[RejectedRow]
     ) -> VerdictsReport:
+        from granola.evidence.attribution.attribution_task import BY_PEOPLE
+        from granola.evidence.evidence_task import Forming
+        from granola.evidence.verdict_rows import VerdictRows
+
         given = VerdictRows.of(rows, Forming(resamples=self.resamples, seed=self.seed))
         report = given.report()
         four = [own for own in report.values() if "micro-F1" in own]
@@ -179,6 +170,8 @@ class AttributionEvaluate(Command[VerdictsReport]):
 
 
 def _samples_in(paths: Sequence[Path], rejected: list[RejectedRow]) -> Iterator[AttributionSample]:
+    from granola.evidence.attribution.attribution_task import read_samples
+
     return (sample for path in paths for sample in read_samples(path, on_reject=rejected.append))
 
 
@@ -193,6 +186,8 @@ def _labelled_samples(paths: Sequence[Path], rejected: list[RejectedRow]) -> lis
 
 def _unanimous_labels(paths: Sequence[Path], rejected: list[RejectedRow]) -> dict[str, str]:
     """The category of each sample on which all people agree; "unclear" is ignored."""
+    from granola.evidence.verdict_rows import read_verdicts
+
     labels: dict[str, set[str | None]] = {}
     for row in read_verdicts(paths, on_reject=rejected.append) if paths else ():
         # A set: more than one element means that people disagree.
@@ -226,8 +221,9 @@ class AttributionBuild(Command[Mapping[str, Any]]):
     ] = 32_000  # fmt: skip
     seed: Seed = 0
     shares: Annotated[
-        CategoryShares, Setting("How often each category: as in the paper's Table 4, or every query in all of them.")
-    ] = CategoryShares.PAPER
+        Literal["paper", "all"],
+        Setting("How often each category: as in the paper's Table 4, or every query in all of them."),
+    ] = "paper"
     words: Annotated[
         str | None,
         Setting(
@@ -252,6 +248,16 @@ class AttributionBuild(Command[Mapping[str, Any]]):
 
         Raises UsageError where no sample can be made.
         """
+        from abstraction.datasets.building import check_place
+        from granola.evidence.attribution.benchmark_building import (
+            CategoryShares,
+            SampleMaker,
+            in_paper_shares,
+            split,
+            write_benchmark,
+        )
+        from granola.evidence.attribution.sample_queries import DAMAGED, mined_queries, read_queries
+
         # A database has no file that the output could overwrite.
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
         check_place(self.out, [*self.questions, *beside], force=self.force)
@@ -266,14 +272,14 @@ class AttributionBuild(Command[Mapping[str, Any]]):
             given = read_queries(self.questions, unread, rejected.append)
             # Mining reads the whole snapshot, whatever the number.
             mined = mined_queries(facts, self.mined, seed=self.seed) if self.mined else ()
-            maker = SampleMaker(facts, seed=self.seed, shares=self.shares)
+            maker = SampleMaker(facts, seed=self.seed, shares=CategoryShares(self.shares))
             samples = list(maker.samples(itertools.chain(given, mined)))
             if not samples:
                 reasons = [f"{reason} ({n:,})" for reason, n in maker.counts.most_common() if ": " in reason]
                 why = f"{rejected[0].source}: {rejected[0].reason}" if rejected else "; ".join(reasons[:2])
                 raise UsageError(f"no sample can be made: {why or 'there is no query'}")
             built = maker.counts + Counter({f"row not read: {reason}": n for reason, n in unread.items()})
-            chosen = in_paper_shares(samples, seed=self.seed) if self.shares is CategoryShares.PAPER else samples
+            chosen = in_paper_shares(samples, seed=self.seed) if self.shares == "paper" else samples
             built["sample left out: more of its kind than the paper's shares"] = len(samples) - len(chosen)
             # After the selection, so that no call is spent on samples that are dropped.
             chosen, wording = self._reword(chosen, built)
@@ -306,6 +312,9 @@ class AttributionBuild(Command[Mapping[str, Any]]):
 
     def _reword(self, samples: list[AttributionSample], built: Counter[str]) -> tuple[list[AttributionSample], str]:
         """The samples, reworded if a model is given, and the sentence about it for the card."""
+        from abstraction.models.spec import open_entailment
+        from granola.evidence.attribution.sample_texts import ModelWording
+
         if self.words is None:
             if self.entailment is not None:
                 raise UsageError("--entailment judges what --words MODEL writes, which is not given")
@@ -334,6 +343,8 @@ class AttributionAudit(Command[Mapping[str, Any]]):
 
     def run(self) -> Mapping[str, Any]:
         """Counts by kind of text and label, and rejected rows. Raises UsageError where no sample has facts."""
+        from granola.evidence.attribution.sample_texts import COVERAGE, text_items
+
         rejected: list[RejectedRow] = []
         counts: dict[str, Counter[str]] = {"citation": Counter(), "question": Counter()}
         for item in text_items(_samples_in(self.files, rejected)):
@@ -373,6 +384,8 @@ class AttributionTrain(Command[Mapping[str, Any]]):
 
     def run(self) -> Mapping[str, Any]:
         """Train the evaluator: its samples by source, its signature, and rejected rows. Raises UsageError."""
+        from granola.evidence.attribution.trained_evaluator import FILE, TrainedEvaluator
+
         rejected: list[RejectedRow] = []
         with writing(self.out / FILE, inputs=self.samples, force=self.force):
             samples = _labelled_samples(self.samples, rejected)

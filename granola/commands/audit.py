@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from abstraction.base.faults import RejectedRow
-from abstraction.files.rows import read_tiered
 from abstraction.files.writing import check_kind, writing_lines
 from granola.base.settings import Setting
 from granola.base.terminal_lines import show_lines
@@ -17,15 +16,17 @@ from granola.commands.command import Command
 from granola.commands.messages import count, report_rejects
 from granola.commands.output import writing
 from granola.errors import UsageError
-from granola.evidence.audit.offences import TierAudit, audit
 from granola.scoring.shared_settings import Force, Language, check_language
 from kg.store import open_store
+
+if TYPE_CHECKING:
+    from granola.evidence.audit.offences import TierAudit
 
 SHOWN = 20  # findings on screen where --out has them all
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audit(Command[TierAudit]):
+class Audit(Command["TierAudit"]):
     """Audit a tiered file, whoever made it: correctness, informativeness, granularity, as far as the graph can tell.
 
     Prints the number of tiers that fail each axis, per relation, and lists these tiers; the exit
@@ -49,6 +50,9 @@ class Audit(Command[TierAudit]):
 
     def run(self) -> TierAudit:
         """Run the audit. Raises UsageError for a file without rows."""
+        from abstraction.files.rows import read_tiered
+        from granola.evidence.audit.offences import audit
+
         check_language(self.language)
         with writing(self.out, inputs=[self.file, self.snapshot], force=self.force):
             if self.out is not None:

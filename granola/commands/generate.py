@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.base.faults import RejectedRow, excerpt
-from abstraction.models.chat_model import Failure, Request, Sampling, sampling_of
-from abstraction.models.spec import parse_model_spec
-from abstraction.phrasing.prompting import hash_of
 from granola.base.settings import Setting
 from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, open_model, writing_rows
 from granola.errors import UsageError
-from granola.evidence.knowledge.knowledge_items import KnowledgeItem, read_items
-from granola.evidence.knowledge.knowledge_prompts import generating_turns, read_knowledge_prompts, replies_of
 from granola.scoring.shared_settings import Force, Limit, Out
+
+if TYPE_CHECKING:
+    from abstraction.models.chat_model import Request, Sampling
+    from granola.evidence.knowledge.knowledge_items import KnowledgeItem
 
 # Temperature and top-p for several texts, as in CONNER; a single text is greedy, as in both papers.
 DRAWN_AT = 1.0, 0.9
@@ -67,6 +66,9 @@ class Generate(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Ask and write. Raises UsageError where there is nothing to ask, before anything is asked."""
+        from abstraction.models.chat_model import Sampling, sampling_of
+        from abstraction.models.spec import parse_model_spec
+
         spec = parse_model_spec(self.model)
         if self.target is Target.GROUNDED and (self.examples is not None or self.samples > 1):
             raise UsageError("--target grounded takes neither --examples nor --samples")
@@ -85,8 +87,11 @@ class Generate(RowsCommand):
 
     def _grounded_answers(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """Rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
+        from abstraction.models.chat_model import Failure, Request
+        from abstraction.phrasing.prompting import hash_of
         from granola.evidence.grounding.answer_judging import ANSWER, passage_lines, read_grounding_prompts
         from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
+        from granola.evidence.knowledge.knowledge_prompts import replies_of
 
         prompts = read_grounding_prompts(self.prompts)
         samples = list(islice(read_grounded(self.items, on_reject=output.rejected.append), self.limit))
@@ -109,6 +114,10 @@ class Generate(RowsCommand):
 
     def _knowledge_texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """The items with their generated texts or answers, one row per sample; an item without any is rejected."""
+        from abstraction.models.chat_model import Failure, Request
+        from abstraction.phrasing.prompting import hash_of
+        from granola.evidence.knowledge.knowledge_items import read_items
+        from granola.evidence.knowledge.knowledge_prompts import generating_turns, read_knowledge_prompts, replies_of
         from granola.replies import read_reply
         from granola.replies.reply import visible_text
 

@@ -7,24 +7,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.files.records import Record, read_records
-from abstraction.files.row_models import read_each_once, without_rejected
-from abstraction.models.chat_model import ChatModel
-from abstraction.text.language.languages import is_known, notice
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count, note
 from granola.commands.output import RowsCommand, RowsOutput, open_model, writing_rows
 from granola.errors import SampleError, UsageError
-from granola.evidence.attribution.evaluators import EvaluatorWords
-from granola.evidence.grounding import answer_judging
-from granola.evidence.grounding.answer_judging import AnswerJudge, GivenAnswer, SentenceJudge
-from granola.evidence.grounding.answer_text import cited_passages
-from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
 from granola.replies.reply import visible_text
 from granola.scoring.shared_settings import Force, Language, Limit, Out
+
+if TYPE_CHECKING:
+    from abstraction.models.chat_model import ChatModel
+    from granola.evidence.grounding.answer_judging import AnswerJudge, GivenAnswer, SentenceJudge
+    from granola.evidence.grounding.grounded_rows import GroundedSample
 
 CHAT, WORDS = "chat", "words=0.6"  # values of `--sentences`; 0.6: least share of shared words
 
@@ -70,6 +67,9 @@ class GroundingJudge(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Judge the answers and write the items. Raises UsageError for settings that contradict each other."""
+        from abstraction.text.language.languages import is_known, notice
+        from granola.evidence.grounding.grounded_rows import read_grounded
+
         kind = self.sentences or (WORDS if self.model is None else CHAT)
         if kind == CHAT and self.model is None:
             raise UsageError("--sentences chat asks --model, which is not given")
@@ -101,6 +101,10 @@ class GroundingJudge(RowsCommand):
         self, output: RowsOutput, samples: Mapping[str, GroundedSample]
     ) -> list[tuple[GroundedSample, GivenAnswer]]:
         """The questions with their answers, as far as the user of the system sees them."""
+        from abstraction.files.row_models import read_each_once, without_rejected
+        from granola.evidence.grounding.answer_judging import GivenAnswer
+        from granola.evidence.grounding.answer_text import cited_passages
+
         def read(record: Record) -> GivenAnswer:
             row = GivenAnswer.of(record)
             if row.id not in samples:
@@ -133,6 +137,10 @@ class GroundingJudge(RowsCommand):
         return pairs
 
     def _judge(self, kind: str, output: RowsOutput, stack: ExitStack) -> AnswerJudge:
+
+        from granola.evidence.attribution.evaluators import EvaluatorWords
+        from granola.evidence.grounding import answer_judging
+        from granola.evidence.grounding.answer_judging import AnswerJudge
 
         prompts = answer_judging.read_grounding_prompts(self.prompts)
         chat: ChatModel | None = None

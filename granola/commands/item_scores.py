@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.base.faults import RejectedRow
 from abstraction.files.writing import write_records
@@ -19,24 +19,16 @@ from granola.commands.command import Command
 from granola.commands.messages import count, paired_test_line, print_json, report_rejects
 from granola.commands.output import writing
 from granola.errors import UsageError
-from granola.evidence.evidence_task import Forming, Report
-from granola.evidence.grounding import grounded_rows
-from granola.evidence.knowledge import knowledge_task
-from granola.evidence.verdict_rows import (
-    BY_NAME,
-    FilledTable,
-    ItemFigure,
-    JudgePool,
-    VerdictRows,
-    pool_judges,
-    published,
-    read_verdicts,
-)
-from granola.report.charts import Panel, estimates_figure, estimates_table
 from granola.scoring.shared_settings import Force, Resamples
 from granola.scoring.statistics import Estimate
-from granola.scoring.system_comparison import Difference
 from kg.base.files import atomic_path
+
+if TYPE_CHECKING:
+    from granola.evidence.evidence_task import Report
+    from granola.evidence.knowledge import knowledge_task
+    from granola.evidence.verdict_rows import FilledTable, ItemFigure, JudgePool, VerdictRows
+    from granola.report.charts import Panel
+    from granola.scoring.system_comparison import Difference
 
 # file endings by kind of output
 FIGURES, TABLES, ROWS = (".svg", ".png", ".pdf"), (".tex", ".csv"), (".jsonl",)
@@ -133,7 +125,7 @@ class VerdictsReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdicts(Command[VerdictsReport]):
+class Verdicts(Command["VerdictsReport"]):
     """Show the scores of judged items, with intervals and paired tests of systems, overall or by slice.
 
     JUDGED are of one task: what attribution evaluate, grounding judge, knowledge judge or sheets read wrote. Of
@@ -195,6 +187,10 @@ class Verdicts(Command[VerdictsReport]):
 
     def run(self) -> VerdictsReport:
         """Read, score and write. Raises UsageError for what does not go together, and for nothing to show."""
+        from granola.evidence.evidence_task import Forming
+        from granola.evidence.grounding import grounded_rows
+        from granola.evidence.verdict_rows import VerdictRows, read_verdicts
+
         self._check_options()
         rejected: list[RejectedRow] = []
         # A figure is written with its numbers beside it.
@@ -215,6 +211,9 @@ class Verdicts(Command[VerdictsReport]):
 
     def _check_options(self) -> None:
         """Raise UsageError for an unknown table or figure, and for an output of nothing."""
+        from granola.evidence.grounding import grounded_rows
+        from granola.evidence.verdict_rows import published
+
         for name, value, known in (
             ("--figure", self.figure, sorted({*published().figures, *grounded_rows.QUESTION_FIGURES})),
             ("--table", self.table, [*published().tables]),
@@ -235,6 +234,9 @@ class Verdicts(Command[VerdictsReport]):
             )
 
     def _verdicts_report(self, given: VerdictRows) -> VerdictsReport:
+        from granola.evidence.knowledge import knowledge_task
+        from granola.evidence.verdict_rows import BY_NAME, FilledTable, pool_judges, published
+
         pool = pool_judges(given) if self.pool else None
         # Pooled rows replace those of the judges in everything that follows.
         if pool is not None:
@@ -273,6 +275,8 @@ class Verdicts(Command[VerdictsReport]):
 
     def _axes_and_scores(self, given: VerdictRows) -> ItemFigure:
         """The fields and scores to slice by: those of the figure, unless options name others."""
+        from granola.evidence.verdict_rows import ItemFigure, published
+
         if self.figure is None:
             return ItemFigure(x=self.by, y=self.score or (given.task.main,))
         plan = published().figures[self.figure]
@@ -284,6 +288,8 @@ class Verdicts(Command[VerdictsReport]):
 
     def _question_report(self, rejected: list[RejectedRow]) -> VerdictsReport:
         """Counts of questions with passages, or a figure of them."""
+        from granola.evidence.grounding import grounded_rows
+
         samples = [one for path in self.judged for one in grounded_rows.read_grounded(path, on_reject=rejected.append)]
         if not samples:
             why = f"; {rejected[0].source}: {rejected[0].reason}" if rejected else ""
@@ -297,6 +303,8 @@ class Verdicts(Command[VerdictsReport]):
 
     def _write(self, report: VerdictsReport, out: Path) -> None:
         """Write the output in the format of its file ending, with its run record."""
+        from granola.report.charts import estimates_figure, estimates_table
+
         if out.suffix in ROWS:
             source = report.chosen or report.pool
             write_records(source.rows if source is not None else (), out)

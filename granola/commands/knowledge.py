@@ -6,28 +6,20 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from abstraction.models import spec
-from abstraction.models.answer_store import KeptScores
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim
 from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, check_outputs, writing_rows
 from granola.errors import UsageError
-from granola.evidence.knowledge.knowledge_items import (
-    ItemPieces,
-    KnowledgeItem,
-    VectorIndex,
-    WordIndex,
-    read_items,
-    read_passages,
-)
-from granola.evidence.knowledge.knowledge_judge import PARTS_OF_MODELS, JudgeSettings
-from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge as Judge
-from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
+from granola.evidence.knowledge.knowledge_items import JudgeSettings
 from granola.scoring.shared_settings import Force, Out
 from kg.web.client import Cache
+
+if TYPE_CHECKING:
+    from granola.evidence.knowledge.knowledge_items import KnowledgeItem
+    from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge as Judge
 
 SCORES_SUFFIX = ".scores.sqlite"  # cache of model scores beside OUT: lets a killed run go on
 EMBEDDINGS = "embeddings"  # the part of --model that finds evidence, and scores nothing
@@ -88,6 +80,8 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
         """Judge the texts and write the rows. Raises UsageError where there is no model, ModelSpecError for a bad
         model spec.
         """
+        from granola.evidence.knowledge.knowledge_items import read_items
+
         words = self._model_specs()
         if not set(words) - {EMBEDDINGS} and not self.baselines:
             raise UsageError("nothing to score with: give --model PART=MODEL, or --baselines")
@@ -111,6 +105,8 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
 
     def _model_specs(self) -> dict[str, str]:
         """The model spec of each part. Raises UsageError for an unknown or repeated part."""
+        from granola.evidence.knowledge.knowledge_judge import PARTS_OF_MODELS
+
         words: dict[str, str] = {}
         for given in self.model:
             part, equals, word = given.partition("=")
@@ -123,6 +119,19 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
     def _judge(
         self, stack: ExitStack, output: RowsOutput, words: dict[str, str], items: Sequence[KnowledgeItem]
     ) -> Judge:
+        from abstraction.models import spec
+        from abstraction.models.answer_store import KeptScores
+        from granola.evidence.knowledge.knowledge_items import (
+            ItemPieces,
+            VectorIndex,
+            WordIndex,
+            read_items,
+            read_passages,
+        )
+        from granola.evidence.knowledge.knowledge_judge import PARTS_OF_MODELS
+        from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge as Judge
+        from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
+
         store: Path | str = ":memory:"
         if output.named_path is not None:
             store = Path(f"{self.out}{SCORES_SUFFIX}")

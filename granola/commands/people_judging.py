@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.base.faults import RejectedRow
 from abstraction.files.records import Record, read_records
-from abstraction.files.rows import read_tiered
 from abstraction.files.writing import check_kind, write_records
 from granola.base.run_record import write_run_record
 from granola.base.settings import Setting
@@ -20,14 +19,10 @@ from granola.commands.command import Command
 from granola.commands.messages import count
 from granola.commands.output import RowsCommand, RowsOutput, csv_raw, writing, writing_rows
 from granola.errors import UsageError
-from granola.evidence import annotation_sheets
-from granola.evidence.annotation_sheets import COMPARABLE, TIERS, error_rates, rates_table, tier_items
-from granola.evidence.attribution.attribution_task import read_samples
-from granola.evidence.attribution.sample_texts import PAPER, TEXTS, text_items
-from granola.evidence.evidence_task import Row
-from granola.evidence.grounding.grounded_rows import read_grounded
-from granola.evidence.verdict_rows import read_verdicts, sheet_form, task_of
 from granola.scoring.shared_settings import Force, Out
+
+if TYPE_CHECKING:
+    from granola.evidence.evidence_task import Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +61,9 @@ class SheetsDraw(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Draw and write. Raises UsageError where there is no item, or a file would be lost."""
+        from granola.evidence import annotation_sheets
+        from granola.evidence.verdict_rows import sheet_form
+
         check_kind(Path(self.out), "jsonl")
         # One file per annotator, so that none sees the labels of another.
         sheets = [Path(self.out).with_suffix(f".{number}.csv") for number in range(1, self.annotators + 1)]
@@ -87,6 +85,13 @@ class SheetsDraw(RowsCommand):
 
     def _read_items(self, rejected: list[RejectedRow]) -> Sequence[Row]:
         """The items; judged answers with their question, reference and passages."""
+        from abstraction.files.rows import read_tiered
+        from granola.evidence.annotation_sheets import tier_items
+        from granola.evidence.attribution.attribution_task import read_samples
+        from granola.evidence.attribution.sample_texts import text_items
+        from granola.evidence.grounding.grounded_rows import read_grounded
+        from granola.evidence.verdict_rows import read_verdicts, task_of
+
         first = next((one for one in read_records(self.items) if isinstance(one, Record)), None)
         # Both layouts of tiered rows: nested levels, and the columns of the dataset.
         if first is not None and {"levels", "granola_answer_1"} & first.data.keys():
@@ -130,6 +135,11 @@ class SheetsRead(Command[Mapping[str, Any]]):
 
     def run(self) -> Mapping[str, Any]:
         """Read and compare. Raises UsageError and SheetError for files that do not fit."""
+        from granola.evidence import annotation_sheets
+        from granola.evidence.annotation_sheets import COMPARABLE, TIERS, error_rates
+        from granola.evidence.attribution.sample_texts import PAPER, TEXTS
+        from granola.evidence.verdict_rows import sheet_form
+
         inputs = [self.drawn, *self.sheets]
         with writing(self.out, inputs=inputs, force=self.force):
             if self.out is not None:
@@ -159,6 +169,8 @@ class SheetsRead(Command[Mapping[str, Any]]):
 
     def show(self, result: Mapping[str, Any]) -> None:
         """Print a table for each question, after those of error rates; last the figures of the paper."""
+        from granola.evidence.annotation_sheets import rates_table
+
         parts: list[Part] = []
         for tiers, rates in result.get("rates", {}).items():
             parts += [f"{tiers}:", rates_table(rates), ""]

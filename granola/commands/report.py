@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.base.faults import OnReject, RejectedRow
-from abstraction.files.rows import read_tiered
 from granola.base.run_record import record_of, write_run_record
 from granola.base.settings import Setting
 from granola.base.terminal_lines import TextTable, show_lines
@@ -20,21 +19,17 @@ from granola.commands.messages import count, note, report_rejects, warn_of_snaps
 from granola.commands.output import csv_raw, lock_output, writing
 from granola.commands.score import GroupSettings, ScoringSettings, SystemFiles, grouped_scores, score_systems
 from granola.decoding.decision import ResponseLanguage
-from granola.decoding.response_aggregation import Aggregator
-from granola.decoding.samples import read_samples
-from granola.decoding.support_curve import SUPPORTS, Outcomes, support_curves, support_outcomes, support_reaching
 from granola.errors import UsageError
-from granola.matching import matcher
-from granola.report.charts import Panel, check_drawing, estimates_figure, format_of
-from granola.report.score_page import render, rows_with_evidence
-from granola.report.study import FIGURES, PAGE, TABLES, Study, report_files, write_report
-from granola.scoring.grouping import GroupedScores
 from granola.scoring.shared_settings import LINKED_TO, Force, Samples, Tiered, check_language
 from granola.scoring.statistics import Estimate
-from granola.scoring.system_comparison import Systems, compare
-from granola.scoring.tiered_file import read_tiered_file, snapshot_of
 from kg.base.files import atomic_path
 from kg.store import open_store
+
+if TYPE_CHECKING:
+    from granola.decoding.support_curve import Outcomes
+    from granola.report.study import Study
+    from granola.scoring.grouping import GroupedScores
+    from granola.scoring.system_comparison import Systems
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,7 +46,7 @@ class Curves:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curve(Command[Curves]):
+class Curve(Command["Curves"]):
     """Show precision, coverage and bits of answers by the support that they must have, with 95 % intervals.
 
     For drag-graph, and self-consistency of what follows (ladder) and of words, where the ladders are known.
@@ -71,6 +66,9 @@ class Curve(Command[Curves]):
 
     def run(self) -> Curves:
         """Aggregate, score and draw. Raises UsageError, and PredictionError for a file without ladders."""
+        from granola.decoding.support_curve import support_curves, support_reaching
+        from granola.report.charts import Panel, estimates_figure, format_of
+
         check_language(self.language)
         # Checked before the long aggregation.
         format = None if self.figure is None else format_of(self.figure, "--figure")
@@ -91,6 +89,12 @@ class Curve(Command[Curves]):
         return Curves(outcomes=outcomes, curves=curves, rejected=rejected, reaching=reaching)
 
     def _outcomes(self, on_reject: OnReject) -> dict[str, Outcomes]:
+        from granola.decoding.response_aggregation import Aggregator
+        from granola.decoding.samples import read_samples
+        from granola.decoding.support_curve import support_outcomes
+        from granola.matching import matcher
+        from granola.scoring.tiered_file import read_tiered_file
+
         rows = read_samples(self.samples, on_reject=on_reject)
         ladders = {row.id: row for row in read_tiered_file(self.tiered).rows}
         # The rules need no model, so that the curve is reproducible.
@@ -106,6 +110,8 @@ class Curve(Command[Curves]):
 
     def show(self, result: Curves) -> None:
         """Print a table for each rule, and the support that reaches the requested precision."""
+        from granola.decoding.support_curve import SUPPORTS
+
         for rule, outcomes in result.outcomes.items():
             columns = [[_estimate_cell(estimate) for _, estimate in lines[rule]] for lines in result.curves.values()]
             rows = list(zip((f"{support:g}" for support in SUPPORTS), *columns, strict=True))
@@ -144,7 +150,7 @@ class DrawnReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
+class Report(Command["DrawnReport"], GroupSettings, ScoringSettings):
     """Draw the paper's figures for one's own systems: one HTML page, and every figure and table as files.
 
     Without predictions the page shows the ladders, to be filtered, sorted and searched.
@@ -168,6 +174,9 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
 
     def run(self) -> DrawnReport:
         """Score, draw and write. Raises UsageError for a folder with other content."""
+        from granola.report.charts import check_drawing
+        from granola.report.study import PAGE, report_files, write_report
+
         if self.predictions:
             check_drawing()  # before scoring, which may take minutes
         arguments, inputs, more = dict(self.arguments()), [self.tiered], dict[str, Any]()
@@ -191,6 +200,10 @@ class Report(Command[DrawnReport], GroupSettings, ScoringSettings):
 
     def _study(self, systems: Systems, groups: GroupedScores) -> Study:
         """Raises UsageError for a --colour that no prediction has."""
+        from granola.report.score_page import rows_with_evidence
+        from granola.report.study import Study
+        from granola.scoring.system_comparison import compare
+
         if self.colour is not None:
             # Most unknown names are typing errors.
             every = (given for file in systems.files for given in file.predictions.values())
@@ -220,6 +233,10 @@ def ladders_page(tiered: str) -> tuple[str, list[RejectedRow]]:
 
     Raises UsageError without any usable row.
     """
+    from abstraction.files.rows import read_tiered
+    from granola.report.score_page import render
+    from granola.scoring.tiered_file import snapshot_of
+
     rejected: list[RejectedRow] = []
     rows = list(read_tiered(tiered, on_reject=rejected.append))
     report_rejects(tiered, rejected)
@@ -233,6 +250,8 @@ def _check_folder(out: Path, *, force: bool) -> list[str]:
 
     Raises UsageError for a file, and for a folder with content other than an earlier report.
     """
+    from granola.report.study import FIGURES, PAGE, TABLES
+
     if not out.is_dir():
         if out.exists() or out.is_symlink():
             raise UsageError(f"{out} is no folder; --out takes one, which is made")

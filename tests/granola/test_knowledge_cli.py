@@ -224,8 +224,7 @@ def test_scores_of_texts_against_the_saved_models(models: dict[str, str]) -> Non
     from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
     from abstraction.models.spec import open_continuations, open_entailment
-    from granola.evidence.knowledge.knowledge_items import KnowledgeItem
-    from granola.evidence.knowledge.knowledge_judge import JudgeSettings
+    from granola.evidence.knowledge.knowledge_items import JudgeSettings, KnowledgeItem
     from granola.evidence.knowledge.knowledge_judge import KnowledgeJudge as Judge
     from granola.evidence.knowledge.knowledge_prompts import read_knowledge_prompts
 

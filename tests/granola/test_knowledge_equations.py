@@ -13,11 +13,16 @@ from hypothesis import strategies as st
 from abstraction.models.text_scorers import Continuation, Entailment, TokenScores
 from granola.errors import UsageError
 from granola.evidence.evidence_task import Forming
-from granola.evidence.knowledge.knowledge_items import ItemPieces, KnowledgeItem, VectorIndex, WordIndex
-from granola.evidence.knowledge.knowledge_judge import (
+from granola.evidence.knowledge.knowledge_items import (
     Aggregation,
     AnswerForm,
+    ItemPieces,
     JudgeSettings,
+    KnowledgeItem,
+    VectorIndex,
+    WordIndex,
+)
+from granola.evidence.knowledge.knowledge_judge import (
     KnowledgeJudge,
     RandomTexts,
     aggregate_vectors,

@@ -1,7 +1,8 @@
 """Items to judge, a knowledge text with the query that it should help with, read from files; and evidence for them.
 
 Items are in JSONL, CSV or Parquet, or in CONNER's four columns separated by tabs: topic, query, knowledge, response,
-one item per line; turns of a dialogue are separated by [SEP]. Evidence is the item's own, or found in passages.
+one item per line; turns of a dialogue are separated by [SEP]. Evidence is the item's own, or found in passages. The
+settings of their judging are here too: a command has them before anything is judged.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +22,11 @@ from abstraction.base.faults import OnReject, RejectedRow
 from abstraction.errors import RowError
 from abstraction.files.records import Record, open_for_reading, read_records
 from abstraction.files.row_models import NeededId, RowModel, read_each, without_rejected
-from abstraction.models.text_scorers import EmbeddedText, EmbeddingModel
+from abstraction.models.text_scorers import (
+    EmbeddedText,
+    EmbeddingModel,
+)
+from granola.base.settings import Setting
 from granola.errors import UsageError
 from kg.base.packages import install_hint
 
@@ -231,3 +237,42 @@ class ItemPieces:
             list(dict.fromkeys([*references, *item.evidence, *(piece for own in found for piece in own[at])]))[:most]
             for at in range(len(sentences))
         ]
+
+
+class AnswerForm(StrEnum):
+    """How validity is judged: short answers (span) by the gold answer, open ones by evidence."""
+
+    SPAN = "span"
+    OPEN = "open"
+
+
+class Aggregation(StrEnum):
+    """How the vector of a text is formed from those of its sentences."""
+
+    MIN = "min"
+    MEAN = "mean"
+    MAX = "max"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeSettings:
+    """Settings of the scores."""
+
+    pieces: Annotated[int, Setting("Pieces of evidence for a sentence, at most.", least=1, advanced=True)] = 10
+    aggregation: Annotated[Aggregation, Setting("How the sentences make the text's vector.", advanced=True)] = (
+        Aggregation.MIN
+    )
+    validity: Annotated[
+        AnswerForm, Setting("Answers are judged by the gold answer, or by evidence.", advanced=True)
+    ] = AnswerForm.SPAN
+    randoms: Annotated[
+        int, Setting("Random texts that helpfulness compares with (u; the authors: 1).", least=1, advanced=True)
+    ] = 4
+    perplexity_cut: Annotated[
+        float | None,
+        Setting("No perplexity of a sentence counts as greater (the authors: 100; the paper has no cut).", least=1,
+                advanced=True),
+    ] = None  # fmt: skip
+    baselines: Annotated[
+        bool, Setting("Score the baselines too, where there is a reference or a gold answer.", advanced=True)
+    ] = False

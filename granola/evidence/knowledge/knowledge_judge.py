@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, asdict, astuple, dataclass, field
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Any
 
 from abstraction.models.text_scorers import (
     Continuation,
@@ -22,9 +21,8 @@ from abstraction.models.text_scorers import (
 )
 from abstraction.phrasing.prompting import Prompt, hash_of
 from abstraction.text.language.phrases import sentences as split_sentences
-from granola.base.settings import Setting
 from granola.evidence.evidence_task import identity_name
-from granola.evidence.knowledge.knowledge_items import ItemPieces, KnowledgeItem
+from granola.evidence.knowledge.knowledge_items import Aggregation, AnswerForm, ItemPieces, JudgeSettings, KnowledgeItem
 from granola.evidence.knowledge.knowledge_prompts import GIVEN_KNOWLEDGE, GIVEN_QUERY, prompt_as_text
 from granola.evidence.knowledge.knowledge_task import LABELS
 from granola.matching.squad import best_f1, normalise, token_f1
@@ -37,21 +35,6 @@ PARTS_OF_MODELS = {
     "coherence": "coherence",
 }  # fmt: skip
 UNVERIFIED = Entailment(0.0, 1.0, 0.0)  # vector of a sentence without evidence, and of a text without a sentence
-
-
-class AnswerForm(StrEnum):
-    """How validity is judged: short answers (span) by the gold answer, open ones by evidence."""
-
-    SPAN = "span"
-    OPEN = "open"
-
-
-class Aggregation(StrEnum):
-    """How the vector of a text is formed from those of its sentences."""
-
-    MIN = "min"
-    MEAN = "mean"
-    MAX = "max"
 
 
 # A named entity is a run of capitalised words or numbers; a sentence's first word alone is one only if it is a number.
@@ -207,30 +190,6 @@ class ScoredKnowledge:
         return record | ({"notes": self.notes} if self.notes else {})
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgeSettings:
-    """Settings of the scores."""
-
-    pieces: Annotated[int, Setting("Pieces of evidence for a sentence, at most.", least=1, advanced=True)] = 10
-    aggregation: Annotated[Aggregation, Setting("How the sentences make the text's vector.", advanced=True)] = (
-        Aggregation.MIN
-    )
-    validity: Annotated[
-        AnswerForm, Setting("Answers are judged by the gold answer, or by evidence.", advanced=True)
-    ] = AnswerForm.SPAN
-    randoms: Annotated[
-        int, Setting("Random texts that helpfulness compares with (u; the authors: 1).", least=1, advanced=True)
-    ] = 4
-    perplexity_cut: Annotated[
-        float | None,
-        Setting("No perplexity of a sentence counts as greater (the authors: 100; the paper has no cut).", least=1,
-                advanced=True),
-    ] = None  # fmt: skip
-    baselines: Annotated[
-        bool, Setting("Score the baselines too, where there is a reference or a gold answer.", advanced=True)
-    ] = False
-
-
 Scoring = Generator[Sequence[Any], list[Any], None]  # yields the inputs of a model, receives their scores
 
 
@@ -249,7 +208,7 @@ class KnowledgeJudge:
 
     models: Mapping[str, TextScorer[Any, Any]]
     prompts: Mapping[str, Prompt]
-    settings: JudgeSettings = JudgeSettings()
+    settings: JudgeSettings = field(default_factory=JudgeSettings)
     _: KW_ONLY
     evidence: ItemPieces = field(default_factory=ItemPieces)
     pool: Sequence[KnowledgeItem] = ()
