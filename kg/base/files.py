@@ -85,7 +85,7 @@ def writable(path: Path | str) -> Path:
 
     Raises OutputError for a folder, a device or a pipe, which a renamed file would destroy.
     """
-    final = resolved(Path(path)) if Path(path).is_symlink() else Path(path)
+    final = resolved(Path(path)) if Path(path).is_symlink() else Path(path)  # a link is kept
     if final.is_dir():
         raise OutputError(f"{path} is a folder; name a file to write")
     parent = next((folder for folder in final.parents if folder.exists()), None)
@@ -203,7 +203,7 @@ def _delete_content(part: Path, handle: int) -> None:
         for path in part.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         return
-    os.ftruncate(handle, 0)
+    os.ftruncate(handle, 0)  # not removed: the lock is on this file
     for suffix in _BESIDE:
         part.with_name(part.name + suffix).unlink(missing_ok=True)
 

@@ -212,7 +212,7 @@ class EdgeTable:
     def _instances(self, classes: Iterable[int]) -> Iterator[int]:
         """Subjects whose class is one of `classes` or below one; some of them more than once."""
         run = self._connection.execute
-        run("CREATE TEMP TABLE IF NOT EXISTS class (id INTEGER PRIMARY KEY)")
+        run("CREATE TEMP TABLE IF NOT EXISTS class (id INTEGER PRIMARY KEY)")  # there may be millions below one
         run("DELETE FROM temp.class")  # of the call before: first come the excluded classes
         self._connection.executemany("INSERT OR IGNORE INTO temp.class VALUES (?)", [(number,) for number in classes])
         run(

@@ -117,7 +117,7 @@ class BuildFolder(WorkFolder):
                 ((name, page, bits) for page, bits in id_set.pages()),
             )
         run("COMMIT")
-        run("BEGIN")
+        run("BEGIN")  # a transaction is always open
         self._last = time.monotonic()
 
     def note(self, state: Mapping[str, Any]) -> None:
@@ -262,7 +262,7 @@ class Ingester:
         self._connection.executemany("INSERT OR REPLACE INTO redirect VALUES (?, ?)", batch.redirects)
         add = self.seen.add
         new = [add(number) for number in batch.numbers]
-        if all(new):
+        if all(new):  # nearly always
             filling.insert(self._connection, batch.records)
             self.tally.add(chain.from_iterable(batch.tallies))
             self._digest += int.from_bytes(batch.digest, "big")

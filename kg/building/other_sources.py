@@ -193,7 +193,7 @@ def _build_online(
     `facts` is called at the end.
     """
     scope = settings.get("scope") or Scope()
-    seeds = sorted((scope.ids | scope.also).union(found))
+    seeds = sorted((scope.ids | scope.also).union(found))  # equal requests ask alike
     if not seeds:
         raise SelectionError(f"{url} has nothing of what is selected; widen the selection")
     redirects: dict[str, str] = {}

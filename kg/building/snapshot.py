@@ -282,7 +282,7 @@ class _BuildJob:
         plan = ExtractionPlan(
             languages=self.languages,
             everything=scope.everything,
-            chosen=work.ids("chosen") if graph else numbers_of(scope.ids | scope.also),
+            chosen=work.ids("chosen") if graph else numbers_of(scope.ids | scope.also),  # found by the survey
             excluded=work.ids("excluded"),
             keys=frozenset() if graph else scope.keys(),
             properties=scope.properties and not scope.everything,

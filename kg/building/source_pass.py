@@ -149,7 +149,7 @@ class SourcePass:
         for block, future in self._submit_blocks(reader):
             found = self._read_here(block) if future is None else _decode(future.result())
             if self._limit is not None and found.entities > self._limit - self.entities:
-                found = self._read_here(block, self._limit - self.entities)
+                found = self._read_here(block, self._limit - self.entities)  # workers do not know how many are left
             take(reader.name, found)
             self.entities += found.entities
             self._end = block.end

@@ -53,7 +53,7 @@ def verify(path: Path | str, *, progress: Callable[[str], None] | None = None) -
             checks: dict[str, Callable[[], Iterator[str]]] = {
                 "pages": lambda: (
                     f"SQLite: {message}"
-                    for (message,) in connection.execute("PRAGMA integrity_check(20)")
+                    for (message,) in connection.execute("PRAGMA integrity_check(20)")  # a torn file has thousands
                     if message != "ok"
                 ),
                 "counts": lambda: _difference_lines(store.manifest()["counts"], filling.counts(connection)),
@@ -232,12 +232,12 @@ def diff(
             with SQLiteStore.open(path) as store:
                 ids.append(str(store.manifest()["snapshot_id"]))
             uri = f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1"
-            connection.execute(f"ATTACH ? AS {side}", (uri,))
+            connection.execute(f"ATTACH ? AS {side}", (uri,))  # read only: comparing leaves no journal
             connection.executescript(_SIDE.format(side))
         try:
             for change in _changes(connection):
                 counts[change["what"]][change["kind"]] += 1
-                merged += "merged_into" in change
+                merged += "merged_into" in change  # one of the removed
                 aspects.update(change.get("aspects", ()))
                 if "property" in change:
                     properties[change["property"]][change["kind"]] += 1
@@ -296,7 +296,7 @@ def _aspects(old: list[Any], new: list[Any]) -> dict[str, list[str]]:
 
 
 def _sorted_qualifiers(qualifiers: str | None) -> str:
-    return repr(sorted(map(orjson.dumps, orjson.loads(qualifiers or "[]"))))
+    return repr(sorted(map(orjson.dumps, orjson.loads(qualifiers or "[]"))))  # RDF and other tools lose their order
 
 
 def _statement_as_json(rank: int | None, kind: int, value: Any, qualifiers: str | None) -> dict[str, Any] | None:

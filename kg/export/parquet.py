@@ -172,7 +172,7 @@ def session(master: str | None = None, *, name: str = "granola") -> Iterator[Any
         raise EngineError(
             f"Spark does not start; it needs Java 17 or newer on the PATH or JAVA_HOME: {error}"
         ) from error
-    spark.sparkContext.setLogLevel("ERROR")
+    spark.sparkContext.setLogLevel("ERROR")  # warnings are of Spark's own working
     try:
         yield spark
     finally:
@@ -302,7 +302,7 @@ def _decode_batches(names: Sequence[str], languages: frozenset[str] | None, batc
 
 def _decode_line(extractor: Extractor, line: bytes, source: str, block: int) -> Iterator[tuple[int, int, bytes]]:
     if block == 0:
-        line = line.removeprefix(BOM_UTF8)
+        line = line.removeprefix(BOM_UTF8)  # Spark takes it for text
     batch = extractor.read(Block(line=0, data=line, single=True))
     for reject in batch.rejects:
         # `block`: where its piece of the file begins; Spark numbers no lines.
@@ -313,7 +313,7 @@ def _decode_line(extractor: Extractor, line: bytes, source: str, block: int) -> 
         entity = entity_of(msgspec.msgpack.decode(encoded))
         rows = rows_of([entity]) | {"redirects": [pair for pair in merged if pair[1] == entity.id]}
         side = _ITEM if entity.id[0] == "Q" else _PROPERTY
-        yield side, int(entity.id[1:]), pickle.dumps(rows, protocol=5)
+        yield side, int(entity.id[1:]), pickle.dumps(rows, protocol=5)  # one column, as each table has its own
 
 
 def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:
@@ -322,7 +322,7 @@ def _write_entities(decoded: Any, folder: Path, files: int) -> dict[str, int]:
 
     ordered = (
         decoded.filter(f"side < {_REJECT}")
-        .repartitionByRange(files, "side", "number")
+        .repartitionByRange(files, "side", "number")  # the files of a table, by name, are in the order of entities
         .sortWithinPartitions("side", "number", "source", "block", "place")
         .persist(StorageLevel.DISK_ONLY)
     )
@@ -351,7 +351,7 @@ def _table_rows(table: Table, batches: Iterable[Any]) -> Iterator[Any]:
     held: list[tuple[Any, ...]] = []
     for _, group in groupby(_rows_of_columns(batches, "side", "number", "payload"), key=lambda row: row[:2]):
         *_, (_, _, last) = group
-        held += pickle.loads(last)[table]
+        held += pickle.loads(last)[table]  # our own executors wrote it
         if len(held) >= _HANDED_OVER:
             yield record_batch(held, schema)
             held = []

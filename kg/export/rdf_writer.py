@@ -123,7 +123,7 @@ def _language_tag(code: str) -> str | None:
             rdf.Literal("", language=tag)
         except ValueError:
             continue
-        if language_code(tag) == code.lower():
+        if language_code(tag) == code.lower():  # a tag that several codes share would be read back as another
             return tag
     return None
 
@@ -223,11 +223,11 @@ class _Writer:
 
     def _statement(self, statement: Statement, best: bool, head: Pairs, blocks: list[rdf.Triple]) -> None:
         prop = statement.property
-        node = rdf.NamedNode(NAMESPACES["wds"] + quote(statement.id.replace("$", "-", 1), safe=""))
+        node = rdf.NamedNode(NAMESPACES["wds"] + quote(statement.id.replace("$", "-", 1), safe=""))  # as WikiData
         head.append((_iri(f"p:{prop}"), node))
         pairs: Pairs = [(_iri("rdf:type"), _iri("wikibase:Statement"))]
         if best:
-            pairs.append((_iri("rdf:type"), _iri("wikibase:BestRank")))
+            pairs.append((_iri("rdf:type"), _iri("wikibase:BestRank")))  # the statements that have a wdt: triple
         pairs.append((_iri("wikibase:rank"), _iri(f"wikibase:{RANKS[statement.rank]}")))
         datatype = self._datatypes.get(prop)
         if statement.datatype is not None and statement.datatype != datatype:  # the property had another datatype
@@ -295,7 +295,7 @@ class _Writer:
         node = rdf.NamedNode(NAMESPACES["wdv"] + key)
         if key not in self._known:
             if len(self._known) >= _REMEMBERED:
-                self._known.clear()
+                self._known.clear()  # a node that is written again adds no triple
             self._known.add(key)
             blocks += self._triples_of_subject(node, parts)
         return simple, node
@@ -307,7 +307,7 @@ def _time(value: TimeValue) -> tuple[Term, Pairs]:
         (_iri("rdf:type"), _iri("wikibase:TimeValue")),
         (_iri("wikibase:timeValue"), _typed(text, "xsd:dateTime")),
         (_iri("wikibase:timePrecision"), _typed(str(value.precision), "xsd:integer")),
-        (_iri("wikibase:timeTimezone"), _typed("0", "xsd:integer")),
+        (_iri("wikibase:timeTimezone"), _typed("0", "xsd:integer")),  # WikiData has no other
         (_iri("wikibase:timeCalendarModel"), _iri(f"wd:{CALENDARS[value.calendar]}")),
     ]
     if time_of(text, precision=value.precision, calendar=value.calendar) != value:  # 31 June
@@ -341,7 +341,7 @@ def _coordinate(value: OtherValue) -> tuple[Term, Pairs] | None:
     if latitude is None or longitude is None:
         return None
     try:
-        globe = rdf.NamedNode(given["globe"])
+        globe = rdf.NamedNode(given["globe"])  # it may be any text
     except ValueError:
         return None
     parts: Pairs = [
@@ -352,7 +352,7 @@ def _coordinate(value: OtherValue) -> tuple[Term, Pairs] | None:
     ]
     if precision is not None:
         parts.append((_iri("wikibase:geoPrecision"), _typed(str(precision), "xsd:double")))
-    where = "" if globe.value.endswith("/Q2") else f"<{globe.value}> "
+    where = "" if globe.value.endswith("/Q2") else f"<{globe.value}> "  # Q2, the Earth, goes without saying
     return _typed(f"{where}Point({longitude} {latitude})", "geo:wktLiteral"), parts
 
 
@@ -366,7 +366,7 @@ def _text_literal(value: TextValue, datatype: str | None) -> Term:
         try:
             return rdf.NamedNode(text)
         except ValueError:
-            return _typed(text, "xsd:anyURI")
+            return _typed(text, "xsd:anyURI")  # kept, though no IRI
     if datatype == "commonsMedia":
         return rdf.NamedNode(FILE_PATH + quote(text, safe=""))
     if datatype in ("geo-shape", "tabular-data"):
@@ -380,8 +380,8 @@ def _json(kind: str, json: str) -> rdf.Literal:
 
 def _decimal(amount: Decimal) -> rdf.Literal:
     if abs(amount.adjusted()) > _MOST_PLACES:
-        return _typed(str(amount), "xsd:double")
-    return _typed(f"{amount:+f}", "xsd:decimal")
+        return _typed(str(amount), "xsd:double")  # the one with an exponent
+    return _typed(f"{amount:+f}", "xsd:decimal")  # with the sign that WikiData writes
 
 
 def _datatypes(store: SQLiteStore) -> dict[str, str | None]:
@@ -392,5 +392,5 @@ def _datatypes(store: SQLiteStore) -> dict[str, str | None]:
         name = schema.DATATYPES[datatype] if isinstance(datatype, int) else datatype
         known[number] = min(filter(None, (known.get(number), name)), default=None)
     for number, datatype in store.stream("SELECT -id, datatype FROM entity WHERE id < 0"):
-        known[number] = datatype or known.get(number)
+        known[number] = datatype or known.get(number)  # the property's own word counts
     return {f"P{number}": known[number] for number in sorted(known)}

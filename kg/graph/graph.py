@@ -29,7 +29,7 @@ from kg.base.model import (
 )
 from kg.store.protocol import NameMatch, Store
 
-CONTINENT = "P30"
+CONTINENT = "P30"  # Russia and Turkey have two
 START, END, POINT = "P580", "P582", "P585"
 APPLIES_TO_PART, DISPUTED_BY, SOURCING, NATURE = "P518", "P1310", "P1480", "P5102"
 # Qualifiers that limit a statement to a time, a part or an opinion, with the reason. Continents are exempt from
@@ -50,7 +50,7 @@ def time_key(value: TimeValue, *, late: bool = False) -> tuple[int, int, int]:
     """A sortable key of the first (or, with `late`, the last) day that the value may mean."""
     span = {8: 10, 7: 100, 6: 1000}.get(value.precision, 1 if value.precision >= 9 else 10 ** (9 - value.precision))
     year = value.year
-    if span > 1:
+    if span > 1:  # coarser than a year
         # Decades begin with the year ending in 0, longer spans with the one ending in 1; BCE mirrors both.
         count = abs(year)
         first = count // span * span if value.precision == 8 else (count - 1) // span * span + 1
@@ -128,7 +128,7 @@ def current(
     """
     chosen = valid_values(statements)
     preferred = [s for s in chosen if s.rank is Rank.PREFERRED and has_begun(s)]
-    chosen = preferred or chosen
+    chosen = preferred or chosen  # the editors say which one to take
     chosen = [s for s in chosen if not has_ended(s) and has_begun(s)]
     doubts: tuple[Callable[[Statement], bool], ...] = (
         # A country on two continents has both: each is valid for a part.
@@ -148,8 +148,8 @@ def held_at(statements: Sequence[Statement], at: TimeValue) -> list[Statement]:
 
 
 HISTORICAL_CLASSES = frozenset({"Q3024240", "Q19953632"})  # historical country, former administrative entity
-SETTLEMENT = "Q486972"
-DISSOLVED = "P576"
+SETTLEMENT = "Q486972"  # human settlement
+DISSOLVED = "P576"  # dissolved, abolished or demolished date
 CLASS_DEPTH = 12  # steps along P279 at most
 FOUND, EACH = 25_000_000, 200  # characters of cached names; characters that each entity with a name adds
 STATEMENTS, TEXT = 40, 4_000  # statements, and characters of names and descriptions, that count as one more entity
@@ -218,12 +218,10 @@ class Graph:
         got = self.store.entities(lacking, languages=self._languages, properties=self._properties)
         for i in lacking:
             entity = self._entities[i] = self._with_further_label(got.get(i))
-            self._held += _size(entity) if entity else 1
+            self._held += _size(entity) if entity else 1  # that there is none is kept as well
 
     def fetch_along(self, ids: Iterable[str], *, steps: int = 2) -> None:
-        """Read the entities, the values of their statements with the properties `AHEAD`, and so on, one batch per
-        step.
-        """
+        """Read the entities, the values of their statements with the properties `AHEAD`, and so on, a batch a step."""
         self.fetch(ids := list(dict.fromkeys(ids)))
         for _ in range(steps):
             known = [entity for i in ids if (entity := self.entity(i))]
@@ -234,7 +232,7 @@ class Graph:
         """An entity with its further label, where it has none in the language that is shown."""
         if entity is None or entity.id not in self._further_labels:
             return entity
-        if any(code in entity.labels for code in self._languages if code not in self._chain):
+        if any(code in entity.labels for code in self._languages if code not in self._chain):  # it has one of the store
             return entity
         return replace(entity, labels={**entity.labels, self.shown_in: self._further_labels[entity.id]})
 
@@ -275,7 +273,7 @@ class Graph:
         """The carriers of a name, with the one whose further label it is."""
         named = self._further_names.get(key)
         entity = self.entity(named) if named is not None else None
-        if entity is None or any(match.id == entity.id for match in found):
+        if entity is None or any(match.id == entity.id for match in found):  # once an entity
             return found
         label = entity.labels.get(self.shown_in)
         if label != self._further_labels[entity.id]:
@@ -334,7 +332,7 @@ class Graph:
             if entity is None or not ENTITY_ID.match(prop):
                 return []
             statements = entity.values(prop)
-            if len(statements) > 1:
+            if len(statements) > 1:  # a single one stays, whatever its target
                 self.fetch(s.target for s in statements if s.target)
             if len(self._current) >= CONCLUDED:
                 self._current.clear()
@@ -353,7 +351,7 @@ class Graph:
         if known is None:
             held = self.current(entity_id, prop)
             known = tuple(dict.fromkeys(s.target for s in held if s.target))
-            if key in self._current:
+            if key in self._current:  # not of an entity that the store lacks: it may be fetched later
                 self._targets[key] = known
         return known
 
@@ -370,7 +368,7 @@ class Graph:
             seen = {class_id}
             layer = [class_id]
             for _ in range(CLASS_DEPTH):
-                self.fetch(layer)
+                self.fetch(layer)  # one round trip a step
                 layer = [t for c in layer for t in self.targets(c, "P279") if t not in seen]
                 layer = list(dict.fromkeys(layer))
                 seen.update(layer)
@@ -395,7 +393,7 @@ class Graph:
                 seen.update(layer)
                 if not layer:
                     break
-            known = self._sizes[class_id] = len(seen) - 1
+            known = self._sizes[class_id] = len(seen) - 1  # not the class itself
         return known
 
     def is_instance(self, entity_id: str, of: Collection[str]) -> bool:

@@ -67,7 +67,7 @@ class Branch:
         if not self.hops:
             raise QueryShapeError(f"no hop leads away from {self.start}; at least one is wanted")
         if not self.via:
-            object.__setattr__(self, "via", (None,) * (len(self.hops) - 1))
+            object.__setattr__(self, "via", (None,) * (len(self.hops) - 1))  # the class is frozen
         if len(self.via) != len(self.hops) - 1:
             raise QueryShapeError(f"{len(self.hops)} hops have {len(self.hops) - 1} nodes between, not {len(self.via)}")
         for one in (self.start, *self.via):
@@ -91,7 +91,7 @@ class LogicalQuery:
         if not self.branches:
             raise QueryShapeError("a query without branches asks for nothing")
         if len(set(self.branches)) < len(self.branches):
-            raise QueryShapeError("a branch stands twice in the query")
+            raise QueryShapeError("a branch stands twice in the query")  # it asks for nothing more
         if self.union and len(self.branches) < 2:
             raise QueryShapeError("a union has two branches or more")
 
@@ -190,7 +190,7 @@ class FactList:
         self._back: dict[tuple[str, str], list[str]] = {}
         for fact in facts:
             self._ahead.setdefault((fact.subject, fact.property, fact.qualifier), []).append(fact.object)
-            if fact.qualifier is None:
+            if fact.qualifier is None:  # a qualifier's value leads to no statement
                 self._back.setdefault((fact.object, fact.property), []).append(fact.subject)
 
     def fetch(self, ids: Iterable[str]) -> None:
@@ -232,14 +232,14 @@ def _ground_batch(queries: Sequence[LogicalQuery], source: FactSource) -> list[G
         ]
         starts: dict[Hop, dict[str, str]] = {}
         for _, branch, _, nodes in walking:
-            starts.setdefault(branch.hops[place], {}).update(nodes)
+            starts.setdefault(branch.hops[place], {}).update(nodes)  # in order: the first way found is shown
         source.fetch(node for hop, nodes in starts.items() if hop.forward for node in nodes)
         ahead = {hop: source.ahead(nodes, hop) for hop, nodes in starts.items()}
         for number, branch, layers, nodes in walking:
             try:
                 layers.append(_next_layer(branch, place, nodes, ahead[branch.hops[place]]))
             except GroundingError as error:
-                failed[number] = error
+                failed[number] = error  # the others of the batch go on
     return [failed.get(number) or _join_branches(query, layers_of[number]) for number, query in enumerate(queries)]
 
 
@@ -252,7 +252,7 @@ def _next_layer(
     for node in nodes:
         for reached in reached_from.get(node, ()):
             if required is None or reached == required:
-                layer.setdefault(reached, node)
+                layer.setdefault(reached, node)  # the first way stays: one is shown
     if len(layer) > MOST:
         raise GroundingError(f"{branch.hops[place].property} leads to {len(layer):,} entities; allowed are {MOST:,}")
     return layer
@@ -323,7 +323,7 @@ class StoreFacts:
         if lacking:
             if len(self._back) > _KEPT:
                 self._back.clear()
-            referrers_of = self.store.referrers(lacking, limit=MOST + 1)
+            referrers_of = self.store.referrers(lacking, limit=MOST + 1)  # one more shows that there are too many
             for pair in lacking:
                 self._back[pair] = tuple(referrers_of.get(pair, ()))
         return {node: self._back.get((hop.property, node), ()) for node in nodes}
@@ -342,7 +342,7 @@ class StoreFacts:
             if hop.qualifier is not None:
                 stated = statement.qualifier(hop.qualifier)
             targets |= {one.value.id: None for one in stated if isinstance(one.value, EntityValue)}
-        known = self._targets[key] = tuple(target for target in targets if ENTITY_ID.match(target))
+        known = self._targets[key] = tuple(target for target in targets if ENTITY_ID.match(target))  # no lexemes
         return known
 
     def holds(self, subject: str, hop: Hop, target: str) -> bool:

@@ -45,7 +45,7 @@ class MinedQueries:
     def __init__(self, facts: StoreFacts, settings: MiningSettings) -> None:
         self._facts = facts
         self._settings = settings
-        self._random = random.Random(f"mining {settings.seed}")
+        self._random = random.Random(f"mining {settings.seed}")  # of its own: other draws do not shift these
         self._subjects: dict[str, list[str]] = {}  # relation -> a sample of its subjects
         self._relations: Sequence[str] = ()
         self._weights: Sequence[float] = ()
@@ -66,7 +66,7 @@ class MinedQueries:
             barren = 0
             while lacking > 0 and barren < _BARREN:
                 new = [query for query in dict.fromkeys(draw(min(_DRAWN, max(64, lacking * 2)))) if query not in seen]
-                barren = barren + 1 if len(new) < _FEW else 0
+                barren = barren + 1 if len(new) < _FEW else 0  # a small snapshot has no more
                 seen.update(new[:lacking])
                 yield from new[:lacking]
                 lacking -= len(new)
@@ -80,7 +80,7 @@ class MinedQueries:
         while batch := list(islice(ids, _READ)):
             self._facts.fetch(batch)
             for entity in map(self._facts.entity, batch):
-                if entity is None or name_of(entity) is None:
+                if entity is None or name_of(entity) is None:  # no question can name it
                     continue
                 for relation in self._relations_of(entity):
                     number = counts[relation] = counts.get(relation, 0) + 1
@@ -89,7 +89,7 @@ class MinedQueries:
                         sample.append(entity.id)
                     elif (at := drawn.randrange(number)) < _SAMPLE:
                         sample[at] = entity.id
-        self._relations = sorted(counts)
+        self._relations = sorted(counts)  # a fixed order, so that a seed gives the same queries
         self._weights = list(accumulate(counts[relation] ** _FLATTENING for relation in self._relations))
 
     def _relations_of(self, entity: Entity) -> list[str]:
@@ -110,7 +110,7 @@ class MinedQueries:
         drawn = [
             (prop, self._random.choice(self._subjects[prop])) for prop in (self._draw_relation() for _ in range(number))
         ]
-        self._facts.fetch(subject for _, subject in drawn)
+        self._facts.fetch(subject for _, subject in drawn)  # all in one round trip
         found = [(subject, prop, self._facts.targets(subject, Hop(property=prop))) for prop, subject in drawn]
         sound = [start for start in self._without_hubs(found) if start[2]]
         self._facts.fetch(value for _, _, values in sound for value in values)
@@ -123,7 +123,7 @@ class MinedQueries:
 
     def _two_hop_queries(self, number: int) -> list[LogicalQuery]:
         starts = [start for start in self._draw_starts(number) if len(start[2]) == 1]
-        self._facts.fetch(values[0] for _, _, values in starts)
+        self._facts.fetch(values[0] for _, _, values in starts)  # likewise
         ways = []
         for subject, prop, (middle,) in starts:
             entity = self._facts.entity(middle)
@@ -173,7 +173,7 @@ class MinedQueries:
 
     def _namesake_unions(self, number: int) -> list[LogicalQuery]:
         """Entities of one name that have the same relation."""
-        starts = self._draw_starts(number * 4)
+        starts = self._draw_starts(number * 4)  # most have no namesake
         groups = namesakes(self._facts, [subject for subject, _, _ in starts])
         self._facts.fetch(entity_id for group in groups.values() for entity_id in group)
         queries = []

@@ -70,7 +70,7 @@ def query_of_sparql(text: str) -> LogicalQuery:
     except Exception as error:  # rdflib raises bare ones, such as for an unknown prefix
         raise QueryShapeError(f"not read by rdflib: {str(error)[:200]}", reason="not SPARQL") from error
     answer, groups = _groups(algebra)
-    numbers = count()
+    numbers = count()  # names of nodes within property paths are new in the whole query
     queries = [_tree(answer, _edges(group, numbers)) for group in groups]
     if len(queries) == 1:
         query = LogicalQuery(branches=queries[0])
@@ -215,7 +215,7 @@ def _branch(answer: str, first: _Edge, at: dict[str, list[_Edge]], taken: set[in
     hops: list[Hop] = []
     edge, node = first, answer
     while True:
-        if id(edge) in taken:
+        if id(edge) in taken:  # by identity: two equal triples are two
             raise QueryShapeError("the triples form a cycle", reason="cycle")
         taken.add(id(edge))
         forward = edge.target == node

@@ -77,7 +77,7 @@ class WikiDataAPI:
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="wbsearchentities") as pool:
             for at in range(0, len(asked), _UNDER_WAY):
                 for ids in pool.map(lambda search: self._search(*search), asked[at : at + _UNDER_WAY]):
-                    bearers.update(ids)
+                    bearers.update(ids)  # one person under two names is fetched once
         return sorted(bearers)
 
     def _search(self, name: str, language: str) -> list[str]:

@@ -122,7 +122,7 @@ def read_time(time: str, precision: int, model: str) -> TimeValue:
         raise Unreadable("bad-time", f"time {time!r}: month or day out of range")
     if not 0 <= precision <= 14:
         raise Unreadable("bad-time", f"precision {precision} is not 0..14")
-    precision = min(precision, 9 if not month else 10 if not day else 11)
+    precision = min(precision, 9 if not month else 10 if not day else 11)  # hours and finer are never used
     calendar = _CALENDARS.get(model.rpartition("/")[2])
     if calendar is None:
         raise Unreadable("bad-time", f"calendar {_short_repr(model)} is neither Gregorian nor Julian")
@@ -141,7 +141,7 @@ def read_quantity(amount: str, unit: str, lower: str | None, upper: str | None) 
     bounds: tuple[Decimal | None, Decimal | None] = (None, None)
     if lower is not None and upper is not None:
         low, high = _decimal(lower), _decimal(upper)
-        bounds = (low, high) if low <= high else (high, low)
+        bounds = (low, high) if low <= high else (high, low)  # as some statements have them
     match = _UNIT.match(unit)
     if match is None and unit not in ("1", ""):
         raise Unreadable("bad-quantity", f'unit {_short_repr(unit)} is neither "1" nor an entity')

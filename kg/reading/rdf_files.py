@@ -96,7 +96,7 @@ class RDFReading:
         source = file_facts(path, name) | {"triples": 0}  # number of triples that describe entities
         self.sources.append(source)
         with opened(path) as raw:
-            stream = HashedReader(raw, name=name)
+            stream = HashedReader(raw, name=name)  # the manifest names the hash of what was read
             form = rdf_format(name)
             chunks = plain_chunks(stream, name)
             try:

@@ -282,7 +282,7 @@ class SPARQLEntities:
         found: set[str] = set()
         asked = sorted({name for name in names if normalise(name)})
         spellings = sorted({spelling for name in asked for spelling in _case_variants(name)})
-        tags = sorted({tag for code in languages for tag in language_tags(code)})
+        tags = sorted({tag for code in languages for tag in language_tags(code)})  # as RDF writes them
         for some in _in_batches(spellings, max(1, _NODES // len(tags))):
             # A string of JSON is one of SPARQL.
             literals = " ".join(f"{orjson.dumps(name).decode()}@{tag}" for name in some for tag in tags)
@@ -293,7 +293,7 @@ class SPARQLEntities:
                 entity_id = row["s"].value.removeprefix(ENTITY)
                 if ENTITY_ID.match(entity_id):
                     ids.add(entity_id)
-                    found.add(normalise(row["o"].value))
+                    found.add(normalise(row["o"].value))  # spelt as there
         self.not_found = [name for name in asked if normalise(name) not in found]
         return sorted(ids)
 

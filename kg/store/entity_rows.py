@@ -66,8 +66,8 @@ def record_of(entity: Entity, number: int) -> Record:
                 ordinal,
                 RANK_CODES[statement.rank],
                 kind,
-                orjson.dumps(value).decode() if type(value) is list else value,
-                orjson.dumps(qualifiers).decode() if qualifiers else None,
+                json_text(value) if type(value) is list else value,
+                json_text(qualifiers) if qualifiers else None,
                 stored_name(statement.id, entity.id),
                 DATATYPE_CODES.get(datatype, datatype) if datatype is not None else None,
             )
@@ -75,6 +75,11 @@ def record_of(entity: Entity, number: int) -> Record:
     statements.sort(key=itemgetter(0, 1, 2))
     flat = [list(chain.from_iterable(rows)) for rows in (sorted(terms), statements)]
     return number, entity.sitelinks, entity.datatype, flat[0], flat[1]
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON, for a column or as one parameter of a query."""
+    return orjson.dumps(value).decode()
 
 
 def stored_name(name: str, subject: str) -> str | bytes:

@@ -153,7 +153,7 @@ def write(connection: sqlite3.Connection, entities: Iterable[Entity]) -> int:
             "SELECT id FROM entity WHERE id IN (SELECT value FROM json_each(?))",
             (orjson.dumps(list(last)).decode(),),
         ).fetchall()
-        remove(connection, [number for (number,) in known])
+        remove(connection, [number for (number,) in known])  # terms and statements that the new one lacks go too
         insert(connection, [record_of(entity, number) for number, entity in last.items()])
     return count
 

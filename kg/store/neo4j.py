@@ -87,7 +87,7 @@ class Address:
         """
         try:
             parts = urlsplit(text)
-            port = f":{parts.port}" if parts.port is not None else ""
+            port = f":{parts.port}" if parts.port is not None else ""  # raises for a port that is none
         except ValueError:  # its message repeats a password written in place of a port
             raise MirrorError(f"no address of a Neo4j server: {_EXPECTED}") from None
         # Messages above this line do not repeat the text, which may contain a password.
@@ -168,7 +168,7 @@ class Neo4jClient:
         with self._converting_errors(self._query_seconds):
             version = self._driver.get_server_info().agent
         found = tuple(int(part) for part in re.findall(r"\d+", version.partition("/")[2])[:2])
-        if found and found < OLDEST:
+        if found and found < OLDEST:  # a name without a version is let pass: servers of the same protocol exist
             raise MirrorError(f"{self.address} is {version}; 5.26 or newer is needed")
 
     def close(self) -> None:
@@ -282,7 +282,7 @@ class Neo4jStore:
         self._load = marker["load"]
         self._manifest: dict[str, Any] = orjson.loads(marker["manifest"])
         self._property_counts: dict[str, int] = orjson.loads(marker["property_counts"])
-        self._resolve = _RESOLVED if self._manifest["counts"].get("redirects") else _UNRESOLVED
+        self._resolve = _RESOLVED if self._manifest["counts"].get("redirects") else _UNRESOLVED  # a lookup less
 
     @classmethod
     def open(
@@ -411,7 +411,7 @@ class Neo4jStore:
         )
         with self._converting_decode_errors(f"the values of {prop}"):
             values = [(id_of(t), n) for targets, counts in rows for t, n in zip(targets, counts, strict=True)]
-        return values if limit is None else values[:limit]
+        return values if limit is None else values[:limit]  # blocks are read whole
 
     def ids(self) -> Iterator[str]:
         """See `Store.ids`."""
@@ -425,7 +425,7 @@ class Neo4jStore:
                 for number, here in rows:
                     if here:
                         yield id_of(number)
-                last = rows[-1][0]
+                last = rows[-1][0]  # by value: SKIP would count through what was read
 
     def descriptions(self, languages: Sequence[str]) -> Iterator[str]:
         """See `Store.descriptions`."""

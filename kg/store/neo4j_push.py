@@ -26,7 +26,7 @@ import orjson
 from kg.base.model import id_of
 from kg.errors import MirrorError
 from kg.store import schema
-from kg.store.entity_rows import RowGroups, whole_id
+from kg.store.entity_rows import RowGroups, json_text, whole_id
 from kg.store.neo4j import MODEL, VALUES_A_BLOCK, Address, Neo4jClient, default_datatype, read_marker, stored_key
 from kg.store.sqlite import SQLiteStore, read_only
 
@@ -100,9 +100,9 @@ def entities(connection: sqlite3.Connection, after: int | None = None) -> Iterat
             text = whole_id("", name) if isinstance(name, bytes) else name
             stated.setdefault(f"P{prop}", []).append([ordinal, rank, kind, value, qualifiers, text, about])
         if stated:
-            node["statements"] = _json(stated)
+            node["statements"] = json_text(stated)
         if rows := counts.of(number):
-            node["value_counts"] = _json({f"P{prop}": count for _, prop, count in rows})
+            node["value_counts"] = json_text({f"P{prop}": count for _, prop, count in rows})
         yield RowPiece(key=number, rows=[node])
 
 
@@ -120,7 +120,7 @@ def names(connection: sqlite3.Connection, after: str | None = None) -> Iterator[
         (after or "",),
     )
     for key, group in groupby(rows, key=itemgetter(0)):
-        yield RowPiece(key=key, rows=[[stored_key(key), _json([list(row[1:]) for row in group])]])
+        yield RowPiece(key=key, rows=[[stored_key(key), json_text([list(row[1:]) for row in group])]])
 
 
 def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Iterator[RowPiece]:
@@ -133,7 +133,7 @@ def value_lists(connection: sqlite3.Connection, after: int | None = None) -> Ite
         block = 0
         while listed := list(islice(group, VALUES_A_BLOCK)):
             place += 1
-            if after is None or place > after:
+            if after is None or place > after:  # the list is made again: its order needs all
                 columns = [[row[1] for row in listed], [row[2] for row in listed]]
                 yield RowPiece(key=place, rows=[[f"P{prop}", block, *columns]])
             block += 1
@@ -188,7 +188,7 @@ def _term_properties(rows: list[Any]) -> dict[str, str]:
             node[f"description_{language}"] = text
         else:
             aliases.setdefault(f"aliases_{language}", []).append(text)
-    return node | {key: _json(texts) for key, texts in aliases.items()}
+    return node | {key: json_text(texts) for key, texts in aliases.items()}
 
 
 def _start_and_end(qualifiers: str) -> dict[str, int]:
@@ -199,10 +199,6 @@ def _start_and_end(qualifiers: str) -> dict[str, int]:
             year, month, day = value[:3]
             span.setdefault("start" if prop == _START else "end", year * 10_000 + month * 100 + day)
     return span
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -272,9 +268,7 @@ Tell = Callable[[str, int, int], None]  # phase, things of it written by this pu
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pushed:
-    """The result of a push: objects written by phase, none where all were present, and whether it continued an earlier
-    push.
-    """
+    """What a push wrote, by phase (nothing where all was there), and whether it continued an earlier one."""
 
     address: str
     snapshot_id: str
@@ -360,7 +354,7 @@ class _Push:
             "snapshot_id": self.manifest["snapshot_id"],
             "manifest": orjson.dumps(self.manifest).decode(),
             "property_counts": orjson.dumps({f"P{prop}": entities for prop, entities in counts}).decode(),
-            "load": str(uuid.uuid4()),
+            "load": str(uuid.uuid4()),  # new each time: readers notice that what they opened was replaced
             "phase": -1,
             "complete": False,
         }
@@ -391,7 +385,7 @@ class _Push:
             written_rows = 0
             after = stands[1] if number == stands[0] else None
             rows = batches(phase.rows(self.connection, after), rows=self.batch)
-            with closing(_one_ahead(rows)) as pieces:
+            with closing(_one_ahead(rows)) as pieces:  # the thread ends before the connection
                 for piece in pieces:
                     self._report_progress(phase.name, written_rows, total)
                     self._write(load, stands, (number, piece.key), phase.write, piece.rows)

@@ -16,11 +16,11 @@ import orjson
 from kg.base.model import Entity, Statement, id_of, normalise, number_of
 from kg.errors import DamagedSnapshotError, SnapshotError
 from kg.store import filling, schema
-from kg.store.entity_rows import decode_statement, entity_with, matches_in_order, name_match
+from kg.store.entity_rows import decode_statement, entity_with, json_text, matches_in_order, name_match
 from kg.store.protocol import NameMatch
 
 MEMORY = ":memory:"
-_CHUNK = 20_000  # ids, names or pairs asked at a time: a JSON text of less than a megabyte
+_CHUNK = 20_000  # ids, names or pairs asked at a time, as one JSON text: SQLite before 3.32 takes 999 parameters
 _BATCH = 1000  # entities at a time where all are read
 _SEEK = 8  # up to this many properties are looked up one by one, more are filtered while scanning
 MOST_BEGINNING = 2_000  # names read at most, which takes a hundredth of a second
@@ -96,7 +96,7 @@ class SQLiteStore:
                 raise DamagedSnapshotError(
                     f"{path} is unfinished: its manifest lacks {' and '.join(sorted(missing))}; build it again"
                 )
-            store._redirected = bool(store._rows("SELECT 1 FROM redirect LIMIT 1"))
+            store._redirected = bool(store._rows("SELECT 1 FROM redirect LIMIT 1"))  # else no lookup is needed
         except BaseException:
             store.close()
             raise
@@ -147,7 +147,7 @@ class SQLiteStore:
         for at in range(0, len(numbers), _CHUNK):
             read |= self._read(numbers[at : at + _CHUNK], languages, properties)
         if self._redirected and len(read) < len(numbers):
-            missing = _json([number for number in numbers if number not in read])
+            missing = json_text([number for number in numbers if number not in read])
             sql = "SELECT source, target FROM redirect WHERE source IN (SELECT value FROM json_each(?))"
             targets = dict(self._rows(sql, (missing,)))
             found = self._read(sorted(set(targets.values())), languages, properties) if targets else {}
@@ -157,7 +157,7 @@ class SQLiteStore:
     def _read(
         self, numbers: list[int], languages: Collection[str] | None, properties: Collection[str] | None
     ) -> dict[int, Entity]:
-        ids = _json(numbers)
+        ids = json_text(numbers)
         heads = self._rows(
             "SELECT id, sitelinks, datatype FROM entity WHERE id IN (SELECT value FROM json_each(?))", (ids,)
         )
@@ -181,7 +181,7 @@ class SQLiteStore:
             "SELECT subject, property, rank, type, value, qualifiers, id, datatype FROM statement"
             " WHERE subject IN (SELECT value FROM json_each(?))"
         )
-        order = " ORDER BY subject, property, ordinal"
+        order = " ORDER BY subject, property, ordinal"  # the order of the key: nothing is sorted
         parameters: tuple[str, ...] = (ids,)
         if properties is not None:
             property_numbers = [-number for number in map(number_of, properties) if number is not None and number < 0]
@@ -189,7 +189,7 @@ class SQLiteStore:
                 return {}
             plus = "" if len(property_numbers) <= _SEEK else "+"  # the plus keeps the index from being asked for each
             sql += f" AND {plus}property IN (SELECT value FROM json_each(?))"
-            parameters = (ids, _json(property_numbers))
+            parameters = (ids, json_text(property_numbers))
         return {
             number: [decode_statement(names[number], *row[1:]) for row in group]
             for number, group in groupby(self._rows(sql + order, parameters), key=itemgetter(0))
@@ -206,7 +206,7 @@ class SQLiteStore:
         carriers: dict[str, list[Any]] = {}
         wanted = list(dict.fromkeys(keys.values()))
         for at in range(0, len(wanted), _CHUNK):
-            for key, *row in self._rows(sql, (_json(wanted[at : at + _CHUNK]), *given)):
+            for key, *row in self._rows(sql, (json_text(wanted[at : at + _CHUNK]), *given)):
                 carriers.setdefault(key, []).append(row)
         matches = {key: matches_in_order(rows) for key, rows in carriers.items()}
         return {name: list(matches[key]) for name, key in keys.items() if key in matches}
@@ -227,7 +227,7 @@ class SQLiteStore:
             " WHERE name.language IN (SELECT value FROM json_each(?))"
         )
         # Behind the last character there is, whatever a name goes on with.
-        rows = self._rows(sql, (key, key + chr(0x10FFFF), MOST_BEGINNING, _json(list(languages))))
+        rows = self._rows(sql, (key, key + chr(0x10FFFF), MOST_BEGINNING, json_text(list(languages))))
         rows.sort(key=lambda row: (len(row[0]), row[2], row[1] < 0, abs(row[1])))
         return [name_match(*row) for _, *row in rows[:limit]]
 
@@ -240,7 +240,7 @@ class SQLiteStore:
             numbers: list[int] = []
             # Two queries keep the order of ids (items, then properties) without sorting a hub's millions.
             for side, order in ((">", "ASC"), ("<", "DESC")):
-                left = -1 if limit is None else limit - len(numbers)
+                left = -1 if limit is None else limit - len(numbers)  # LIMIT -1 is none
                 if left:
                     rows = self._rows(  # by name, lest the planner reads the table of statements instead
                         "SELECT DISTINCT subject FROM statement INDEXED BY statement_target"
@@ -301,7 +301,7 @@ class SQLiteStore:
         last = 0  # pages by range: the table of terms is in the order of entities
         while page := self._rows("SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?", (last, 10_000)):
             first, last = page[0][0], page[-1][0]
-            rows = self._rows(sql, (first, last, schema.DESCRIPTION, _json(list(places))))
+            rows = self._rows(sql, (first, last, schema.DESCRIPTION, json_text(list(places))))
             for _, told in groupby(rows, key=itemgetter(0)):
                 yield min(told, key=lambda row: places[row[1]])[2]
 
@@ -369,8 +369,4 @@ def _in_languages(column: str, languages: Collection[str] | None) -> tuple[str, 
     """A condition on a column of language codes, and its parameters; none where all languages are wanted."""
     if languages is None:
         return "", ()
-    return f" AND {column} IN (SELECT value FROM json_each(?))", (_json(list(languages)),)
-
-
-def _json(values: list[Any]) -> str:
-    return orjson.dumps(values).decode()  # one parameter for json_each: of others SQLite before 3.32 allows 999
+    return f" AND {column} IN (SELECT value FROM json_each(?))", (json_text(list(languages)),)

@@ -81,9 +81,9 @@ class ServiceAddress:
         blank = any(letter <= " " or letter == "\x7f" for letter in address)
         if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_well or blank:
             raise SourceError(f"{shown!r} is no address of a service; expected one as https://host/path")
-        sent = address.partition("#")[0]
+        sent = address.partition("#")[0]  # a fragment is for browsers
         secrets = {unquote_plus(part.partition("=")[2] or part) for part in re.split("[&;]", parts.query)}
-        password = None if known else os.environ.get(PASSWORD)
+        password = None if known else os.environ.get(PASSWORD)  # nobody else's server gets it
         credentials = (os.environ.get(USER, ""), password) if password else None
         secrets |= {password} if password else set()
         # The forms in which a server may repeat a secret.
@@ -93,6 +93,6 @@ class ServiceAddress:
 
     def clean(self, text: str) -> str:
         """A text of the service's, or of a library, without the secrets that were sent."""
-        for secret in self.secrets:
+        for secret in self.secrets:  # the longest first: one may be within another
             text = text.replace(secret, _HIDDEN)
         return text

@@ -80,7 +80,7 @@ class Cache:
         rows = [(key, now, zlib.compress(body, 1)) for key, body in answers.items()]
         with self._lock:
             try:
-                self._connection.execute("BEGIN IMMEDIATE")
+                self._connection.execute("BEGIN IMMEDIATE")  # a lock that is upgraded later may fail without a wait
                 self._connection.executemany("INSERT OR REPLACE INTO answer VALUES (?, ?, ?)", rows)
                 self._connection.execute("COMMIT")
             except sqlite3.Error as error:
@@ -98,12 +98,12 @@ class Cache:
         (is_empty,) = self._connection.execute("SELECT NOT EXISTS (SELECT 1 FROM answer)").fetchone()
         self._connection.close()
         if is_empty:
-            self.path.unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)  # who looks for kept answers finds no empty file
 
 
 def cache_key(*parts: str) -> str:
     """A key of fixed length for a request: service, parameters, id."""
-    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()
+    return hashlib.sha256("\x00".join(parts).encode()).hexdigest()  # no part has the character NUL
 
 
 CONTACT = "GRANOLA_CONTACT"
@@ -148,9 +148,7 @@ _LIMITS: dict[str, HostLimit] = {}
 
 
 class TryAgain(Exception):  # noqa: N818 - no error yet: it becomes one when the tries are spent
-    """A failed try that may succeed later. `after`: seconds that the service asks to wait. `error`: raised if tries
-    run out.
-    """
+    """A failed try that may succeed `after` seconds, where the service gives them; `error` is raised at the end."""
 
     def __init__(self, error: ServiceError, after: float | None = None) -> None:
         super().__init__(str(error))
@@ -181,9 +179,7 @@ class RetryDelays:
         return max(backoff, after or 0.0)
 
     def repeat(self, url: str, ask: Callable[[], T]) -> T:
-        """Call `ask` until it succeeds; it raises `TryAgain` for errors that may pass. Raises the last error
-        otherwise.
-        """
+        """Call `ask` until it succeeds; it raises `TryAgain` for errors that may pass. Raises the last error."""
         # One limit for all that ask a host from this process; `setdefault` is atomic.
         limit = _LIMITS.setdefault(urlsplit(url).netloc.lower(), HostLimit())
         attempt = 0
@@ -285,7 +281,7 @@ class ServiceClient:
                     raise late from None
                 except HTTPError as error:
                     cut = ServiceError(f"{url}: {self.address.clean(str(error))}")
-                self._answered = True
+                self._answered = True  # from now on a lost connection is worth another try
                 return Answer(status=response.status_code, headers=response.headers, body=bytes(body), cut=cut)
         except requests.ReadTimeout:
             raise late from None
