@@ -168,14 +168,14 @@ def read_samples(path: Path | str, *, on_reject: OnReject | None = None) -> Iter
 
 
 def _sample_of(record: Record) -> AttributionSample:
-    data, own = record.data, dict[str, Any]()
+    data = record.data
     if (field := next((name for name in LABELS["sources"] if name in data), None)) is not None:
         labels = LABELS["sources"][field]
         if (label := labels.get(data[field])) is None:
             raise SampleError(f"{field} is {data[field]!r}; expected {' or '.join(map(repr, labels))}")
         if field == "stance":
             # These rows have neither id nor question.
-            own = {"id": Path(record.source).name, "question": "", "citations": [data.get("evidence")]}
+            own: dict[str, Any] = {"id": Path(record.source).name, "question": "", "citations": [data.get("evidence")]}
             source, kind = "FactcheckGPT", "category"
         else:
             own = {"id": data.get("id"), "question": data.get("question"), "citations": data.get("references")}
