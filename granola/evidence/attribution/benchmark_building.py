@@ -16,8 +16,6 @@ from typing import Any
 import orjson
 
 from abstraction.base.faults import RejectedRow
-from abstraction.datasets.building import RECORD
-from abstraction.datasets.card import markdown_table
 from abstraction.files.writing import write_records
 from granola.evidence.attribution.attribution_task import (
     LABELS,
@@ -359,6 +357,10 @@ def write_benchmark(
 
     `built`: counts of queries and samples by outcome. `made`: origin (snapshot, command, version) for the card.
     """
+    # Imported late: they load all that makes ladders, which --help need not wait for.
+    from abstraction.datasets.building import RECORD
+    from abstraction.datasets.card import markdown_table
+
     sides = {side: samples for side, samples in sides.items() if samples}
     # In the same directory, because a rename must not cross file systems.
     with tempfile.TemporaryDirectory(dir=out.absolute().parent, prefix=f".{out.name}-") as work:
