@@ -111,7 +111,7 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
     """Every word in backticks is a command, an option, a metric, a figure or table, a step, a column or a file."""
     from abstraction.datasets.dataset_cleaning import STEPS
     from granola.decoding.decision import Answering, Counting
-    from granola.evidence.annotation_sheets import MEANINGS, SHOWN
+    from granola.evidence.annotation_sheets import TIER_AXES, TIER_COLUMNS
     from granola.matching import MATCHERS
     from granola.scoring.metrics import STANDARDS, metrics
 
@@ -128,7 +128,7 @@ def test_the_page_on_the_paper_names_what_there_is() -> None:
     assert len(named) >= 9
     assert set(named) <= shown
     every = {metric.name for standard in STANDARDS for metric in metrics(standard=standard)}
-    every |= shown | set(map(str, STEPS)) | {*MEANINGS, *SHOWN} | set(map(str, Answering)) | set(MATCHERS)
+    every |= shown | set(map(str, STEPS)) | {*TIER_AXES, *TIER_COLUMNS} | set(map(str, Answering)) | set(MATCHERS)
     every |= set(map(str, Counting)) | set(STANDARDS) | {"number:: answer"}
     for span in spans(page):
         if span.startswith(("granola ", "--")) or span in every:
