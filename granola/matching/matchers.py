@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass, replace
+from functools import cache
 from importlib import import_module
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,6 +21,7 @@ from granola.errors import MatcherError
 
 if TYPE_CHECKING:
     from abstraction.models.chat_model import ChatModel
+    from granola.replies.reply import ModelReply
 
 CHUNK = 500  # predictions per task of a process: few enough to share evenly, enough to outweigh the transfer
 CASES_OF_ONE_PROCESS = 4_000  # cases that one process matches in the time that it takes to start the others
@@ -82,15 +84,14 @@ class ReplyMatcher(ABC):
 
     def match(self, prediction: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict on the answer in a prediction. An output that ends within a thought has none and abstains."""
-        from granola.replies.reply import UNFINISHED, read_reply  # not loaded for the help of a command
-
         if self.raw:
             return self.match_answer(prediction, levels, question)
-        reply = read_reply(prediction)
+        reply = _reader_of_replies()(prediction)
         if not reply.cuts:
             return self.match_answer(prediction, levels, question)
         if reply.unfinished:
-            return Verdict(level=None, rule=UNFINISHED, abstained=True, answer=reply.answer, cuts=reply.cuts)
+            rule = str(reply.abstention())
+            return Verdict(level=None, rule=rule, abstained=True, answer=reply.answer, cuts=reply.cuts)
         return replace(self.match_answer(reply.answer, levels, question), answer=reply.answer, cuts=reply.cuts)
 
     @abstractmethod
@@ -101,6 +102,13 @@ class ReplyMatcher(ABC):
     def reading_settings(self) -> dict[str, str]:
         """How predictions are read, as part of a signature."""
         return {"replies": "raw" if self.raw else "cut"}
+
+
+@cache
+def _reader_of_replies() -> Callable[[str], ModelReply]:
+    from granola.replies.reply import read_reply  # not loaded for the help of a command, nor once for each prediction
+
+    return read_reply
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
