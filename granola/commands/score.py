@@ -58,6 +58,7 @@ from granola.scoring.system_comparison import (
 if TYPE_CHECKING:
     from abstraction.files.rows import TieredRow
     from granola.scoring.grouping import GroupedScores
+    from granola.scoring.predictions import PredictionFile
     from granola.scoring.scores import ItemScore
 
 BY_ID, BY_QUESTION = "id", "question"  # values of --join; any other is the path of the question in predictions
@@ -119,6 +120,30 @@ class ScoringSettings:
         return {**recorded_settings(self, ScoringSettings), "standard": standard}
 
 
+def _read_files(
+    predictions: Sequence[str], rows: Sequence[TieredRow], settings: ScoringSettings
+) -> list[PredictionFile]:
+    """The predictions by their rows; notes where ids join questions that differ."""
+    from granola.scoring.predictions import QuestionIds, count_other_questions, prediction_shape, read_predictions
+
+    # Anything but the id joins by the words of the question.
+    by_question = QuestionIds.of(rows) if settings.join != BY_ID else None
+    asked_at = None if settings.join in (BY_ID, BY_QUESTION) else settings.join
+    shape = prediction_shape(
+        settings.preset, prediction=settings.prediction_field, id=settings.id_field, question=asked_at
+    )
+    files = [read_predictions(path, by_question=by_question, shape=shape) for path in predictions]
+    # Where questions join, they agree by definition.
+    for file in files if by_question is None else ():
+        other, carrying = count_other_questions(file, rows)
+        if other:
+            note(
+                f"{file.name}: {other:,} of {count(carrying, 'prediction')} with a question carry another one than the "
+                "row of their id asks; where ids are not those of the tiered file, give --join question"
+            )
+    return files
+
+
 def score_systems(
     tiered: str,
     predictions: Sequence[str],
@@ -133,7 +158,6 @@ def score_systems(
     `out` is the path next to which the answers of a judge are stored; `on_item`, `keep_items` and errors: see
     `granola.scoring.scores.score`. Also raises UsageError.
     """
-    from granola.scoring.predictions import QuestionIds, count_other_questions, prediction_shape, read_predictions
     from granola.scoring.scores import ScoreSettings, score
     from granola.scoring.tiered_file import read_tiered_file
 
@@ -141,21 +165,7 @@ def score_systems(
     check_standard_input([tiered, *predictions])
     read = read_tiered_file(tiered)
     report_rejects(tiered, read.rejected)
-    # Anything but the id joins by the words of the question.
-    by_question = QuestionIds.of(read.rows) if settings.join != BY_ID else None
-    asked_at = None if settings.join in (BY_ID, BY_QUESTION) else settings.join
-    shape = prediction_shape(
-        settings.preset, prediction=settings.prediction_field, id=settings.id_field, question=asked_at
-    )
-    files = [read_predictions(path, by_question=by_question, shape=shape) for path in predictions]
-    # Where questions join, they agree by definition.
-    for file in files if by_question is None else ():
-        other, carrying = count_other_questions(file, read.rows)
-        if other:
-            note(
-                f"{file.name}: {other:,} of {count(carrying, 'prediction')} with a question carry another one than the "
-                "row of their id asks; where ids are not those of the tiered file, give --join question"
-            )
+    files = _read_files(predictions, read.rows, settings)
     how = ScoreSettings(
         lambda_=settings.lambda_, standard=settings.standard, resamples=settings.resamples,
         allow_missing=settings.allow_missing, workers=None,
