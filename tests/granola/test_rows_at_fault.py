@@ -102,7 +102,7 @@ def test_a_row_that_no_file_can_hold() -> None:
         made = list(LadderMaker(store).make_each(rows))
     assert isinstance(made[1], RejectedRow)
     assert made[0] == made[3]
-    assert made[1].reason.startswith(f"{FAULT} in making a ladder, kg/store/sqlite.py line ")
+    assert made[1].reason.startswith(f"{FAULT} in making a ladder, kg/store/")
     assert ": TypeError: str is not valid UTF-8: surrogates not allowed; please report it" in made[1].reason
     json.dumps(made[1].to_json(), ensure_ascii=False).encode()
 
