@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from abstraction.ladders.assembly.tier_wording import landholders
+from abstraction.ladders.assembly.tier_wording import phrases_of_acting_place
 from abstraction.ladders.class_terms import concepts, genres, languages, taxa, terms
 from abstraction.ladders.offices import positions, posts
 from abstraction.ladders.organisation_ladders import groups, organisations, schools
@@ -73,7 +73,7 @@ def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
     for kind, builder in _BY_CLASS:
         if kind in kinds:
             if builder is places and asks in _ACTING:
-                return landholders
+                return phrases_of_acting_place
             return _first_of((builder, concepts)) if asks == "any" else builder
     return _first_of(_GUESSES.get(asks, ())) if not kinds else None
 

@@ -17,8 +17,8 @@ from abstraction.base.relations import ANY, Relation, relation, table
 from abstraction.base.tiers import Level
 from abstraction.errors import RowError
 from abstraction.files.rows import QARow, TieredRow, row_language
-from abstraction.ladders.assembly.filters import MeasuredRelations, Triviality
-from abstraction.ladders.assembly.told_in_question import ToldInQuestion
+from abstraction.ladders.assembly.filters import MeasuredRelations, RelationAnswerShares
+from abstraction.ladders.assembly.told_in_question import QuestionGiveaways
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.ladders.weighing import Information
@@ -81,8 +81,8 @@ class LadderMaker:
         self._tools = MakerTools(
             vocabulary=self.vocabulary,
             information=self.information,
-            triviality=Triviality(graph, self.proposals, self.measured),
-            told_by=ToldInQuestion(graph, self.vocabulary),
+            answer_shares=RelationAnswerShares(graph, self.proposals, self.measured),
+            giveaways=QuestionGiveaways(graph, self.vocabulary),
             as_asked=self._as_asked,
             bits_asked=self._bits_asked,
         )

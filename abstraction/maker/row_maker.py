@@ -16,12 +16,12 @@ from abstraction.base.tiers import Abstention, Ladder, Level, Tier
 from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import QARow, TieredRow, linked_ids
 from abstraction.ladders.assembly.filters import (
-    Triviality,
-    filter_by_answer,
-    filter_by_question,
+    RelationAnswerShares,
     is_named,
-    is_trivial,
     keys_leaked_by_question,
+    only_repeats_relation,
+    remove_answer_names_and_trivial,
+    remove_keys_and_merge_names,
 )
 from abstraction.ladders.assembly.golds import (
     MAY_BE_VALUE,
@@ -33,18 +33,18 @@ from abstraction.ladders.assembly.golds import (
     with_names,
 )
 from abstraction.ladders.assembly.tier_wording import (
-    AskedWording,
-    Localised,
+    ContainerWording,
+    LocalisedProposals,
     PlaceNames,
-    as_asked,
-    asked_wording,
+    container_wording_for_question,
     demonyms,
     is_woman,
     language_notes,
     localise,
-    word_forms,
+    masculine_and_feminine_names,
+    word_containers_as_asked,
 )
-from abstraction.ladders.assembly.told_in_question import ToldInQuestion
+from abstraction.ladders.assembly.told_in_question import QuestionGiveaways
 from abstraction.ladders.builders import builder_for, looks_at_subject
 from abstraction.ladders.class_terms import entailed_classes
 from abstraction.ladders.literal_answers import (
@@ -90,7 +90,7 @@ class ProposalCache:
     """
 
     def __init__(self) -> None:
-        self._proposed: SizedDict[Hashable, Localised] = SizedDict(
+        self._proposed: SizedDict[Hashable, LocalisedProposals] = SizedDict(
             KEPT, lambda _, proposed: PER_TIER * (1 + len(proposed.nodes))
         )
         self.ladders: SizedDict[Hashable, Ladder] = SizedDict(
@@ -99,7 +99,7 @@ class ProposalCache:
 
     def proposals(
         self, case: LadderCase, build: Builder, kinds: Collection[str], row_proposals: Sequence[Proposal] = ()
-    ) -> Localised:
+    ) -> LocalisedProposals:
         """The proposals of `build` and those of the row; kept where the builder uses only the date of the question."""
         graph, asked, key = case.graph, case.relation, None
         woman = is_woman(graph, case.answer, case.subject)
@@ -112,7 +112,7 @@ class ProposalCache:
             if (known := self._proposed.get(key)) is not None:
                 return known
         localised = localise(
-            [*build(case), *row_proposals], graph, trivial=lambda p: is_trivial(p, asked), feminine=woman,
+            [*build(case), *row_proposals], graph, trivial=lambda p: only_repeats_relation(p, asked), feminine=woman,
             of_citizens=asked.asks_citizenship,
         )  # fmt: skip
         proposed = replace(localised, doubted=frozenset(case.doubted), key=key)
@@ -147,8 +147,8 @@ class MakerTools:
 
     vocabulary: Vocabulary
     information: Information
-    triviality: Triviality
-    told_by: ToldInQuestion
+    answer_shares: RelationAnswerShares
+    giveaways: QuestionGiveaways
     as_asked: bool
     bits_asked: bool
 
@@ -172,7 +172,7 @@ class RowMaker:
     def __init__(self, tools: MakerTools, readers: GraphReaders, row: QARow, kind: AskedKind, asked: Relation) -> None:
         self._tools, self._readers, self._graph = tools, readers, readers.graph
         self._row, self._kind, self._asked = row, kind, asked
-        self._localised: list[Localised] = []
+        self._localised: list[LocalisedProposals] = []
         self._nothing_new: set[str] = set()
         self._doubted: set[str] = set()
 
@@ -188,7 +188,7 @@ class RowMaker:
             links.append(link)
             ladders.append(ladder)
         whole = combine_golds(
-            row.answers, ladders, code=self._graph.shown_in, is_person=self._is_person, holds=self._contains
+            row.answers, ladders, code=self._graph.shown_in, is_person=self._is_person, contains=self._contains
         )
         subject = {"text": row.subject_text} if row.subject_text else {}
         if row.subject_qid or len(subjects) == 1:
@@ -316,14 +316,14 @@ class RowMaker:
         proposed = self._readers.proposal_cache.proposals(case, build, kinds, self._row_proposals(build, case))
         self._localised.append(proposed)
         self._doubted |= proposed.doubted
-        told = self._tools.told_by.keys(proposed.nodes, case) if self._tools.as_asked else frozenset[str]()
+        told = self._tools.giveaways.keys_given_away(proposed.nodes, case) if self._tools.as_asked else frozenset[str]()
         usual = frozenset[str]()  # tiers that most answers of the relation share, as measured
         if self._tools.as_asked or asked.id not in table():
-            is_trivial = self._tools.triviality.is_trivial
-            usual = frozenset(key for key, node in proposed.nodes.items() if is_trivial(case, node))
+            is_true_of_most = self._tools.answer_shares.is_true_of_most_answers
+            usual = frozenset(key for key, node in proposed.nodes.items() if is_true_of_most(case, node))
         for node in (proposed.nodes[key] for key in (told | usual if self._tools.as_asked else told)):
             self._nothing_new.update((node.qid or "", *map(normalise, (node.text, *node.aliases))))
-        own, names_of_answer = filter_by_answer(
+        own, names_of_answer = remove_answer_names_and_trivial(
             proposed.nodes,
             relation=asked,
             answer_names=self._answer_names(answer, text),
@@ -342,9 +342,9 @@ class RowMaker:
         certain = link.confidence != "low"
         # The wording is slow, and used by named containers only.
         is_worded = self._tools.as_asked and any(map(is_named, own.values()))
-        wording = asked_wording(case, certain=certain) if is_worded else None
+        wording = container_wording_for_question(case, certain=certain) if is_worded else None
         subject_kinds = tuple(self._graph.classes(case.subject)) if case.subject else ()
-        words = (wording.noun, wording.own, wording.bare) if wording is not None else None
+        words = (wording.noun, wording.describes_answer, wording.bare_names) if wording is not None else None
         # All that the ladder depends on: equal keys share one ladder.
         of_answer = (proposed.key, text, asked.id, asked.trivial, asked.asks_citizenship, kinds)
         key = (of_answer, link.abstained, frozenset(unwanted), words, certain, bool(told), subject_kinds)
@@ -353,7 +353,7 @@ class RowMaker:
         if ladder is None:
             first = with_names(self._first_level(text, link, asked), names_of_answer)
             names = () if PLACES.isdisjoint(kinds) else self._answer_names(answer, text)[:2]
-            nodes = filter_by_question(own, unwanted, names)
+            nodes = remove_keys_and_merge_names(own, unwanted, names)
             ladder = self._build_levels(first, nodes, case, wording, kinds)
             if len(ladder.levels) == 1:
                 ladder = replace(ladder, abstained=_abstention_code(proposed, is_year_in_question=bool(told)))
@@ -372,13 +372,13 @@ class RowMaker:
         first: Level,
         nodes: dict[str, Proposal],
         case: LadderCase,
-        wording: AskedWording | None,
+        wording: ContainerWording | None,
         kinds: frozenset[str],
     ) -> Ladder:
         """The ladder of the remaining proposals: ordered, worded as asked, in levels and with bits."""
         named = nodes = order_by_words(order_by_conditions(nodes, partial(entailed_classes, self._graph)))
         if self._tools.as_asked:
-            nodes = self._readers.place_names.with_spoken_names(as_asked(nodes, case, wording))
+            nodes = self._readers.place_names.with_spoken_names(word_containers_as_asked(nodes, case, wording))
         beyond = levels(nodes)
         if beyond:
             # A prediction of a coarser tier's own name states that tier, so it is no alias of the answer.
@@ -388,7 +388,9 @@ class RowMaker:
         information = self._tools.information
         weighed = information.with_bits((first, *beyond), nodes=nodes, asked=case.relation, kinds=kinds)
         if self._tools.bits_asked:
-            weighed = self._tools.triviality.with_bits_asked(weighed, case, nodes, named, information.bits_of_answer)
+            weighed = self._tools.answer_shares.with_bits_given_question(
+                weighed, case, nodes, named, information.bits_of_answer
+            )
         return Ladder(levels=weighed)
 
     def _ladder_case(self, answer: str, asked: Relation, subject: str | None) -> LadderCase:
@@ -422,7 +424,7 @@ class RowMaker:
     def _first_level(self, text: str, link: Link, asked: Relation) -> Level:
         if link.qid is None or link.abstained:
             return Level(tiers=(Tier(text=text),))
-        masculine, feminine = word_forms(self._graph, link.qid)
+        masculine, feminine = masculine_and_feminine_names(self._graph, link.qid)
         nationals = demonyms(self._graph, link.qid) if asked.asks_citizenship else []
         names = dict.fromkeys((*self._graph.shown_names(link.qid), *masculine, *feminine, *nationals))
         aliases = tuple(n for n in names if normalise(n) != normalise(text))
@@ -452,7 +454,7 @@ _MISREAD = frozenset({Abstention.TYPE_CONFLICT, Abstention.UNSUPPORTED, Abstenti
 _CLASSES_OF_WORDING = frozenset({"any", "date", "quantity"})
 
 
-def _abstention_code(proposed: Localised, *, is_year_in_question: bool) -> Abstention:
+def _abstention_code(proposed: LocalisedProposals, *, is_year_in_question: bool) -> Abstention:
     """The code for an answer that has a builder but no tier."""
     if proposed.left_out and not proposed.nodes:
         return Abstention.UNSUPPORTED

@@ -24,7 +24,7 @@ from abstraction.base.tiers import Evidence, Level, Tier
 from abstraction.errors import PromptError, ReplyError
 from abstraction.files.records import QUESTION_SITELINKS
 from abstraction.files.rows import TieredRow
-from abstraction.ladders.assembly.filters import names_the_answer
+from abstraction.ladders.assembly.filters import is_variant_of_answer_name
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.checking import Action, CheckResult, LadderCheck, TextDecision, Unproven, with_note
 from abstraction.phrasing.prompting import Prompt, PromptKind, RequestForm, RequestOutcome, hash_of, load_prompts
@@ -184,7 +184,7 @@ def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool =
         items = [_clean_answer(item) for item in read_numbered_lines(inner)]
         # The given answer, alone or followed by more: `Hamburg`, `Hamburg, Germany`.
         first = (items[0], re.split(r"[,;(]", items[0])[0])
-        if answer_first or any(names_the_answer(text, names, person=False) for text in first):
+        if answer_first or any(is_variant_of_answer_name(text, names, person=False) for text in first):
             items = items[1:]
     else:
         items = [_clean_answer(item) for item in read_list(text, TAG)]

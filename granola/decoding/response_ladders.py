@@ -18,7 +18,7 @@ from itertools import pairwise, zip_longest
 from abstraction.base.relations import Relation
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow
-from abstraction.ladders.assembly.filters import gives_away, leaks_question
+from abstraction.ladders.assembly.filters import only_repeats_question, question_places_answer_in
 from abstraction.ladders.builders import looks_at_subject
 from abstraction.ladders.offices import may_name_subject
 from abstraction.linking.gazetteer import Gazetteer
@@ -301,8 +301,8 @@ def _is_in_question(tier: Tier, question: str, subject_text: str | None, subject
     if tier.qid is not None and tier.qid == subject:
         return True
     if is_container(tier):
-        return gives_away(question, subject_text, tier.names())
-    return leaks_question(tier.text, question)
+        return question_places_answer_in(question, subject_text, tier.names())
+    return only_repeats_question(tier.text, question)
 
 
 def _qa_row(row: SampleRow, text: str, qid: str | None, relation: str | None) -> QARow:

@@ -14,7 +14,7 @@ from functools import cache, partial
 
 from abstraction.base.relations import ANY, Relation, relation
 from abstraction.base.tiers import Level, Tier
-from abstraction.ladders.assembly.filters import gives_away
+from abstraction.ladders.assembly.filters import question_places_answer_in
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amounts import amounts, parse_quantity
 from abstraction.text.language.calendar_dates import parse_date
@@ -253,7 +253,7 @@ def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
     asked: Relation = relation(row.relation) if row.relation else ANY
     if row.subject_qid == tier.qid or any(bare(name) in asked.trivial for name in tier.names()):
         return True
-    return gives_away(row.question, row.subject_text, tier.names())
+    return question_places_answer_in(row.question, row.subject_text, tier.names())
 
 
 @DECODING.memoize(1 << 15, size=len)

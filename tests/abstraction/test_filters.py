@@ -6,13 +6,13 @@ import pytest
 
 from abstraction.base.relations import relation
 from abstraction.ladders.assembly.filters import (
-    filter_by_answer,
-    filter_by_question,
-    gives_away,
+    is_variant_of_answer_name,
     keys_leaked_by_question,
     leaks_name,
-    leaks_question,
-    names_the_answer,
+    only_repeats_question,
+    question_places_answer_in,
+    remove_answer_names_and_trivial,
+    remove_keys_and_merge_names,
 )
 from abstraction.ladders.proposals import ANSWER, Proposal, as_graph, levels
 
@@ -31,15 +31,15 @@ from abstraction.ladders.proposals import ANSWER, Proposal, as_graph, levels
     ],
 )
 def test_other_ways_to_write_the_answer(text: str, names: list[str], person: bool, expected: bool) -> None:
-    assert names_the_answer(text, names, person=person) is expected
+    assert is_variant_of_answer_name(text, names, person=person) is expected
 
 
 def test_leaks() -> None:
     assert leaks_name("the wife of Nora Barnacle's brother", "Nora Barnacle")
     assert not leaks_name("a nora", "Nora Barnacle")
-    assert leaks_question("Pitkin County", "What is the capital of Pitkin County?")
-    assert not leaks_question("Colorado", "What is the capital of Pitkin County?")
-    assert not leaks_question("the", "What is the capital?")
+    assert only_repeats_question("Pitkin County", "What is the capital of Pitkin County?")
+    assert not only_repeats_question("Colorado", "What is the capital of Pitkin County?")
+    assert not only_repeats_question("the", "What is the capital?")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_leaks() -> None:
 def test_a_place_in_a_name_is_no_statement_of_where(
     question: str, subject: str | None, place: str, expected: bool
 ) -> None:
-    assert gives_away(question, subject, (place,)) is expected
+    assert question_places_answer_in(question, subject, (place,)) is expected
 
 
 def chain(*texts: str) -> dict[str, Proposal]:
@@ -69,8 +69,12 @@ def chain(*texts: str) -> dict[str, Proposal]:
 
 
 def cleaned(nodes: dict[str, Proposal], answer: str, prop: str, question: str = "") -> list[str]:
-    own, _ = filter_by_answer(nodes, relation=relation(prop), answer_names=(answer,), is_place=False, is_person=True)
-    kept = filter_by_question(own, keys_leaked_by_question(own, question=question, subject=None, subject_text=None), ())
+    own, _ = remove_answer_names_and_trivial(
+        nodes, relation=relation(prop), answer_names=(answer,), is_place=False, is_person=True
+    )
+    kept = remove_keys_and_merge_names(
+        own, keys_leaked_by_question(own, question=question, subject=None, subject_text=None), ()
+    )
     return [tier.text for level in levels(kept) for tier in level.tiers]
 
 
@@ -87,9 +91,9 @@ def test_the_larger_place_of_the_same_name_keeps_the_name() -> None:
             Proposal(key="Q1384", text="New York", qid="Q1384", parents=("Q60",)),
         ]
     )
-    own, _ = filter_by_answer(
+    own, _ = remove_answer_names_and_trivial(
         nodes, relation=relation("P19"), answer_names=("The Bronx",), is_place=True, is_person=False
     )
-    made = levels(filter_by_question(own, (), ("The Bronx",)))
+    made = levels(remove_keys_and_merge_names(own, (), ("The Bronx",)))
     assert [t.text for level in made for t in level.tiers] == ["New York City", "New York"]
     assert made[0].tiers[0].aliases == ("NYC",)

@@ -10,7 +10,7 @@ import pytest
 from abstraction.base.relations import relation, table
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.assembly import filters
-from abstraction.ladders.assembly.filters import MeasuredRelations, Triviality
+from abstraction.ladders.assembly.filters import MeasuredRelations, RelationAnswerShares
 from abstraction.ladders.proposals import LadderCase, Proposal
 from abstraction.maker.pipeline import LadderMaker
 from tests.worlds import entity, maker, row, texts
@@ -39,8 +39,8 @@ def case(make: LadderMaker, prop: str = EMPLOYER, answer: str = "Q100", subject:
     )  # fmt: skip
 
 
-def measured(make: LadderMaker) -> Triviality:
-    return Triviality(make.graph, make.proposals, MeasuredRelations())
+def measured(make: LadderMaker) -> RelationAnswerShares:
+    return RelationAnswerShares(make.graph, make.proposals, MeasuredRelations())
 
 
 def bare(text: str, *conditions: tuple[str, str]) -> Proposal:
@@ -61,15 +61,17 @@ def bare(text: str, *conditions: tuple[str, str]) -> Proposal:
 def test_a_class_of_most_answers_is_trivial(proposal: Proposal, trivial: bool) -> None:
     assert EMPLOYER not in table()
     make = world()
-    assert measured(make).is_trivial(case(make), proposal) is trivial
+    assert measured(make).is_true_of_most_answers(case(make), proposal) is trivial
 
 
 def test_shares_are_weighted_by_the_entities_that_carry_the_answer() -> None:
     more = [entity(f"Q{400 + n}", f"Fan {n}", P31="Q5", P108="Q200") for n in range(9)]
     people = [entity(f"Q{300 + n}", f"P {n}", P108=answer.id) for n, answer in enumerate([*UNIVERSITIES, *BANDS])]
     make = maker(UTOPIA, BAND_CLASS, *UNIVERSITIES, *BANDS, *people, *more)
-    assert measured(make).shares(case(make), bare("a university")) == pytest.approx((6 / 18, 6 / 9))
-    assert measured(make).shares(case(make, "P9999"), bare("a university")) is None  # nothing is known of its answers
+    assert measured(make).entity_and_answer_shares(case(make), bare("a university")) == pytest.approx((6 / 18, 6 / 9))
+    assert (
+        measured(make).entity_and_answer_shares(case(make, "P9999"), bare("a university")) is None
+    )  # nothing is known of its answers
 
 
 def languages() -> list:  # type: ignore[type-arg]
@@ -90,19 +92,22 @@ def test_what_one_frequent_answer_alone_is_told_to_be_tells_which_it_is() -> Non
     make = maker(*languages())
     asked = case(make, "P407", "Q1000")
     family, branch = (replace(bare(q, ("P407", q)), qid=q) for q in ("Q2000", "Q2001"))
-    shares = measured(make).shares(asked, branch)
+    shares = measured(make).entity_and_answer_shares(asked, branch)
     assert shares is not None
     assert shares[0] > filters.TRIVIAL_SHARE
     assert shares[1] < filters.HALF
-    assert not measured(make).is_trivial(asked, branch)
-    assert measured(make).is_trivial(asked, family)
+    assert not measured(make).is_true_of_most_answers(asked, branch)
+    assert measured(make).is_true_of_most_answers(asked, family)
     made = make.make(row("Tongue0ish", "P407", question="Which language was it written in?"))
     assert texts(made) == [["a Northern language"]]
 
 
 def test_where_answers_are_few_the_list_alone_counts() -> None:
     make = maker(*languages()[:10])
-    assert measured(make).shares(case(make, "P407", "Q1000"), replace(bare("Q2000"), qid="Q2000")) is None
+    assert (
+        measured(make).entity_and_answer_shares(case(make, "P407", "Q1000"), replace(bare("Q2000"), qid="Q2000"))
+        is None
+    )
 
 
 def test_answers_count_that_things_like_the_subject_have() -> None:
@@ -113,8 +118,8 @@ def test_answers_count_that_things_like_the_subject_have() -> None:
     rest = [entity(f"Q{7000 + n}", f"Song {n}", P31="Q7366", P407=f"Q{5000 + n % 30}") for n in range(900)]
     make = maker(*tongues, entity("Q2002", "Dystopic languages", P31="Q25295"), *others, *works, *rest)
     family = replace(bare("a Utopic language", ("P407", "Q2000")), qid="Q2000")
-    assert measured(make).is_trivial(case(make, "P407", "Q1000", "Q6001"), family)
-    assert not measured(make).is_trivial(case(make, "P407", "Q1000"), family)
+    assert measured(make).is_true_of_most_answers(case(make, "P407", "Q1000", "Q6001"), family)
+    assert not measured(make).is_true_of_most_answers(case(make, "P407", "Q1000"), family)
 
 
 def test_a_ladder_of_a_relation_without_a_row_ends_before_the_class_of_most_answers() -> None:

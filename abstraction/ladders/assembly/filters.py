@@ -39,26 +39,28 @@ _BESIDE = """
 _NAME_DECORATION = frozenset(_BESIDE.split())
 
 
-def names_the_answer(text: str, answer_names: Collection[str], *, person: bool) -> bool:
+def is_variant_of_answer_name(text: str, answer_names: Collection[str], *, person: bool) -> bool:
     """Whether a tier text is only another form of the answer's name.
 
     That is, equal after normalisation, the whole name with a legal form or an ordinal added, or, for persons, a part
     of the name ("E. Wilson" of "Edward O. Wilson").
     """
-    mine = all_words(text)
-    return any(_is_variant_of_name(mine, name, person=person) for name in map(all_words, answer_names) if name)
+    words = all_words(text)
+    return any(_is_variant_of_name(words, name, person=person) for name in map(all_words, answer_names) if name)
 
 
-def _is_variant_of_name(mine: Sequence[str], name: Sequence[str], *, person: bool) -> bool:
+def _is_variant_of_name(words: Sequence[str], name: Sequence[str], *, person: bool) -> bool:
     """Whether words are a form of a name; both are normalised words in order."""
-    carrying = [w for w in mine if w not in FUNCTION]
-    if mine == name or (carrying and carrying == [w for w in name if w not in FUNCTION]):
+    content_words = [w for w in words if w not in FUNCTION]
+    if words == name or (content_words and content_words == [w for w in name if w not in FUNCTION]):
         return True
     known = frozenset(name)
-    if known.issubset(mine) and (added := Counter(mine) - Counter(name)) and _NAME_DECORATION.issuperset(added):
+    if known.issubset(words) and (added := Counter(words) - Counter(name)) and _NAME_DECORATION.issuperset(added):
         return True
     initials = {w[0] for w in known}
-    return person and len(mine) > 1 and all(w in known or (len(w.rstrip(".")) == 1 and w[0] in initials) for w in mine)
+    return (
+        person and len(words) > 1 and all(w in known or (len(w.rstrip(".")) == 1 and w[0] in initials) for w in words)
+    )
 
 
 def leaks_name(text: str, answer_label: str) -> bool:
@@ -66,54 +68,57 @@ def leaks_name(text: str, answer_label: str) -> bool:
     return occurs_in(all_words(answer_label), all_words(text))
 
 
-def is_phrase(text: str) -> bool:
+def is_descriptive_phrase(text: str) -> bool:
     """Whether a tier is a description ("a city in Ohio"), not a name."""
     return ARTICLE.match(text) is not None and text[:1].islower()
 
 
-def leaks_question(text: str, question: str) -> bool:
+def only_repeats_question(text: str, question: str) -> bool:
     """Whether every content word of the tier is in the question already."""
     mine = content(text)
     return bool(mine) and mine <= content(question)
 
 
-def gives_away(question: str, subject_text: str | None, names: Sequence[str]) -> bool:
-    """Whether the question itself places the answer in the place with these names, the usual one first.
+def question_places_answer_in(question: str, subject_text: str | None, place_names: Sequence[str]) -> bool:
+    """Whether the question itself places the answer in the place with these names, the usual name first.
 
-    It does where the place is the subject ("the capital of Pitkin County"), where it follows the name of the subject
-    as its location ("Springfield, Illinois"; "Academy (Lyon)"), and where the words of the question name it. A word
-    inside a name does not: Massachusetts Mutual may have its seat anywhere.
+    True where the place is the subject ("the capital of Pitkin County"), where it follows the name of the subject as
+    its location ("Springfield, Illinois"; "Academy (Lyon)"), and where the words of the question name it. A word
+    inside a name does not count: Massachusetts Mutual may have its seat anywhere.
     """
     if not subject_text:
-        return leaks_question(names[0], question)
+        return only_repeats_question(place_names[0], question)
     subject, *places = [part for part in _PLACE_AFTER_SUBJECT.split(subject_text) if part.strip()] or [""]
     given = {bare(name) for name in (*variants(subject), *places)}
-    return any(bare(name) in given for name in names) or leaks_question(names[0], question.replace(subject_text, " "))
+    return any(bare(name) in given for name in place_names) or only_repeats_question(
+        place_names[0], question.replace(subject_text, " ")
+    )
 
 
-def is_trivial(proposal: Proposal, relation: Relation) -> bool:
+def only_repeats_relation(proposal: Proposal, relation: Relation) -> bool:
     """Whether the tier, or any name of its entity, only repeats what the relation asks for."""
     if bare(proposal.text) in relation.trivial:
         return True
     is_class = proposal.qid is not None and proposal.text[:1].islower()
-    # The first aliases are the usual names.
+    # Later aliases are often wrong or rare; the first ones are the usual names.
     return is_class and any(normalise(alias) in relation.trivial for alias in proposal.aliases[:3])
 
 
-def filter_by_answer(
+def remove_answer_names_and_trivial(
     nodes: dict[str, Proposal], *, relation: Relation, answer_names: Sequence[str], is_place: bool, is_person: bool
 ) -> tuple[dict[str, Proposal], tuple[str, ...]]:
-    """The proposals that may be tiers whatever the question is, and the texts found to name the answer.
+    """The proposals that may be tiers for any wording of the question, and the texts that were removed since they name
+    the answer.
 
-    `answer_names` starts with the label and the gold text. Order of the filters: aliases of the answer, texts with its
-    name in them, malformed texts, tiers that are trivial by the relation's row.
+    `answer_names` starts with the label and the gold text. Order of the filters: aliases of the answer, texts that
+    contain its name, malformed texts, tiers that the relation's row lists as trivial.
     """
     label = answer_names[0] if answer_names else ""
     texts_of_answer: list[str] = []
 
     def is_alias(p: Proposal) -> bool:
         # A larger place of the same name (New York in New York) is not the answer; without an id only names can decide.
-        same = names_the_answer(p.text, answer_names[:2] if p.qid else answer_names, person=is_person)
+        same = is_variant_of_answer_name(p.text, answer_names[:2] if p.qid else answer_names, person=is_person)
         same = same or (relation.asks == "genre" and p.text[:1].isupper() and f"{p.text} film" == label)
         if same:
             texts_of_answer.append(p.text)
@@ -123,13 +128,15 @@ def filter_by_answer(
     nodes = remove(nodes, is_alias)
     inside = tuple(f" in {the}{normalise(label)}" for the in ("", "the "))  # "a city in Padua", for Padua
 
-    def leaks(p: Proposal) -> bool:
+    def contains_answer_name(p: Proposal) -> bool:
         if is_place:
-            return p.qid is None and is_phrase(p.text) and normalise(p.text).endswith(inside)
-        town = _IN_TOWN.search(p.text)  # that the answer is called after: "in Kent, Ohio" for Kent State University
+            return p.qid is None and is_descriptive_phrase(p.text) and normalise(p.text).endswith(inside)
+        town = _IN_TOWN.search(p.text)  # after which the answer is named: "in Kent, Ohio" for Kent State University
         return (p.qid is None and leaks_name(p.text, label)) or (town is not None and leaks_name(label, town[1]))
 
-    nodes = remove(nodes, lambda p: leaks(p) or not is_well_formed(p.text) or is_trivial(p, relation))
+    nodes = remove(
+        nodes, lambda p: contains_answer_name(p) or not is_well_formed(p.text) or only_repeats_relation(p, relation)
+    )
     return nodes, tuple(texts_of_answer)
 
 
@@ -138,24 +145,25 @@ def keys_leaked_by_question(
 ) -> frozenset[str]:
     """The keys of proposals that name the subject, or whose content is in the words of the question."""
 
-    def leaks(p: Proposal) -> bool:
+    def is_leaked(p: Proposal) -> bool:
         if p.qid is not None and p.qid == subject:
             return True
         if is_named(p):
-            return gives_away(question, subject_text, (p.text, *p.aliases))
-        return leaks_question(p.text, question)
+            return question_places_answer_in(question, subject_text, (p.text, *p.aliases))
+        return only_repeats_question(p.text, question)
 
-    return frozenset(key for key, node in nodes.items() if leaks(node))
+    return frozenset(key for key, node in nodes.items() if is_leaked(node))
 
 
-def filter_by_question(
-    nodes: dict[str, Proposal], unwanted: Collection[str], answer_names: Sequence[str]
+def remove_keys_and_merge_names(
+    nodes: dict[str, Proposal], unwanted_keys: Collection[str], answer_names: Sequence[str]
 ) -> dict[str, Proposal]:
-    """The proposals without those of the `unwanted` keys, and without aliases that are another tier's text.
+    """The proposals without the `unwanted_keys`, tiers of the same name merged, without aliases that are another
+    tier's text.
 
     `answer_names` are names that no tier may have as an alias.
     """
-    return _drop_ambiguous_aliases(_merge_same_names(remove(nodes, lambda p: p.key in unwanted)), answer_names)
+    return _drop_ambiguous_aliases(_merge_same_names(remove(nodes, lambda p: p.key in unwanted_keys)), answer_names)
 
 
 def _disambiguate_names(nodes: dict[str, Proposal], answer_names: Sequence[str]) -> dict[str, Proposal]:
@@ -177,7 +185,9 @@ def _disambiguate_names(nodes: dict[str, Proposal], answer_names: Sequence[str])
 
 
 def distinguishing_name(node: Proposal, taken: Collection[str]) -> str | None:
-    """The shortest alias that contains the label and, for a place, a word for its kind; None for none."""
+    """The shortest alias that contains the label and, for a place, a word for its kind; None where there is no such
+    alias.
+    """
     longer = [
         alias
         for alias in node.aliases
@@ -217,16 +227,16 @@ def _drop_ambiguous_aliases(nodes: dict[str, Proposal], answer_names: Sequence[s
 
 # Classes that are trivial for a relation, as measured: those of most of its answers.
 #
-# A question after the language of a work lets one expect an Indo-European one. A tier is true of an answer if the
-# answer's own ladder contains it. The answers are those of the whole source, weighted by their numbers of entities:
-# the answers of entities like the question's subject, for genres those of the same art, and all where these are too
-# few.
+# Most answers to "in which language" are Indo-European languages, so that tier says nothing. A tier is true of an
+# answer if the answer's own ladder contains it. The answers are those of the whole source, weighted by their numbers of
+# entities: the answers of entities like the question's subject, for genres those of the same art, and all where these
+# are too few.
 
 TRIVIAL_SHARE = 2 / 3  # of the relation's answers, weighted; docs/reference/rules.md lists examples on either side
 HALF = 1 / 2  # of the different answers: a class of one frequent answer alone would identify it
 ANSWERS = 150  # most frequent answers of a relation that are measured
 SUBJECTS = 20  # entities per answer whose classes are counted
-FEWEST, STATED = 20, 250  # least different answers, and entities with one: else the list alone counts
+FEWEST_ANSWERS, FEWEST_ENTITIES = 20, 250  # least different answers, and entities with one: else the list alone counts
 UNLISTED = 5  # both minima for a relation without a list
 KEPT = 500_000  # tiers of the answers of all relations: 100 MB at most
 # Conditions that state a class: instance, subclass, occupation, genre, language.
@@ -235,9 +245,10 @@ _OF_CLASS = frozenset({"P31", "P279", "P106", "P136", "P407"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FrequentAnswer:
-    """A frequent answer: the number of entities with it, the arts of a genre, and the keys of its proposals.
+    """A frequent answer of a relation: the number of entities that have it, the arts if it is a genre, and its tiers
+    as `_tier_key`.
 
-    `subjects` counts the first SUBJECTS of these entities by class, and under "" those that were read.
+    `subjects` counts the classes of the first SUBJECTS of these entities; under "" it counts the entities themselves.
     """
 
     count: int
@@ -262,64 +273,69 @@ class MeasuredRelations:
         )
 
 
-class Triviality:
-    """Measured shares for one graph; each relation is read once. `build` proposes the tiers of an answer."""
+class RelationAnswerShares:
+    """Shares of a relation's answers for which a tier is true, measured on one graph; each relation is read once.
+
+    `build` proposes the tiers of an answer.
+    """
 
     def __init__(self, graph: Graph, build: Builder, measured: MeasuredRelations) -> None:
         self._graph = graph
         self._build = build
         self._measured = measured
 
-    def is_trivial(self, case: LadderCase, proposal: Proposal) -> bool:
+    def is_true_of_most_answers(self, case: LadderCase, proposal: Proposal) -> bool:
         """Whether the tier states a class alone, and most of the answers belong to it.
 
         Named places and tiers with a nationality, a place or a modifier are never trivial.
         """
         if not case.relation.id or not proposal.conditions or not all(map(_states_class, proposal.conditions)):
             return False
-        shares = self.shares(case, proposal)
+        shares = self.entity_and_answer_shares(case, proposal)
         return shares is not None and shares[0] >= TRIVIAL_SHARE and shares[1] >= HALF
 
-    def shares(self, case: LadderCase, proposal: Proposal) -> tuple[float, float] | None:
-        """The shares, in [0, 1], of entities with an answer, and of different answers, for which the tier is true.
+    def entity_and_answer_shares(self, case: LadderCase, proposal: Proposal) -> tuple[float, float] | None:
+        """Two shares in [0, 1] for which the tier is true: of the entities that have an answer, and of the different
+        answers.
 
-        None where too few are known.
+        None where too few answers or entities are known.
         """
         tier = _tier_key(proposal)
-        # Entities of the kind of the subject, genres of the same art, and all.
+        # The first group that is large enough counts: entities of the subject's class, genres of the same art, all.
         kinds = [f"subject {kind}" for kind in self._graph.classes(case.subject)] if case.subject else []
         if case.relation.asks == "genre":
-            kinds += [f"answer {kind}" for kind in self._arts_of_genre(case.answer, case.relation)]
+            kinds += [f"answer {kind}" for kind in self._art_words_of_genre(case.answer, case.relation)]
         for kind in (*kinds, ""):
             key = (case.relation.id, kind, tier)
             if key not in self._measured.shares:
-                self._measured.shares[key] = self._shares_among(case, kind, tier)
+                self._measured.shares[key] = self._shares_in_group(case, kind, tier)
             if (measured := self._measured.shares[key]) is not None:
                 return measured
         return None
 
-    def with_bits_asked(
+    def with_bits_given_question(
         self,
         levels: tuple[Level, ...],
         case: LadderCase,
-        worded: Mapping[str, Proposal],
-        nodes: Mapping[str, Proposal],
-        of_answer: Callable[[str, str], float | None],
+        worded_nodes: Mapping[str, Proposal],
+        unworded_nodes: Mapping[str, Proposal],
+        bits_of_answer: Callable[[str, str], float | None],
     ) -> tuple[Level, ...]:
         """The levels, the answer's first, with bits given the question: -log2 of the share of the relation's answers.
 
-        `worded` are the proposals as worded in the levels, `nodes` the same before wording. A coarser level never has
-        more bits than a finer one. A tier that is true of none of the measured answers gets none.
+        `worded_nodes` are the proposals with the texts of the levels, `unworded_nodes` the same before wording. A
+        coarser level never has more bits than a finer one. A tier that is true of none of the measured answers has no
+        bits.
         """
         relation = case.relation.id
-        most = of_answer(case.answer, relation) if relation and len(levels) > 1 else None
+        most = bits_of_answer(case.answer, relation) if relation and len(levels) > 1 else None
         if most is None:
             return levels
-        keys = {normalise(node.text): key for key, node in worded.items()}
+        keys = {normalise(node.text): key for key, node in worded_nodes.items()}
 
         def with_bits(tier: Tier, bound: float) -> Tier:
             key = keys.get(normalise(tier.text))
-            shares = self.shares(case, nodes[key]) if key is not None else None
+            shares = self.entity_and_answer_shares(case, unworded_nodes[key]) if key is not None else None
             if shares is None or not shares[0]:
                 return tier
             return replace(tier, bits_asked=min(bound, -math.log2(min(1.0, shares[0]))))
@@ -331,8 +347,10 @@ class Triviality:
             bound = max((tier.bits_asked for tier in tiers if tier.bits_asked is not None), default=bound)
         return tuple(out)
 
-    def _arts_of_genre(self, genre: str, relation: Relation) -> list[str]:
-        """The arts of a genre, from its classes that only repeat the question: "film" for film, film genre."""
+    def _art_words_of_genre(self, genre: str, relation: Relation) -> list[str]:
+        """The words for the arts of a genre, from those of its classes that the relation lists as trivial: "film" for
+        film, film genre.
+        """
         kinds = dict.fromkeys((*self._graph.classes(genre), *self._graph.targets(genre, "P279")))
         self._graph.fetch(kinds)
         labels = (normalise(self._graph.label(kind) or "") for kind in kinds)
@@ -340,18 +358,21 @@ class Triviality:
             dict.fromkeys(label.split()[0] for label in labels if label != "genre" and label in relation.trivial)
         )
 
-    def _shares_among(self, case: LadderCase, group: str, tier: str) -> tuple[float, float] | None:
-        weights = self._weights_of(case, group)
+    def _shares_in_group(self, case: LadderCase, group: str, tier: str) -> tuple[float, float] | None:
+        weights = self._entity_counts_by_answer(case, group)
         total = sum(weights.values())
-        fewest, stated = _minimum_counts(case)
-        if len(weights) < fewest or total < stated:
+        fewest_answers, fewest_entities = _minimum_answers_and_entities(case)
+        if len(weights) < fewest_answers or total < fewest_entities:
             return None
         answers = self._frequent_answers(case)
-        having = [qid for qid in weights if tier in answers[qid].tiers]
-        return sum(weights[qid] for qid in having) / total, len(having) / len(weights)
+        true_answers = [qid for qid in weights if tier in answers[qid].tiers]
+        return sum(weights[qid] for qid in true_answers) / total, len(true_answers) / len(weights)
 
-    def _weights_of(self, case: LadderCase, group: str) -> Mapping[str, float]:
-        """By frequent answer, the number of entities of a group that have it."""
+    def _entity_counts_by_answer(self, case: LadderCase, group: str) -> Mapping[str, float]:
+        """The number of entities of a group by their answer.
+
+        A group is "answer ART" (answers of the same art), "subject CLASS" (entities of the class), or "" (all).
+        """
         of, _, kind = group.partition(" ")
         answers = self._frequent_answers(case)
         weights = {qid: float(answer.count) for qid, answer in answers.items()}
@@ -370,19 +391,21 @@ class Triviality:
             graph = self._graph
             values = graph.store.values_of(relation, limit=ANSWERS)
             known = {}
-            if sum(count for _, count in values) >= _minimum_counts(case)[1]:
+            if sum(count for _, count in values) >= _minimum_answers_and_entities(case)[1]:
                 graph.fetch_along((qid for qid, _ in values), steps=3)  # layers that builders read above an answer
                 subjects = self._count_subject_kinds(relation, [qid for qid, _ in values])
                 for qid, count in values:
                     alone = replace(case, answer=qid, question="", subject=None, subject_text=None, at=None)
                     if tiers := frozenset(map(_tier_key, self._build(alone))):
-                        arts = frozenset(self._arts_of_genre(qid, case.relation))
+                        arts = frozenset(self._art_words_of_genre(qid, case.relation))
                         known[qid] = FrequentAnswer(count=count, arts=arts, tiers=tiers, subjects=subjects[qid])
             self._measured.answers[relation] = known
         return known
 
     def _count_subject_kinds(self, relation: str, answers: Iterable[str]) -> Mapping[str, Counter[str]]:
-        """For each answer, the number of its first entities in each class, and under "" the number of those read."""
+        """By answer, the classes of the first SUBJECTS entities that have it, counted; under "" the number of these
+        entities.
+        """
         store = self._graph.store
         referrers = store.referrers([(relation, qid) for qid in answers], limit=SUBJECTS)
         read = store.entities(
@@ -395,8 +418,8 @@ class Triviality:
         }
 
 
-def _minimum_counts(case: LadderCase) -> tuple[int, int]:
-    return (FEWEST, STATED) if case.relation.id in table() else (UNLISTED, UNLISTED)
+def _minimum_answers_and_entities(case: LadderCase) -> tuple[int, int]:
+    return (FEWEST_ANSWERS, FEWEST_ENTITIES) if case.relation.id in table() else (UNLISTED, UNLISTED)
 
 
 def _tier_key(proposal: Proposal) -> str:

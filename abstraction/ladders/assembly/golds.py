@@ -41,8 +41,8 @@ from kg.base.model import normalise
 # A number answers "how many", not "which episode"; a town answers "where", not "how deep". In a conflict the question
 # was misread or the answer has no ladder, and the row abstains with a code.
 
-FIRST_YEAR, LAST_YEAR = 1000, 2100  # range in which a bare number is read as a year
-# Such golds of "how many" and "how long" are years in all of 5 rows of Mintaka and NQ-open.
+FIRST_YEAR, LAST_YEAR = 1000, 2100  # a bare number outside this range is no year
+# All 5 gold answers of this form to "how many" or "how long" in Mintaka and NQ-open are years.
 _RECENT_YEAR = re.compile(r"(?:19\d\d|20[0-3]\d)\.?")
 _NUMBER = re.compile(r"[~+-]?\d[\d.,]*\Z")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\Z")
@@ -117,7 +117,9 @@ _KINSFOLK = frozenset({"person", "fictional"})
 
 
 def entity_conflict(asked: AskedKind, classes: Collection[str]) -> bool:
-    """Whether an entity of these classes is clearly not of the kind asked for; always where a text is."""
+    """Whether an entity of these classes cannot be of the kind asked for; True for every entity where a text is asked
+    for.
+    """
     expected = _CLASSES.get(asked.kind)
     if asked.kind is QuestionKind.TEXT or (expected is not None and classes and expected.isdisjoint(classes)):
         return True
@@ -170,23 +172,23 @@ def combine_golds(
     *,
     code: str,
     is_person: Callable[[str], bool],
-    holds: Callable[[str, str], bool],
+    contains: Callable[[str, str], bool],
 ) -> Ladder:
     """One ladder for a question with several gold answers, each with its own ladder: the tiers that at least half of
     the ladders share.
 
-    `is_person` is a predicate of QIDs; `holds(first, second)` is whether the first entity contains the second. The row
-    abstains, with the first code, only where every answer does.
+    `is_person` is a predicate of QIDs; `contains(first, second)` is whether the first entity contains the second. The
+    row abstains, with the first code, only where every answer does.
     """
     if len(answers) == 1:
-        return union(ladders)
+        return union_of_ladders(ladders)
     golds = [_Gold(text, ladder) for text, ladder in zip(answers, ladders, strict=True)]
     codes = [ladder.abstained for ladder in ladders]
     if len(golds) <= MOST:
         golds = _merge_entailed(_merge_synonyms(golds, code, is_person), code)
     if len(golds) == 1:
-        return union([golds[0].ladder])
-    joined = union([gold.ladder for gold in _keep_tiers_shared_by_half(golds)], holds)
+        return union_of_ladders([golds[0].ladder])
+    joined = union_of_ladders([gold.ladder for gold in _keep_tiers_shared_by_half(golds)], contains)
     holders = _answers_by_tier(golds)
     levels = [joined.levels[0]]
     for level in joined.levels[1:]:  # `Tier.of` is set on each tier that does not follow from all answers
@@ -198,7 +200,7 @@ def combine_golds(
 
 
 def _merge_synonyms(golds: Sequence[_Gold], code: str, is_person: Callable[[str], bool]) -> list[_Gold]:
-    """The answers without synonyms of others, which become their aliases."""
+    """The answers without those that are synonyms of another answer; a synonym becomes an alias of that answer."""
     out: list[_Gold] = []
     for gold in sorted(golds, key=lambda g: not (g.has_ladder or g.first.qid)):  # answers with a known entity first
         for place, earlier in enumerate(out):
@@ -256,7 +258,7 @@ def _merge_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
 
 
 def _level_containing(gold: _Gold, other: _Gold, code: str) -> int | None:
-    """The level of an answer's ladder that contains another answer, or None."""
+    """The index of the level of `gold` that contains the answer `other`, or None."""
     key = bare(other.text)
     for depth, level in enumerate(gold.ladder.levels[1:], 1):
         for tier in level.tiers:
@@ -276,7 +278,7 @@ def _add_alias(ladder: Ladder, depth: int, name: str) -> Ladder:
 
 
 def with_names(level: Level, names: Iterable[str]) -> Level:
-    """The level with those names added to its first tier that no tier of it has."""
+    """The level with the names that none of its tiers has added as aliases to its first tier."""
     known = {normalise(name) for tier in level.tiers for name in tier.names()}
     new = dict.fromkeys(name for name in names if normalise(name) not in known)
     first, *others = level.tiers
@@ -309,21 +311,23 @@ def _answers_by_tier(golds: Sequence[_Gold]) -> Mapping[str, set[str]]:
     return out
 
 
-def union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool] = lambda outer, inner: False) -> Ladder:
+def union_of_ladders(
+    ladders: Sequence[Ladder], contains: Callable[[str, str], bool] = lambda outer, inner: False
+) -> Ladder:
     """One ladder that credits a prediction as the best of several ladders would: each tier at its finest level.
 
     The answers share level 1. A tier at different levels of two ladders goes to the finer one, but always after the
     tiers that are finer than it in either (the United States not on the level of the New York City of the other
-    answer). `holds` returns whether one entity is known to contain another. The row abstains, with the first code,
+    answer). `contains` returns whether one entity is known to contain another. The row abstains, with the first code,
     only where every ladder does. Evidence starts from the answer.
     """
     ladders = [complete_evidence(ladder) for ladder in ladders]
     if len(ladders) == 1:
         return ladders[0]
-    ranks = _levels_in_union(ladders, holds)
+    ranks = _levels_in_union(ladders, contains)
     led = [evidence_paths(ladder) for ladder in ladders]
     seen: set[str] = set()
-    known: set[str | None] = set()  # entities of finer levels, from which steps may start
+    known: set[str | None] = set()  # entities of finer levels, from which a step of evidence may start
     out: list[Level] = []
     for depth in range(1 + max(ranks.values(), default=0)):
         tiers: list[Tier] = []
@@ -364,10 +368,11 @@ def _drop_ambiguous_aliases(levels: Sequence[Level]) -> tuple[Level, ...]:
     return tuple(out)
 
 
-def _levels_in_union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool]) -> dict[str, int]:
-    """The level of each tier's key in the union: its finest, but after every tier that is finer in any of the ladders.
+def _levels_in_union(ladders: Sequence[Ladder], contains: Callable[[str, str], bool]) -> dict[str, int]:
+    """The level in the union by tier key: the finest level of the tier, but after every tier that is finer in any
+    ladder.
 
-    Finer are the tiers before it in its ladder, those that entail it by words or conditions, and places within it.
+    Finer tiers are those before it in its ladder, those that entail it by words or conditions, and places within it.
     """
     ranks: dict[str, int] = {}
     before: dict[str, set[str]] = {}
@@ -388,7 +393,7 @@ def _levels_in_union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool
     if len(tiers) <= MOST_COMPARED:
         for coarse, tier in tiers.items():
             others = (fine for fine in tiers if fine != coarse)
-            before[coarse] |= {fine for fine in others if _is_finer(tiers[fine], tier, holds)}
+            before[coarse] |= {fine for fine in others if _is_finer(tiers[fine], tier, contains)}
     for _ in range(MAX_LEVELS):  # bounded: two tiers in opposite orders would move forever
         moved = False
         for key, keys_before in before.items():
@@ -399,19 +404,21 @@ def _levels_in_union(ladders: Sequence[Ladder], holds: Callable[[str, str], bool
             break
     return {name: ranks[key] for name, key in called.items()}
 
+
 MOST_COMPARED = 60  # tiers of all answers of a question: comparing takes quadratic time
 
 
-def _is_finer(fine: Tier, coarse: Tier, holds: Callable[[str, str], bool]) -> bool:
+def _is_finer(fine: Tier, coarse: Tier, contains: Callable[[str, str], bool]) -> bool:
     if fine.qid and coarse.qid:
-        return holds(coarse.qid, fine.qid)
+        return contains(coarse.qid, fine.qid)
     if coarse.conditions and coarse.conditions < fine.conditions:
         return True
     return fine.qid is None and coarse.qid is None and entails_by_words(fine.text, coarse.text)
 
 
 def shared_ladder(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
-    """The ladder with only those tiers that the ladder of every rival contains: true whichever entity is meant.
+    """The ladder with only those tiers that the ladder of every rival contains, so that they are true whichever entity
+    is meant.
 
     A rival that is itself a tier counts as containing it: the state of New York, for New York. The evidence of a tier
     has the path from each rival, through tiers that are not shared.
@@ -431,7 +438,7 @@ def shared_ladder(ladder: Ladder, rivals: Sequence[Ladder]) -> Ladder:
 
 
 def evidence_paths(ladder: Ladder) -> dict[str, tuple[Evidence, ...]]:
-    """By key of each tier, its evidence and that of the finer tiers from which its steps start."""
+    """For each tier, by key, its evidence and that of the finer tiers from which its steps start."""
     whole: dict[str, tuple[Evidence, ...]] = {}
     for level in ladder.levels[1:]:
         for tier in level.tiers:

@@ -14,7 +14,13 @@ from dataclasses import dataclass, replace
 
 from abstraction.base.relations import head_of_description
 from abstraction.base.tiers import Condition, Evidence, from_description, from_statement, join_evidence
-from abstraction.ladders.assembly.filters import DIVISIONS, distinguishing_name, is_named, is_phrase, leaks_name
+from abstraction.ladders.assembly.filters import (
+    DIVISIONS,
+    distinguishing_name,
+    is_descriptive_phrase,
+    is_named,
+    leaks_name,
+)
 from abstraction.ladders.place_ladders import Climb
 from abstraction.ladders.proposals import (
     ANSWER,
@@ -79,7 +85,7 @@ class PlaceNames:
         label = node.text
         if PLACES.isdisjoint(self._gazetteer.classes(qid)) or self._gazetteer.is_state(qid) or "," in label:
             return label
-        around = self._division_in_name(qid)
+        around = self._state_to_add_to_name(qid)
         if not around and self._has_known_namesake(qid, label):  # the division below the state, else the state
             steps = [step[0] for step in self._gazetteer.chain(qid) if len(step) == 1]
             if len(steps) > 1 and steps[-1].qid and self._gazetteer.is_state(steps[-1].qid):
@@ -91,8 +97,8 @@ class PlaceNames:
             return text
         return f"the {label}" if _DESCRIPTIVE.match(label) else label
 
-    def _division_in_name(self, qid: str) -> str | None:
-        """The state or province to add to the name of a county, or of a town below METROPOLIS inhabitants."""
+    def _state_to_add_to_name(self, qid: str) -> str | None:
+        """The state or province to add to the name of a county, or of a town with fewer than METROPOLIS inhabitants."""
         kinds = [self._graph.label(kind) or "" for kind in self._graph.classes(qid)]
         county = any(map(_COUNTY.search, kinds))
         if not county and (not any(map(_TOWN.search, kinds)) or self._gazetteer.inhabitants(qid) >= _METROPOLIS):
@@ -104,8 +110,8 @@ class PlaceNames:
         return self._graph.label(division) if division is not None else None
 
     def _has_known_namesake(self, qid: str, label: str) -> bool:
-        """Whether another place with this label, neither around nor inside it, is equally known or better known, by
-        uses as a value.
+        """Whether another place with this label, which neither contains it nor lies in it, is used as a value about as
+        often or more often.
         """
         others = [
             match.id
@@ -146,9 +152,9 @@ _ROLES = frozenset(
 _SPOKEN = {"federated state": "state", "federal state": "state"}  # nouns in everyday words, by class label
 
 
-def landholders(case: LadderCase) -> list[Proposal]:
-    """Phrases `a NOUN in CONTAINER` for every container, then `a NOUN` unless the place is a state; empty without a
-    noun or container.
+def phrases_of_acting_place(case: LadderCase) -> list[Proposal]:
+    """Phrases `a NOUN in CONTAINER` for every container of a place that acts, then `a NOUN` unless it is a state;
+    empty without a noun or container.
     """
     named = common_noun_of(case)
     containers = Climb(case).proposals()
@@ -239,22 +245,22 @@ _COUNTED = re.compile(r"^(?!an? |the ).+ (?:language|sport|religion|currency|ins
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AskedWording:
+class ContainerWording:
     """The wording of containers in tiers.
 
-    `noun` is the noun before "in", with its `evidence`; `own`: whether the noun describes the answer itself and is not
-    the one asked for; `bare`: whether bare names of containers are aliases too.
+    `noun` is the noun before "in", with its `evidence`; `describes_answer`: the noun is that of the answer, not the
+    one asked for; `bare_names`: names of containers without the noun are aliases too.
     """
 
     noun: str
     evidence: tuple[Evidence, ...]
-    own: bool
-    bare: bool
+    describes_answer: bool
+    bare_names: bool
 
 
-def asked_wording(case: LadderCase, *, certain: bool) -> AskedWording | None:
-    """The wording for containers of the answer; None for a "where" question and for a language other than that of the
-    rules.
+def container_wording_for_question(case: LadderCase, *, certain: bool) -> ContainerWording | None:
+    """The wording for containers of the answer; None for a "where" question, and where the graph shows another
+    language than that of the rules.
 
     If the link to a settlement is not `certain`, the noun is "place".
     """
@@ -265,10 +271,12 @@ def asked_wording(case: LadderCase, *, certain: bool) -> AskedWording | None:
     if noun is None:
         return None
     bare = _IN_WHICH.search(case.question) is not None
-    return AskedWording(noun=noun[0], evidence=noun[1], own=asked is None, bare=bare)
+    return ContainerWording(noun=noun[0], evidence=noun[1], describes_answer=asked is None, bare_names=bare)
 
 
-def as_asked(nodes: dict[str, Proposal], case: LadderCase, wording: AskedWording | None) -> dict[str, Proposal]:
+def word_containers_as_asked(
+    nodes: dict[str, Proposal], case: LadderCase, wording: ContainerWording | None
+) -> dict[str, Proposal]:
     """The proposals with containers worded by the kind that is asked for; for a "where" question only articles are
     added.
 
@@ -288,11 +296,13 @@ def as_asked(nodes: dict[str, Proposal], case: LadderCase, wording: AskedWording
     label = case.graph.label(case.answer) or ""
     worded = {
         key: node
-        if not is_named(node) or (not wording.own and _is_such(node, wording.noun, case))
-        else _with_wording(nodes, key, wording)
+        if not is_named(node) or (not wording.describes_answer and _is_of_asked_kind(node, wording.noun, case))
+        else _container_in_words(nodes, key, wording)
         for key, node in nodes.items()
     }
-    return remove(worded, lambda node: node.qid is None and is_phrase(node.text) and leaks_name(node.text, label))
+    return remove(
+        worded, lambda node: node.qid is None and is_descriptive_phrase(node.text) and leaks_name(node.text, label)
+    )
 
 
 def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Evidence, ...]] | None:
@@ -310,7 +320,7 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
         return (_settlement_noun(case) if certain else None) or ("place", ())
     match = _WHICH.search(case.question)
     asked = stem(normalise(match["noun"])) if match else None
-    # A state as an actor, not as a location: a participant of a battle is a country, not a part of the world.
+    # A state that acts, as a participant of a battle, is "a country", not "a place in Asia".
     is_open = relation.asks == "any" or (not relation.id and relation.asks == "place")
     if asked is None and is_open and case.gazetteer.is_state(case.answer) and not _LOCATES.search(case.question):
         return STATE_NOUN, ()
@@ -349,7 +359,7 @@ def _settlement_noun(case: LadderCase) -> tuple[str, tuple[Evidence, ...]] | Non
 
 
 def _stated_noun(case: LadderCase, nouns: Sequence[str]) -> tuple[str, tuple[Evidence, ...]] | None:
-    """The first of the nouns that is in the label of a stated class, with the statement."""
+    """The first of the nouns that is a word in the label of a stated class, with the statement as evidence."""
     stated = case.graph.current(case.answer, "P31")
     for noun in nouns:
         for statement in stated:
@@ -358,7 +368,7 @@ def _stated_noun(case: LadderCase, nouns: Sequence[str]) -> tuple[str, tuple[Evi
     return None
 
 
-def _is_such(node: Proposal, noun: str, case: LadderCase) -> bool:
+def _is_of_asked_kind(node: Proposal, noun: str, case: LadderCase) -> bool:
     """Whether a container is itself of the kind that is asked for."""
     if node.qid is None or case.relation.id == "P36":
         return False
@@ -373,14 +383,14 @@ def _label_words(case: LadderCase, kind: str) -> list[str]:
     return (case.graph.label(kind) or "").lower().split()
 
 
-def _with_wording(nodes: dict[str, Proposal], key: str, wording: AskedWording) -> Proposal:
+def _container_in_words(nodes: dict[str, Proposal], key: str, wording: ContainerWording) -> Proposal:
     """The container in words, without QID: its evidence has that of all finer tiers, from which its steps start."""
     node, finer = nodes[key], ancestors(nodes, key)
     way = join_evidence(other.evidence for other_key, other in nodes.items() if other_key in finer)
     usual = names_for_sentences((node.text, *node.aliases))
     names = [name for name in usual if name == node.text or _SPELLED.fullmatch(name)]
     first, *others = dict.fromkeys(indefinite(f"{wording.noun} in {definite(short(name))}") for name in names[:_NAMES])
-    others += (node.text, *node.aliases) if wording.bare else ()
+    others += (node.text, *node.aliases) if wording.bare_names else ()
     evidence = join_evidence(((*wording.evidence, *way), node.evidence))
     return replace(node, text=first, qid=None, aliases=tuple(others), evidence=evidence)
 
@@ -395,12 +405,12 @@ _OF_CLASSES = frozenset({"P31", "P106"})  # a phrase with one such condition alo
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Localised:
+class LocalisedProposals:
     """Proposals in the language that the graph shows; `left_out` counts phrases without a grammar in that language.
 
-    `unnamed` counts places named only by an English description or phrase: "Masovian Voivodeship". `borrowed` are
-    (entity, language) of labels in another language, except the usual fallbacks. `doubted` are the ids that builders
-    doubted; `key` is that of a cache, None for proposals that are not kept.
+    `unnamed` counts places named only by an English description or phrase: "Masovian Voivodeship". `borrowed` lists
+    (entity, language) of labels in another language, except the usual fallbacks. `doubted` are ids that builders put
+    in `LadderCase.doubted`; `key` is the key in the cache of proposals, None for proposals that are not cached.
     """
 
     nodes: ProposalGraph
@@ -411,8 +421,8 @@ class Localised:
     borrowed: tuple[tuple[str, str], ...] = ()
 
 
-def language_notes(code: str, ladders: Sequence[Localised]) -> dict[str, object]:
-    """"language" of a row except in English, "language_notes" on missing translations in its ladders."""
+def language_notes(code: str, ladders: Sequence[LocalisedProposals]) -> dict[str, object]:
+    """ "language" of a row except in English, "language_notes" on missing translations in its ladders."""
     if code == GRAMMAR:
         return {}
     notes = [text] if (text := notice(code)) else []
@@ -434,20 +444,20 @@ def localise(
     trivial: Callable[[Proposal], bool] = lambda _: False,
     feminine: bool = False,
     of_citizens: bool = False,
-) -> Localised:
+) -> LocalisedProposals:
     """The proposals with texts and aliases in `graph.shown_in`; unchanged where that is the language of the rules.
 
     `trivial` is decided by the English wording; trivial proposals are removed. `feminine` uses the feminine form of a
     name, where the graph or the label has one; `of_citizens` adds the graph's demonyms to countries.
     """
     if graph.shown_in == graph.language:
-        return Localised(nodes=as_graph(proposals))
+        return LocalisedProposals(nodes=as_graph(proposals))
     own_codes = {*(code for code in fallback_chain(graph.shown_in) if code != graph.language), "mul"}
     proposals = tuple(remove(as_graph(proposals), trivial).values())
     out: list[Proposal] = []
     dropped: set[str] = set()
     borrowed: list[tuple[str, str]] = []
-    graph.fetch(qid for p in proposals if (qid := p.qid or _class_alone(p)))
+    graph.fetch(qid for p in proposals if (qid := p.qid or _class_stated_alone(p)))
     for proposal in proposals:
         names = _localised_names(proposal, graph, feminine=feminine, of_citizens=of_citizens)
         shown = graph.shown_label(proposal.qid) if proposal.qid else None
@@ -462,7 +472,7 @@ def localise(
     named = {proposal.key for proposal in proposals if proposal.qid}
     nodes = remove(as_graph(out), lambda p: p.key in dropped) if dropped else as_graph(out)
     places = sum(key.startswith("text:") or key in named for key in dropped)
-    return Localised(
+    return LocalisedProposals(
         nodes=as_graph(nodes.values()),
         left_out=len(dropped) - places,
         unnamed=places,
@@ -471,7 +481,9 @@ def localise(
 
 
 def is_woman(graph: Graph, answer: str, subject: str | None) -> bool:
-    """Whether the tiers describe a woman: the answer, else the subject of the question; always False in English."""
+    """Whether the answer, or else the subject of the question, is a woman by P21; always False in English, which needs
+    no gender.
+    """
     if graph.shown_in == graph.language:
         return False
     genders = next((told for qid in (answer, subject) if qid and (told := graph.statements(qid, "P21"))), ())
@@ -490,28 +502,28 @@ def demonyms(graph: Graph, qid: str) -> list[str]:
 
 
 def _statement_texts(graph: Graph, qid: str, prop: str) -> list[str]:
-    codes = _own_codes(graph)
+    codes = _shown_language_codes(graph)
     values = [s.value for s in graph.statements(qid, prop) if isinstance(s.value, TextValue)]
     return [value.text for value in values if value.language in codes]
 
 
-def _own_codes(graph: Graph) -> tuple[str, ...]:
+def _shown_language_codes(graph: Graph) -> tuple[str, ...]:
     return fallback_chain(graph.shown_in)[:-1] if graph.shown_in != graph.language else ()
 
 
-def word_forms(graph: Graph, qid: str) -> tuple[list[str], list[str]]:
+def masculine_and_feminine_names(graph: Graph, qid: str) -> tuple[list[str], list[str]]:
     """(masculine, feminine) names of a class in the language that the graph shows, by its label and its statements."""
     masculine, feminine = _statement_texts(graph, qid, "P3321"), _statement_texts(graph, qid, "P2521")
     shown = graph.shown_label(qid)
-    is_own = shown is not None and shown[1] in _own_codes(graph)
+    is_own = shown is not None and shown[1] in _shown_language_codes(graph)
     halves = language(graph.shown_in).halves(shown[0]) if shown is not None and is_own else ()
     return ([*masculine, halves[0]], [*feminine, halves[1]]) if len(halves) == 2 else (masculine, feminine)
 
 
 def _localised_names(proposal: Proposal, graph: Graph, *, feminine: bool, of_citizens: bool) -> list[str]:
-    """The text in the language, then other names; empty where there is no label."""
+    """The names of the proposal in the shown language, the text first; empty where there is no label."""
     words = language(graph.shown_in)
-    qid = proposal.qid or _class_alone(proposal)
+    qid = proposal.qid or _class_stated_alone(proposal)
     shown = graph.shown_label(qid) if qid is not None else None
     if qid is None or shown is None:
         return []
@@ -519,14 +531,14 @@ def _localised_names(proposal: Proposal, graph: Graph, *, feminine: bool, of_cit
         return []
     own = words.one_of(shown[0]) if is_known(graph.shown_in) else shown[0]
     name = proposal.text if shown[1] == graph.language else own
-    masculine_forms, feminine_forms = word_forms(graph, qid)
+    masculine_forms, feminine_forms = masculine_and_feminine_names(graph, qid)
     names_both = len(words.halves(name)) == 2
     gendered = feminine_forms[:1] if feminine else masculine_forms[:1] if names_both else []
     nationals = demonyms(graph, qid) if of_citizens else []
     return [*gendered, name, shown[0], *masculine_forms, *feminine_forms, *graph.shown_names(qid), *nationals]
 
 
-def _class_alone(proposal: Proposal) -> str | None:
+def _class_stated_alone(proposal: Proposal) -> str | None:
     """The class that a phrase states alone: Q36834 for "a composer"; None for a phrase with more conditions."""
     if proposal.qid is not None or len(proposal.conditions) != 1:
         return None

@@ -54,8 +54,8 @@ _parts = partial(package_data, "name_parts.json")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _NamedInQuestion:
-    """The entities that a question names in the graph: names, countries, places with their containers, containers of
-    named events and organisations (`scenes`), and the question's facts.
+    """The names in a question and the QIDs of what they name: countries (`lands`), places with their containers,
+    containers of named events and organisations (`scenes`); and the question's facts.
     """
 
     names: frozenset[str]
@@ -65,7 +65,7 @@ class _NamedInQuestion:
     facts: QuestionFacts
 
 
-class ToldInQuestion:
+class QuestionGiveaways:
     """Finds the tiers that a question gives away; create one instance per graph."""
 
     def __init__(self, graph: Graph, vocabulary: Vocabulary) -> None:
@@ -73,17 +73,17 @@ class ToldInQuestion:
         self._vocabulary = vocabulary
         self._demonyms = frozenset((*bundled_demonyms().countries, *vocabulary.countries))
 
-    def keys(self, nodes: dict[str, Proposal], case: LadderCase) -> frozenset[str]:
-        """Keys of the tiers that the question gives away, and of all that follow from them.
+    def keys_given_away(self, nodes: dict[str, Proposal], case: LadderCase) -> frozenset[str]:
+        """Keys of the tiers that the question gives away, and of all tiers that follow from them.
 
-        All keys where the question names the answer itself, or, for a thing's country, a place in it. A person's name
-        gives away a place only after "of"; the subject's name gives away its place only where the relation's answer
-        lies in its subject (`Relation.within`).
+        All keys are returned where the question names the answer itself, or, for a thing's country, a place in it. A
+        person's name gives away a place only after "of"; the subject's name gives away its place only where the
+        relation's answer lies in its subject (`Relation.within`).
         """
         if not nodes:
             return frozenset()
         facts = question_facts(case.question, self._graph.shown_in)
-        names = self._relevant_names(case, facts)
+        names = self._names_that_count(case, facts)
         whole = folded(case.subject_text) if case.subject_text else ""
         if not case.relation.within:
             names -= {whole}
@@ -92,24 +92,24 @@ class ToldInQuestion:
         lands.update(land for name in names & self._demonyms for land in self._vocabulary.nations(name))
         for known in (bundled_demonyms().names, _parts()["lands"]):
             lands.update(land for name in names & known.keys() for land in known[name])
-        places, scenes = self._named_places(nodes, names, case, facts)
+        places, scenes = self._places_named_in_question(nodes, names, case, facts)
         is_doer = not _DOERS.isdisjoint(case.gazetteer.classes(case.answer))
         around = places | scenes if case.relation.asks == "country" and case.relation.subject != "person" else ()
         if case.answer in lands or case.answer in around:
             return frozenset(nodes)
         if not is_doer and not names.isdisjoint(_searchable_names(case.graph, case.answer)):
             return frozenset(nodes)
-        told = _NamedInQuestion(names=names, lands=frozenset(lands), places=places, scenes=scenes, facts=facts)
-        keys = {key for key, node in nodes.items() if self._follows_from_question(node, told, case)}
+        named = _NamedInQuestion(names=names, lands=frozenset(lands), places=places, scenes=scenes, facts=facts)
+        keys = {key for key, node in nodes.items() if self._follows_from_question(node, named, case)}
         if case.relation.within:
-            keys |= self._keys_around_capital(nodes, case)
+            keys |= self._keys_given_away_by_capital(nodes, case)
         longer = facts.words if case.relation.subject != "person" else ()
-        keys |= {key for key, node in nodes.items() if node.qid and _is_inside(node.text, longer)}
+        keys |= {key for key, node in nodes.items() if node.qid and _is_part_of_longer_word(node.text, longer)}
         return frozenset(keys).union(key for key in nodes if keys and not ancestors(nodes, key).isdisjoint(keys))
 
-    def _relevant_names(self, case: LadderCase, facts: QuestionFacts) -> frozenset[str]:
-        """The names in the question that count; for a question about a person those outside its name, and those after
-        "of" in it.
+    def _names_that_count(self, case: LadderCase, facts: QuestionFacts) -> frozenset[str]:
+        """The names in the question that may give away tiers: all, or for a question about a person those outside the
+        person's name and those after "of" in it.
         """
         if case.relation.subject != "person":
             return facts.names
@@ -124,13 +124,14 @@ class ToldInQuestion:
             return behind
         return behind | question_facts(case.question.replace(case.subject_text, " ")).names
 
-    def _named_places(
+    def _places_named_in_question(
         self, nodes: Mapping[str, Proposal], names: frozenset[str], case: LadderCase, facts: QuestionFacts
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """QIDs of named places outside the subject, with their containers, and of the containers of named events and
-        organisations; longer names first.
+        """QIDs of the named places outside the subject, with their containers, and of the containers of named events
+        and organisations.
 
-        Empty for a question where something is: the places in its name are not an answer.
+        Longer names are read first, and names within them skipped. Both sets are empty for a "where" question: there a
+        place in the subject's name is not the answer.
         """
         nothing = frozenset[str](), frozenset[str]()
         if not any(c.property in _PLACED | _NATIONS for node in nodes.values() for c in node.conditions):
@@ -143,7 +144,7 @@ class ToldInQuestion:
         spelled = [
             name
             for name in facts.spelled
-            if folded(name) in names and (name not in subject or (within and _is_of_a_thing(name, subject)))
+            if folded(name) in names and (name not in subject or (within and _is_location_in_name(name, subject)))
         ]
         if not spelled:
             return nothing
@@ -165,71 +166,75 @@ class ToldInQuestion:
                 if name in subject and not self._graph.is_instance(qid, FIRST_DIVISION | _CITIES):
                     continue  # small places have too many namesakes
                 if not PLACES.isdisjoint(kinds):
-                    places.update(self._holders([qid], case))
+                    places.update(self._with_containers([qid], case))
                 elif not kinds.isdisjoint(_SCENES):
-                    scenes.update(self._holders((p for prop in _HOLDERS for p in self._graph.targets(qid, prop)), case))
+                    scenes.update(
+                        self._with_containers((p for prop in _HOLDERS for p in self._graph.targets(qid, prop)), case)
+                    )
         return frozenset(places), frozenset(scenes)
 
-    def _holders(self, places: Iterable[str], case: LadderCase) -> Iterable[str]:
+    def _with_containers(self, places: Iterable[str], case: LadderCase) -> Iterable[str]:
         """The places and their containers."""
         for place in places:
             yield place
             yield from (holder for holder, _ in case.gazetteer.containers(place) if holder)
             yield from self._graph.targets(place, "P30")
 
-    def _follows_from_question(self, node: Proposal, told: _NamedInQuestion, case: LadderCase) -> bool:
+    def _follows_from_question(self, node: Proposal, named: _NamedInQuestion, case: LadderCase) -> bool:
         """Whether every part of a tier follows from the question: kind, nation, place and year."""
-        is_name = node.qid is None and node.text[:1].isupper() and folded(node.text) in told.names
-        if is_name or (node.qid and self._is_place_named(node.qid, told)):
+        is_name = node.qid is None and node.text[:1].isupper() and folded(node.text) in named.names
+        if is_name or (node.qid and self._is_place_named(node.qid, named)):
             return True
         if node.conditions and {c.property for c in node.conditions} <= case.relation.of_subject:
             return True
         kinds = case.relation.trivial
         if node.qid and not any(c.property in _PLACED for c in node.conditions):
-            return any(told.facts.implies(normalise(name)) for name in (node.text, *self._graph.names(node.qid)[:1]))
+            return any(named.facts.implies(normalise(name)) for name in (node.text, *self._graph.names(node.qid)[:1]))
         if node.qid:
             return False
         in_english = node.text if self._graph.shown_in == self._graph.language else node.key.removeprefix("text:")
         phrase = ARTICLE.sub("", in_english)  # the key of a phrase is its English text
-        if (dated := _DATED.match(phrase)) and dated["year"] not in told.facts.years:
+        if (dated := _DATED.match(phrase)) and dated["year"] not in named.facts.years:
             return False
         phrase = phrase[dated.end() :] if dated else phrase
-        if (made := _BY_ENDS.search(phrase)) and folded(made["makers"]) in told.names:
+        if (made := _BY_ENDS.search(phrase)) and folded(made["makers"]) in named.names:
             phrase = phrase[: made.start()]
         kind = normalise(_IN_ENDS.sub("", phrase))
-        is_team = told.facts.has_league and kind.endswith(_TEAMS)
+        is_team = named.facts.has_league and kind.endswith(_TEAMS)
         if kind != normalise(phrase):
-            if self._names_office_and_owner(phrase, kind, told, case):
+            if self._names_office_and_owner(phrase, kind, named, case):
                 return True
             # All places of the phrase are named, or they are the country of a league's teams.
             places = {c.value for c in node.conditions if c.property in _PLACED | _NATIONS}
-            if not places or not all(self._is_place_named(p, told) for p in places - (_AMERICA if is_team else set())):
+            if not places or not all(self._is_place_named(p, named) for p in places - (_AMERICA if is_team else set())):
                 return False
         adjective, kind = split_nation(kind, self._vocabulary.countries or {})
         if not adjective:
             adjective, kind = split_nation(kind, bundled_demonyms().countries)
-        is_asked = not kind or kind in ("person", "place") or kind in kinds or told.facts.implies(kind)
+        is_asked = not kind or kind in ("person", "place") or kind in kinds or named.facts.implies(kind)
         if not is_asked or not adjective:
             return is_asked and (kind not in ("person", "place") or kind != normalise(phrase))
-        if adjective in told.names or (is_team and adjective == "american"):
+        if adjective in named.names or (is_team and adjective == "american"):
             return True
         lands = {*self._vocabulary.nations(adjective), *bundled_demonyms().countries.get(adjective, ())}
-        return not lands.isdisjoint(told.places | told.lands)
+        return not lands.isdisjoint(named.places | named.lands)
 
-    def _is_place_named(self, qid: str, told: _NamedInQuestion) -> bool:
-        known = qid in told.places or qid in told.scenes or qid in told.lands
-        return known or not told.names.isdisjoint(_searchable_names(self._graph, qid))
+    def _is_place_named(self, qid: str, named: _NamedInQuestion) -> bool:
+        known = qid in named.places or qid in named.scenes or qid in named.lands
+        return known or not named.names.isdisjoint(_searchable_names(self._graph, qid))
 
-    def _names_office_and_owner(self, phrase: str, kind: str, told: _NamedInQuestion, case: LadderCase) -> bool:
+    def _names_office_and_owner(self, phrase: str, kind: str, named: _NamedInQuestion, case: LadderCase) -> bool:
         """Whether a question names both an office or kind and its owner: "a president of the United States"."""
         whose, kind = _IN_ENDS.search(phrase), kind.removeprefix("former ")
-        if whose is None or not (told.facts.implies(kind) or f" {kind} " in f" {folded(case.question)} "):
+        if whose is None or not (named.facts.implies(kind) or f" {kind} " in f" {folded(case.question)} "):
             return False
         name = whose["place"]
-        return folded(name) in told.names or any(self._is_place_named(m.id, told) for m in self._graph.find(name))
+        return folded(name) in named.names or any(self._is_place_named(m.id, named) for m in self._graph.find(name))
 
-    def _keys_around_capital(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
-        """Keys of continents and of containers of the subject. The country of a county's seat is not given away."""
+    def _keys_given_away_by_capital(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
+        """Keys of continents and of containers of the subject, for a question after a capital. The country of a
+        county's seat is not given away.
+        """
         subject, label = case.subject, self._graph.label(case.answer) or ""
         is_county = _COUNTY.search(folded(case.subject_text or "")) is not None
         named = {node.qid: key for key, node in nodes.items() if node.qid}
@@ -238,27 +243,27 @@ class ToldInQuestion:
         if subject is None and not is_county:
             # Other units whose capital it is, as a former empire.
             seat = normalise(self._graph.description(case.answer) or "")
-            out |= {key for qid, key in named.items() if self._is_seat_of(qid, seat, case)}
+            out |= {key for qid, key in named.items() if self._has_answer_as_capital(qid, seat, case)}
         if subject is not None and not is_county:
             out |= {named[qid] for qid, _ in case.gazetteer.containers(subject) if qid in named}
         if subject is not None and not _COUNTRIES.isdisjoint(self._graph.classes(subject)):
             out |= {key for qid, key in named.items() if not _COUNTRIES.isdisjoint(self._graph.classes(qid))}
         return out
 
-    def _is_seat_of(self, qid: str, description: str, case: LadderCase) -> bool:
-        """Whether the answer is the capital of a place by statement, or of a state by the answer's description."""
+    def _has_answer_as_capital(self, qid: str, answer_description: str, case: LadderCase) -> bool:
+        """Whether the answer is the capital of the place by P36, or of a state by the answer's description."""
         if case.answer in self._graph.targets(qid, "P36"):
             return True
         name = re.escape(normalise(self._graph.label(qid) or ""))
-        said = re.match(rf"(?:the )?capital\b[\w ]* of (?:the )?{name}(?!\w)", description)
+        said = re.match(rf"(?:the )?capital\b[\w ]* of (?:the )?{name}(?!\w)", answer_description)
         return said is not None and case.gazetteer.is_state(qid)
 
 
-def _is_of_a_thing(name: str, subject: str) -> bool:
+def _is_location_in_name(place_name: str, subject_name: str) -> bool:
     """Whether a place in the subject's name is its location (Copenhagen Harbour Buses), not its namesake (Victoria
     County).
     """
-    words = {*folded(subject).split()} - {*folded(name).split()}
+    words = {*folded(subject_name).split()} - {*folded(place_name).split()}
     return not words <= set(_parts()["around_places"]["words"])
 
 
@@ -269,7 +274,7 @@ def _searchable_names(graph: Graph, qid: str) -> frozenset[str]:
     return frozenset(name for text in texts if len(name := text if ACRONYM.fullmatch(text) else folded(text)) >= LEAST)
 
 
-def _is_inside(label: str, words: tuple[str, ...]) -> bool:
+def _is_part_of_longer_word(label: str, words: tuple[str, ...]) -> bool:
     """Whether a one-word name is the beginning or end of a longer word."""
     if not words or " " in label or len(label) < INSIDE:
         return False
