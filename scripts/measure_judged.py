@@ -22,7 +22,7 @@ from measuring import arguments, relation_files
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow, TieredRow
 from abstraction.maker.pipeline import LadderMaker
-from abstraction.text.language.phrases import bare, short
+from abstraction.text.language.phrases import short_place_name, without_article
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import VerdictKind
 from kg.base.model import normalise
@@ -68,12 +68,12 @@ def state(tier: str, row: TieredRow) -> str:
     """What has become of a judged tier in today's ladder."""
     if len(row.levels) < 2:
         return "unlinked"
-    texts = {bare(tier.text) for level in row.levels[1:] for tier in level.tiers}
-    names = {bare(name) for level in row.levels[1:] for name in level.names()}
-    wanted = bare(tier)
+    texts = {without_article(tier.text) for level in row.levels[1:] for tier in level.tiers}
+    names = {without_article(name) for level in row.levels[1:] for name in level.names()}
+    wanted = without_article(tier)
     if wanted in texts:
         return "there"
-    inside = normalise(short(tier))
+    inside = normalise(short_place_name(tier))
     if any(name.endswith((f" in {inside}", f" in the {inside}", f" and {inside}")) for name in names):
         return "reworded"
     return "alias" if wanted in names else "gone"

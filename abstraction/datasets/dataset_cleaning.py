@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from abstraction.base.relations import ANY, relation
 from abstraction.base.tiers import Abstention, Level
 from abstraction.errors import DatasetError
-from abstraction.text.language.phrases import bare
+from abstraction.text.language.phrases import without_article
 
 if TYPE_CHECKING:
     from abstraction.files.rows import TieredRow
@@ -83,7 +83,7 @@ class Cleaner:
     ) -> None:
         self.counts = {step: StepCount() for step in STEPS if step in steps}
         self._most = most
-        self._given = frozenset(bare(text) for text in trivial)
+        self._given = frozenset(without_article(text) for text in trivial)
         self._trivial: dict[str | None, frozenset[str]] = {}
 
     def clean(self, row: TieredRow) -> TieredRow | Dropped:
@@ -127,7 +127,7 @@ class Cleaner:
                 return None
             return row.abstained or "no coarser answer"
         if step is CleaningStep.DUPLICATE_ANSWERS:
-            names = [bare(tier.text) for level in row.levels for tier in level.tiers]
+            names = [without_article(tier.text) for level in row.levels for tier in level.tiers]
             return None if len(set(names)) == len(names) else "an answer occurs twice"
         score = finite(row.extra.get(SCORE))
         if score is None:
@@ -142,7 +142,7 @@ class Cleaner:
         trivial = self._trivial[row.relation]
         levels, taken = [row.levels[0]], 0
         for level in row.levels[1:]:
-            tiers = tuple(tier for tier in level.tiers if bare(tier.text) not in trivial)
+            tiers = tuple(tier for tier in level.tiers if without_article(tier.text) not in trivial)
             taken += len(level.tiers) - len(tiers)
             if tiers:
                 levels.append(level if len(tiers) == len(level.tiers) else Level(tiers=tiers, extra=level.extra))

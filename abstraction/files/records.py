@@ -47,7 +47,7 @@ NEAR = 0.85  # least difflib ratio, in [0, 1], at which a name counts as a missp
 QUESTION = ("question",)
 ANSWERS = ("answer", "answers")
 ANSWER_QIDS = ("answer_qid", "answer_qids", "answer_entity_qid", "answer_entity")  # the first one with a value counts
-# A misspelt optional field would be ignored silently: see `meant_by`.
+# A misspelt optional field would be ignored silently: see `nearest_optional_field`.
 OPTIONAL = ("relation", "question_entity", "question_entity_qid", "language", *ANSWER_QIDS)
 # Fields with a meaning here; all others are passed on.
 KNOWN = frozenset(
@@ -60,13 +60,13 @@ KNOWN = frozenset(
 HEADINGS = frozenset({"id", "relation", "language", "prediction", *QUESTION, *ANSWERS})
 
 
-def heading(name: str) -> str:
+def field_of_heading(name: str) -> str:
     """The field name for a spreadsheet's heading: `question` for `Question`; other names as they are."""
     return name.lower() if name.lower() in HEADINGS else name
 
 
 @lru_cache(maxsize=1000)
-def meant_by(name: str) -> str | None:
+def nearest_optional_field(name: str) -> str | None:
     """The optional field that a name is probably a misspelling of, as `realtion`; None for none."""
     near = get_close_matches(name, OPTIONAL, n=1, cutoff=NEAR)
     return near[0] if near and near[0] != name else None
@@ -103,7 +103,7 @@ def json_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def parse_json(text: str) -> Any:
+def parse_json_or_text(text: str) -> Any:
     """The JSON value of a text, or the text itself where it is no JSON."""
     try:
         return orjson.loads(text)
@@ -111,9 +111,9 @@ def parse_json(text: str) -> Any:
         return text
 
 
-def parse_literal(text: str) -> Any:
+def parse_literal_or_text(text: str) -> Any:
     """The value of a text: JSON, or Python as pandas and NumPy write it into a cell; else the text itself."""
-    value = parse_json(text)
+    value = parse_json_or_text(text)
     if not isinstance(value, str):
         return value
     if (array := _NUMPY.match(text.strip())) is not None:
@@ -133,7 +133,7 @@ def parse_literal(text: str) -> Any:
 def split_cell(cell: str) -> list[Any]:
     """The values of a cell: a list as JSON, Python or NumPy writes it, or texts separated by `|`."""
     if cell.lstrip()[:1] in ("[", "(", "{") or cell.lstrip().startswith("array("):
-        value = parse_literal(cell)
+        value = parse_literal_or_text(cell)
         if isinstance(value, list):
             return value
     return [part.strip() for part in cell.split("|")]
@@ -171,7 +171,7 @@ class Record:
     columns: tuple[str, ...] = ()
 
     @property
-    def names(self) -> str:
+    def first_field_names(self) -> str:
         """The names of its first 12 fields, for a message."""
         return ", ".join([*map(str, self.columns or self.data)][:12]) or "nothing"
 
@@ -307,8 +307,8 @@ def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
         header_line, above = next(lines, ""), 2
     delimiter = told[1] if told else max(",\t;", key=header_line.count)  # the most frequent separator in the header
     header = tuple(unescape_formula(cell.strip()) for cell in next(csv.reader([header_line], delimiter=delimiter)))
-    if len(set(map(heading, header))) == len(header):
-        header = tuple(map(heading, header))
+    if len(set(map(field_of_heading, header))) == len(header):
+        header = tuple(map(field_of_heading, header))
     if len(set(header)) < len(header):
         twice = Counter(header).most_common(1)[0][0]
         raise RowError(f"{name}:{above}: column {twice!r} stands twice in the header")

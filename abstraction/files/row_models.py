@@ -27,7 +27,7 @@ from abstraction.files.records import (
     NEAR,
     Record,
     open_for_reading,
-    parse_json,
+    parse_json_or_text,
     read_csv,
     split_cell,
 )
@@ -122,16 +122,16 @@ class RowNumbers:
         self._before: dict[str, int] = {}
         self._place = 0
 
-    def count(self, records: Iterable[T]) -> Iterator[T]:
+    def number_records(self, records: Iterable[T]) -> Iterator[T]:
         """The records of one file, counted as they are taken."""
         self._before = dict(self._counted)
         for self._place, record in enumerate(records, 1):
             yield record
 
-    def id_of(self, name: str) -> str:
+    def id_of_current_record(self, prefix: str) -> str:
         """The id for the row of the last record taken."""
-        self._counted[name] = self._before.get(name, 0) + self._place
-        return f"{name}-{self._counted[name]}"
+        self._counted[prefix] = self._before.get(prefix, 0) + self._place
+        return f"{prefix}-{self._counted[prefix]}"
 
 
 SHOWN = 60  # characters of a wrong value
@@ -161,27 +161,27 @@ def finite(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def item_id(value: object) -> str | None:
+def parse_item_id(value: object) -> str | None:
     """An item's id from an id, an address or an object with "qid"; None for an empty value. Raises ValueError."""
     if isinstance(value, Mapping):
         value = value.get("qid")
     if value is None or value == "":
         return None
-    name = _id_in_address(value)
+    name = _id_without_address(value)
     if not ENTITY_ID.match(name) or name[0] != "Q":
         raise ValueError("is no item id; expected Q and a number, as in Q76")
     return name
 
 
-def qid_of(value: str | None, name: str) -> str | None:
+def parse_qid_setting(value: str | None, name: str) -> str | None:
     """The item id in the setting `name`; None for an empty value. Raises RowError."""
     try:
-        return item_id(value)
+        return parse_item_id(value)
     except ValueError as error:
         raise RowError(f"{name} {value!r} {error}") from None
 
 
-def _id_in_address(value: object) -> str:
+def _id_without_address(value: object) -> str:
     return _URI.sub("", value.strip()).upper() if isinstance(value, str) else ""  # p19 and q76 are accepted
 
 
@@ -208,7 +208,7 @@ def _parse_question(value: object) -> str:
 def _parse_relation(value: object) -> str | None:
     if value is None or value == "":
         return None
-    name = _id_in_address(value)
+    name = _id_without_address(value)
     if not _RELATION.match(name):
         raise ValueError("is no property id; expected P and a number, as in P19")
     return name
@@ -220,7 +220,7 @@ def _parse_entity(value: object) -> Mapping[str, Any]:
     Fields of an object keep their order.
     """
     if isinstance(value, str) and value.lstrip().startswith("{"):
-        value = parse_json(value)
+        value = parse_json_or_text(value)
     if value is None or isinstance(value, str):
         name = (value or "").strip()
         return {"text": name} if name else {}
@@ -229,7 +229,7 @@ def _parse_entity(value: object) -> Mapping[str, Any]:
     text = value.get("text")
     if text is not None and not isinstance(text, str):
         raise ValueError('has a "text" that is none')
-    read = {**value, "text": text if text and text.strip() else None, "qid": item_id(value)}
+    read = {**value, "text": text if text and text.strip() else None, "qid": parse_item_id(value)}
     return {name: one for name, one in read.items() if one is not None or name not in ("text", "qid")}
 
 
@@ -256,10 +256,10 @@ def _parse_item_ids(value: object) -> str | tuple[str | None, ...] | None:
     if value in (None, "", []):
         return None
     if isinstance(value, str | Mapping):
-        return item_id(value)
+        return parse_item_id(value)
     if not isinstance(value, list | tuple):
         raise ValueError("is neither an id nor a list of ids")
-    return tuple(map(item_id, value))
+    return tuple(map(parse_item_id, value))
 
 
 def _split_ids(cell: str) -> Any:
@@ -303,7 +303,7 @@ class RowModel(BaseModel):
                 return f"no {name}: it is empty; expected {expected}"
             near = get_close_matches(str(name), set(record.data) - KNOWN, n=1, cutoff=NEAR)
             meant = f" (is {near[0]!r} meant?)" if near else ""
-            return f"no {name}: expected {expected} under {name!r}; the row has {record.names}{meant}"
+            return f"no {name}: expected {expected} under {name!r}; the row has {record.first_field_names}{meant}"
         if first["type"] == "missing":
             return f"{place} is missing"
         given = repr_excerpt(first["input"])
@@ -321,7 +321,7 @@ class AskedModel(RowModel):
     question: Annotated[str, PlainValidator(_parse_question)] = Field(description="a text")
     relation: Annotated[str | None, PlainValidator(_parse_relation)] = None
     question_entity: Annotated[Mapping[str, Any], PlainValidator(_parse_entity)] = Field(default_factory=dict)
-    question_entity_qid: Annotated[str | None, PlainValidator(item_id)] = None
+    question_entity_qid: Annotated[str | None, PlainValidator(parse_item_id)] = None
 
     @property
     def subject_text(self) -> str | None:
@@ -356,7 +356,7 @@ class QuestionModel(AnsweredModel):
     answer_entity_qid: ItemIds = None
     answer_entity: ItemIds = None
 
-    def item_of_each(self) -> tuple[str | None, ...]:
+    def qid_of_each_answer(self) -> tuple[str | None, ...]:
         """One id or None for each answer; a single id applies to every answer, as other names of one entity.
 
         Raises RowError for a list of another length.
@@ -377,7 +377,7 @@ def reference_levels(data: Mapping[str, Any]) -> list[list[str]] | None:
         return [[text] for text in granola]
     levels = data.get("levels")
     if isinstance(levels, str):
-        levels = parse_json(levels)
+        levels = parse_json_or_text(levels)
     if not isinstance(levels, list) or not levels:
         return None
     return [_texts_of_level(level) for level in levels]
@@ -393,7 +393,7 @@ def _texts_of_level(level: object) -> list[str]:
     raise RowError(f"level {repr_excerpt(level)} is neither a text, a list of texts nor an object with tiers")
 
 
-def with_all_answers(record: Record) -> Record:
+def without_redundant_answer(record: Record) -> Record:
     """The record without `answer` where `answers` contains it too, as in rows of published datasets."""
     first, second = ANSWERS
     if first in record.data and (several := record.data.get(second)):

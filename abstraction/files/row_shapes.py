@@ -21,8 +21,8 @@ from abstraction.files.records import (
     QUESTION,
     Record,
     canonical_split,
-    heading,
-    parse_literal,
+    field_of_heading,
+    parse_literal_or_text,
     split_cell,
 )
 
@@ -83,7 +83,9 @@ class RowShape:
         there = {**dict.fromkeys(record.columns), **record.data}
         for name in (*asked, *self.needed):
             if not any(values_at(there, path, language) for path in needed[name]):
-                raise RowError(f"no field {_quote_paths(needed[name], language)}; the row has {record.names}")
+                raise RowError(
+                    f"no field {_quote_paths(needed[name], language)}; the row has {record.first_field_names}"
+                )
         fields = self._read_fields(record, language, paths)
         filled = {name: value for name, value in fields.items() if value not in (None, [])}
         for name in asked:
@@ -121,13 +123,13 @@ class RowShape:
         return fields
 
 
-def _preset(given: Mapping[str, Any]) -> RowShape:
+def _shape_with_fields(given: Mapping[str, Any]) -> RowShape:
     fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return RowShape(**fields)
 
 
 PRESETS: Mapping[str, RowShape] = {
-    name: _preset(given) for name, given in package_data("datasets.json").items() if name != "_about"
+    name: _shape_with_fields(given) for name, given in package_data("datasets.json").items() if name != "_about"
 }
 
 
@@ -178,7 +180,7 @@ def _texts(data: Mapping[str, Any], paths: Paths, language: str) -> Iterator[str
 def _flatten_texts(value: Any) -> Iterator[str]:
     """The texts of a value or of all items in a list; numbers as their digits."""
     if isinstance(value, str) and value[:1] in "[{":
-        value = parse_literal(value)
+        value = parse_literal_or_text(value)
     if isinstance(value, list):
         for item in value:
             yield from _flatten_texts(item)
@@ -190,7 +192,7 @@ def _flatten_texts(value: Any) -> Iterator[str]:
 
 def values_at(data: Mapping[str, Any], path: str, language: str = "") -> list[Any]:
     """The values at the end of a path, empty ones as None; a field may have dots in its own name."""
-    name = path if path in data else heading(path)  # as a heading in CSV is read
+    name = path if path in data else field_of_heading(path)  # as a heading in CSV is read
     return list(_values_inside(data, [name] if name in data else path.replace("{language}", language).split(".")))
 
 
@@ -200,10 +202,10 @@ def _values_inside(value: Any, steps: Sequence[str]) -> Iterator[Any]:
         yield None if steps else value
         return
     if isinstance(value, str) and value[:1] in "[{":
-        value = parse_literal(value)
+        value = parse_literal_or_text(value)
     first, *rest = steps
     if first == "(description)":
-        yield from _parse_descriptions(value.strip()) if isinstance(value, str) else ()
+        yield from _parse_description_list(value.strip()) if isinstance(value, str) else ()
     elif isinstance(value, Mapping):
         yield from _values_inside(value[first], rest) if first in value else ()
     elif isinstance(value, list):
@@ -216,7 +218,7 @@ def _quote_paths(paths: Sequence[str], language: str) -> str:
     return " or ".join(repr(path.replace("{language}", language)) for path in paths)
 
 
-def _parse_descriptions(text: str) -> Iterator[str]:
+def _parse_description_list(text: str) -> Iterator[str]:
     """The texts of `(list (description Paris) (description "New York"))`; none for a text in another form."""
     if not text.startswith(_LIST) or not text.endswith(")"):
         return
@@ -238,12 +240,12 @@ def shaped_records(
     with_answers: bool = True,
     *,
     path: Path | str = "the rows",
-    called_so: bool = False,
+    file_named_by_split: bool = False,
 ) -> Iterator[Record | RejectedRow]:
     """Records of a shape, of its split alone, under the usual names.
 
-    `path` names their file in messages, `called_so` is true if the file is named by the split. Raises RowError where
-    the split is unknown.
+    `path` names their file in messages, `file_named_by_split` is true if the file is named by the split. Raises
+    RowError where the split is unknown.
     """
     from abstraction.files.row_models import read_each  # here: commands that only name shapes start without pydantic
 
@@ -253,19 +255,19 @@ def shaped_records(
         return shape.rename_fields(record, language, with_answers=with_answers)
 
     if shape.split:
-        called_so = called_so or not shape.split_must_be_told
-        records = _select_split(records, shape.split, path, called_so=called_so)
+        file_named_by_split = file_named_by_split or not shape.split_must_be_told
+        records = _select_split(records, shape.split, path, file_named_by_split=file_named_by_split)
     return read_each(records, rename_or_reject)
 
 
 def _select_split(
-    records: Iterable[Record | RejectedRow], split: str, path: Path | str, *, called_so: bool
+    records: Iterable[Record | RejectedRow], split: str, path: Path | str, *, file_named_by_split: bool
 ) -> Iterator[Record | RejectedRow]:
     """The records of a split, by the name or number in them; rows without one count if the file is named by it.
 
     Raises RowError for a file where neither rows nor name give the split.
     """
-    is_told = called_so
+    is_told = file_named_by_split
     for record in records:
         if isinstance(record, RejectedRow):
             yield record
@@ -273,7 +275,7 @@ def _select_split(
         named = (record.data.get(name) for name in ("split", "Split"))
         its_split = next((name for name in named if isinstance(name, str | int)), None)
         is_told = is_told or its_split is not None
-        if called_so if its_split is None else canonical_split(str(its_split)) == canonical_split(split):
+        if file_named_by_split if its_split is None else canonical_split(str(its_split)) == canonical_split(split):
             yield record
     if not is_told:
         raise RowError(f"{path}: no row names its split, and the file is not called {split!r}; leave --split out")

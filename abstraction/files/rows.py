@@ -23,7 +23,7 @@ from abstraction.files.records import (
     Record,
     canonical_split,
     data_files,
-    parse_json,
+    parse_json_or_text,
     read_records,
     split_of,
 )
@@ -35,7 +35,7 @@ from abstraction.files.row_models import (
     read_each_once,
     reference_levels,
     unread_fields,
-    with_all_answers,
+    without_redundant_answer,
     without_rejected,
 )
 from abstraction.files.row_shapes import RowShape, shaped_records
@@ -155,11 +155,11 @@ class TieredRow:
 def _stored_links(extra: Mapping[str, Any]) -> list[dict[str, Any]]:
     links = extra.get("links")
     if isinstance(links, str):  # a cell of CSV
-        links = parse_json(links)
+        links = parse_json_or_text(links)
     return [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
 
 
-def _linked_item(answer: str, extra: Mapping[str, Any], *, alone: bool) -> str | None:
+def _linked_qid(answer: str, extra: Mapping[str, Any], *, alone: bool) -> str | None:
     """The item that an answer of a tiered row was linked to; None for an id of another form, which is linked anew."""
     for link in _stored_links(extra):
         qid = link.get("qid")
@@ -168,7 +168,7 @@ def _linked_item(answer: str, extra: Mapping[str, Any], *, alone: bool) -> str |
     return None
 
 
-def linked_ids(link: Mapping[str, Any]) -> list[str]:
+def candidate_ids_of_link(link: Mapping[str, Any]) -> list[str]:
     """The entities that a link may mean, the chosen one first."""
     rivals = link.get("rivals")
     return [i for i in (link.get("qid"), *(rivals if isinstance(rivals, list | tuple) else ())) if isinstance(i, str)]
@@ -227,11 +227,15 @@ def read_files(
     for path in (file for one in paths for file in data_files(one, split or None)):
         records = read_records(path)
         if shape is not None:
-            called_so = bool(split) and split_of(Path(path)) == canonical_split(split)
-            records = shaped_records(records, shape, language, with_answers, path=path, called_so=called_so)
+            file_named_by_split = bool(split) and split_of(Path(path)) == canonical_split(split)
+            records = shaped_records(
+                records, shape, language, with_answers, path=path, file_named_by_split=file_named_by_split
+            )
         from_name = _FILE_RELATION.match(Path(path).name)
         default = relation or (from_name[1].upper() if from_name else None)
-        yield from read_each_once(numbers.count(records), partial(read, default=default, numbers=numbers), seen=seen)
+        yield from read_each_once(
+            numbers.number_records(records), partial(read, default=default, numbers=numbers), seen=seen
+        )
 
 
 def question_rows(
@@ -239,7 +243,9 @@ def question_rows(
 ) -> Iterator[QARow | RejectedRow]:
     """The questions of records, see `read_questions`; rejected rows stay in their places."""
     numbers = RowNumbers()
-    return read_each_once(numbers.count(records), partial(_read_question_row, default=relation, numbers=numbers))
+    return read_each_once(
+        numbers.number_records(records), partial(_read_question_row, default=relation, numbers=numbers)
+    )
 
 
 def read_tiered(path: Path | str, *, on_reject: OnReject | None = None, evidence: bool = True) -> Iterator[TieredRow]:
@@ -256,7 +262,9 @@ def tiered_rows(
 ) -> Iterator[TieredRow]:
     """The tiered rows of records; see `read_tiered`."""
     numbers = RowNumbers()
-    rows = read_each_once(numbers.count(records), partial(_read_tiered_row, numbers=numbers, evidence=evidence))
+    rows = read_each_once(
+        numbers.number_records(records), partial(_read_tiered_row, numbers=numbers, evidence=evidence)
+    )
     return without_rejected(rows, on_reject)
 
 
@@ -305,59 +313,60 @@ def granola_columns(row: TieredRow) -> dict[str, Any]:
 
 
 def _read_question_row(record: Record, default: str | None, numbers: RowNumbers) -> QARow:
-    record = with_all_answers(record)
-    told = QuestionModel.of(record)
-    relation, text = relation_and_subject(told, default)
+    record = without_redundant_answer(record)
+    fields = QuestionModel.of(record)
+    relation, text = relation_and_subject(fields, default)
     extra = unread_fields(record.data)
     if (reference := reference_levels(record.data)) is not None:
         extra.setdefault(REFERENCE, reference)  # a new ladder must not replace the reference
-    qids = told.item_of_each()
-    alone = len(told.answer) == 1
+    qids = fields.qid_of_each_answer()
+    alone = len(fields.answer) == 1
     if "levels" in record.data and not (alone and any(qids)):  # a tiered row keeps the links of each of its answers
-        linked = tuple(_linked_item(answer, extra, alone=alone) for answer in told.answer)
+        linked = tuple(_linked_qid(answer, extra, alone=alone) for answer in fields.answer)
         qids = linked if any(linked) else qids
     return QARow(
         answer_qids=qids,
-        id=told.id or numbers.id_of(told.relation or default or "row"),  # rules for wording may change
-        question=told.question,
-        answers=told.answer,
+        id=fields.id
+        or numbers.id_of_current_record(fields.relation or default or "row"),  # rules for wording may change
+        question=fields.question,
+        answers=fields.answer,
         relation=relation,
         subject_text=text,
-        subject_qid=told.subject_qid,
+        subject_qid=fields.subject_qid,
         extra=extra,
         source=record.source,
     )
 
 
-def relation_and_subject(told: AskedModel, default: str | None) -> tuple[str | None, str | None]:
+def relation_and_subject(fields: AskedModel, default: str | None) -> tuple[str | None, str | None]:
     """The relation of a question and the name of its subject: as given, else by its wording."""
-    relation = told.relation or default or read_wording(told.question).relation
-    text = told.subject_text
+    relation = fields.relation or default or read_wording(fields.question).relation
+    text = fields.subject_text
     if text is None and relation is not None:
-        text = subject_of(told.question, relation)
+        text = subject_of(fields.question, relation)
     return relation, text
 
 
 def _read_tiered_row(record: Record, numbers: RowNumbers | None = None, *, evidence: bool = True) -> TieredRow:
-    record = with_all_answers(record)
+    record = without_redundant_answer(record)
     data = record.data
-    told = AnsweredModel.of(record)
-    entity = dict(told.question_entity)
-    if told.subject_qid is not None:
-        entity.setdefault("qid", told.subject_qid)
-    levels = _read_levels(record, told.answer, evidence=evidence)
+    fields = AnsweredModel.of(record)
+    entity = dict(fields.question_entity)
+    if fields.subject_qid is not None:
+        entity.setdefault("qid", fields.subject_qid)
+    levels = _read_levels(record, fields.answer, evidence=evidence)
     abstained = data.get("abstained")
     if abstained is not None and not isinstance(abstained, str):
         raise RowError(f"abstained {abstained!r} is no text")
-    own_id = told.id or (numbers.id_of("row") if numbers is not None and "id" not in data else None)
+    own_id = fields.id or (numbers.id_of_current_record("row") if numbers is not None and "id" not in data else None)
     if own_id is None:
         raise RowError("no id: expected a text or a whole number under 'id'")
     return TieredRow(
         id=own_id,
-        question=told.question,
-        answers=told.answer,
+        question=fields.question,
+        answers=fields.answer,
         levels=levels,
-        relation=told.relation,
+        relation=fields.relation,
         question_entity=entity or None,
         abstained=abstained or None,
         extra=unread_fields(data),
@@ -369,7 +378,7 @@ def _read_levels(record: Record, answers: Sequence[str], *, evidence: bool) -> t
     """The levels under "levels", else those of GRANOLA-EQ's columns. Raises RowError."""
     levels = record.data.get("levels")
     if isinstance(levels, str):
-        levels = parse_json(levels)
+        levels = parse_json_or_text(levels)
     try:
         if isinstance(levels, list) and levels and all(isinstance(level, dict) for level in levels):
             if not evidence:
@@ -377,7 +386,7 @@ def _read_levels(record: Record, answers: Sequence[str], *, evidence: bool) -> t
             made = tuple(map(Level.from_json, levels))
         else:
             texts = reference_levels(record.data) or []
-            (qid, *_) = QuestionModel.of(record).item_of_each()
+            (qid, *_) = QuestionModel.of(record).qid_of_each_answer()
             made = tuple(
                 Level(tiers=tuple(Tier(text=t, qid=qid if t == answers[0] else None) for t in level)) for level in texts
             )

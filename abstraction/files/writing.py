@@ -30,16 +30,16 @@ def format_of(path: Path | str) -> str | None:
     return _ENDINGS.get(_unpacked(path).suffix.lower())
 
 
-def check_format(path: Path | str, given: str | None = None) -> str:
+def check_format(path: Path | str, requested: str | None = None) -> str:
     """The format to write: the given one, else by the path's suffix; "jsonl" for a path without one.
 
     Raises RowError for an unknown one, for Parquet without pyarrow or as .gz, and for anything but JSONL on standard
     output.
     """
-    if given is not None and given not in FORMATS:
-        raise RowError(f"format {given!r} is not known; expected one of {', '.join(FORMATS)}")
+    if requested is not None and requested not in FORMATS:
+        raise RowError(f"format {requested!r} is not known; expected one of {', '.join(FORMATS)}")
     suffix = _unpacked(path).suffix.lower()
-    kind = given or format_of(path)
+    kind = requested or format_of(path)
     if kind is None:
         if suffix:
             known = ", ".join(_ENDINGS)
@@ -54,13 +54,13 @@ def check_format(path: Path | str, given: str | None = None) -> str:
     return kind
 
 
-def check_kind(path: Path | str, kind: str, *, asked: str = "--out", may_be_packed: bool = False) -> None:
+def check_kind(path: Path | str, kind: str, *, option: str = "--out", may_be_packed: bool = False) -> None:
     """Raise RowError for a path whose suffix names another format than `kind`, the only one for this output."""
     ending = Path(path).suffix.lower()
     if _is_packed(path) and may_be_packed:
         ending = _unpacked(path).suffix.lower()
     if ending and _ENDINGS.get(ending) != kind:
-        raise RowError(f"{path}: {asked} is written as {kind}, which {ending} is not; give it the ending .{kind}")
+        raise RowError(f"{path}: {option} is written as {kind}, which {ending} is not; give it the ending .{kind}")
 
 
 def write_records(
@@ -98,7 +98,7 @@ def write_records(
 
 
 @contextmanager
-def writing_lines(path: Path | str) -> Iterator[Callable[[Mapping[str, Any]], object]]:
+def json_line_writer(path: Path | str) -> Iterator[Callable[[Mapping[str, Any]], object]]:
     """A function that writes records one by one as JSONL, without a schema; packed where the path ends in .gz.
 
     The file appears, whole, when the block ends without an error.

@@ -35,7 +35,7 @@ from abstraction.ladders.proposals import (
 )
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.descriptions.place_grammar import first_segment
-from abstraction.text.language.phrases import indefinite, may_stand, takes_back
+from abstraction.text.language.phrases import indefinite, is_informative, modifier_negates
 from kg.base.model import normalise
 from kg.graph.graph import Graph
 
@@ -181,7 +181,7 @@ def _broader_values(graph: Graph, qid: str, properties: Collection[str], *, doub
         for value in current_values(graph, qid, prop):
             if value.qid in stop or (qid, value.qid) in denied:
                 continue
-            if not (doubting and takes_back(graph.label(qid) or "", value.label)):
+            if not (doubting and modifier_negates(graph.label(qid) or "", value.label)):
                 yield value
 
 
@@ -308,7 +308,7 @@ def described_classes(
         written = match[group].strip()
         # "genre of music" only repeats the question; "officer" is ambiguous; a "non-Indo-European language" is not one.
         is_trivial = normalise(written) in case.relation.trivial
-        if is_trivial or not may_stand(written) or _NOT.search(segment[: match.start(group)]):
+        if is_trivial or not is_informative(written) or _NOT.search(segment[: match.start(group)]):
             continue
         fitting = ((name, m.id) for name in names(written) for m in graph.find(name))
         name, qid = next(((n, q) for n, q in fitting if q != case.answer and keep(q)), ("", ""))

@@ -21,7 +21,7 @@ from abstraction.base.tiers import Condition, Evidence, Level, Tier, from_statem
 from abstraction.ladders.literal_ladders import AMOUNT, date_ladder, quantity_ladder, read_amount
 from abstraction.ladders.weighing import year_span
 from abstraction.text.language.amounts import ParsedQuantity, parse_quantity
-from abstraction.text.language.calendar_dates import ParsedDate, parse_date, tolerance
+from abstraction.text.language.calendar_dates import ParsedDate, circa_tolerance, parse_date
 from abstraction.text.language.languages import is_known
 from kg.base.model import QuantityValue, TimeValue, Value
 from kg.graph.graph import Graph, time_key
@@ -222,11 +222,13 @@ def _days_of_answer(parsed: ParsedDate) -> float:
     first, last = parsed.first, parsed.last
     if last is not None:
         days = _day_number(time_key(last, late=True)) - _day_number(time_key(first)) + 1
-        return days + (2 * tolerance(first.year) * YEAR if parsed.circa else 0)
+        return days + (2 * circa_tolerance(first.year) * YEAR if parsed.circa else 0)
     if parsed.circa:
         if first.precision > 9:
             return YEAR
-        around = {8: 10, 7: 100}.get(first.precision) or tolerance(first.year)  # years, by precision: decade, century
+        around = {8: 10, 7: 100}.get(first.precision) or circa_tolerance(
+            first.year
+        )  # years, by precision: decade, century
         return _unit_days(first) + 2 * around * YEAR
     return _unit_days(first) / (3 if parsed.part else 1)  # early, mid or late: a third of the unit
 

@@ -3,8 +3,8 @@
 A date has each calendar unit that contains it, from the next coarser one to the century. No tier is finer than the
 given precision. A part of a unit ("the early 1960s") starts from the whole unit; a range starts from the smallest unit
 that contains both ends. An approximate year skips the decade, since it may belong to the next one, and states its
-century only where all years that "circa" may mean (`tolerance`) lie in it, else both centuries. Dates before 1 CE also
-have a millennium.
+century only where all years that "circa" may mean (`circa_tolerance`) lie in it, else both centuries. Dates before 1
+CE also have a millennium.
 
 A quantity is rounded to 3, 2 and 1 significant digits. "About X" means: wrong by at most one unit of the last digit
 kept. Under that reading each rounding entails the next. A rounding that is off by more than a tenth is misleading and
@@ -30,14 +30,14 @@ from abstraction.text.language.calendar_dates import (
     Era,
     Kind,
     ParsedDate,
-    century_marks,
+    circa_tolerance,
+    era_marks_of_century,
     gregorian_of,
     names,
-    tolerance,
     unit_of,
 )
 from abstraction.text.language.languages import Language, language
-from abstraction.text.language.units import MeasureUnit, units
+from abstraction.text.language.units import MeasureUnit, units_by_qid
 from kg.base.model import TimeValue, normalise
 
 AMOUNT = "amount"  # property of conditions on amounts; followed by the unit, if any
@@ -85,7 +85,7 @@ def quantity_ladder(parsed: ParsedQuantity, *, subject_evidence: Evidence | None
     whole = _with_unit(_format_number(parsed.amount, parsed.language), parsed)
     for at, (digits, amount) in enumerate(roundings):
         names = _names_of_amount(amount, parsed)
-        text, *others = (f"{word}{parsed.language.gap}{names[0]}" for word in parsed.language.about)
+        text, *others = (f"{word}{parsed.language.word_separator}{names[0]}" for word in parsed.language.about)
         aliases = other_names(text, [names[0], *others, *names[1:], *_amounts_in_other_units(parsed, digits)])
         rule = f"{whole} to {digits} significant digit{'s' * (digits > 1)} is {names[0]}"
         tier = Tier(
@@ -129,7 +129,7 @@ def _coarser_roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
 def _answer_names(parsed: ParsedQuantity) -> list[str]:
     names = _names_of_amount(round_to(parsed.amount, max(parsed.digits, 3)), parsed)
     if parsed.approximate:
-        names = [*(f"{word}{parsed.language.gap}{names[0]}" for word in parsed.language.about), *names]
+        names = [*(f"{word}{parsed.language.word_separator}{names[0]}" for word in parsed.language.about), *names]
     return names + _amounts_in_other_units(parsed, max(parsed.digits, 3))
 
 
@@ -159,7 +159,7 @@ def _amounts_in_other_units(parsed: ParsedQuantity, digits: int) -> list[str]:
     if parsed.unit is None:
         return out
     for qid in parsed.unit.also:
-        other = units(parsed.code)[qid]
+        other = units_by_qid(parsed.code)[qid]
         with localcontext(prec=40):
             amount = parsed.unit.convert(parsed.amount, other)
         whole = amount.to_integral_value(rounding=ROUND_HALF_UP)
@@ -311,7 +311,7 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
 
 def _possible_error_in_years(value: TimeValue) -> int:
     """The number of years by which an approximate date of this precision may be wrong."""
-    return {8: 10, 7: 100}.get(value.precision) or tolerance(value.year)
+    return {8: 10, 7: 100}.get(value.precision) or circa_tolerance(value.year)
 
 
 def _is_worth_saying(unit: CalendarUnit, era: Era) -> bool:
@@ -369,7 +369,7 @@ def _century_edge(century: CalendarUnit, era: Era) -> Tier:
     year = names(CalendarUnit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]
     texts = [
         text
-        for mark in century_marks(century, era)
+        for mark in era_marks_of_century(century, era)
         for count in era.words.ordinals(abs(century.number))
         for text in era.words.fill_templates(f"century_{place}", count=count, mark=mark)
     ]

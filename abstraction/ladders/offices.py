@@ -35,7 +35,7 @@ from abstraction.text.descriptions.office_grammar import Kin, Office, office_dat
 from abstraction.text.descriptions.person_grammar import parse_person
 from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.languages import bundled_demonyms
-from abstraction.text.language.phrases import indefinite, listed
+from abstraction.text.language.phrases import indefinite, word_list
 from kg.base.model import normalise
 from kg.graph.graph import Graph, has_ended
 
@@ -109,7 +109,7 @@ def _content_words(text: str) -> frozenset[str]:
 
 def names_subject(case: LadderCase, text: str) -> bool:
     """Whether the text names the subject of the question, by a whole name or by a telling part of one."""
-    tokens = _content_words(text) - listed("telling_nothing")
+    tokens = _content_words(text) - word_list("telling_nothing")
     return any(tokens & _content_words(name) for name in _subject_names(case))
 
 
@@ -162,7 +162,7 @@ def _holder_wordings(person: Portrait, office: Office, evidence: tuple[Evidence,
     """The nouns for holders of the office ("a politician"), with a nationality where one is known and without."""
     case, nouns, title = person.case, list[str](), office.title.lower()
     if office.lift is not None and _is_public(person, office):  # finer first: a count is a nobleman
-        is_noble = office.family in {"nobleman", "noblewoman"} and title in listed("common_titles")
+        is_noble = office.family in {"nobleman", "noblewoman"} and title in word_list("common_titles")
         nouns = [title, office.lift] if title in EMPERORS or is_noble else [office.lift]
     if office.lift is not None and office.lift.startswith("noble"):
         # "German nobleman, Count of Holstein": the description has both, so neither is the coarser.
@@ -250,7 +250,7 @@ def add_kin(case: LadderCase, lattice: Lattice, kin: Sequence[Kin]) -> None:
             continue
         if names_subject(case, relative.of) or repeats_answer(case, relative.of):
             continue
-        alone = relative.word in listed("only_kin") or relative.word.split()[0] in _ONLY | listed("ordinals")
+        alone = relative.word in word_list("only_kin") or relative.word.split()[0] in _ONLY | word_list("ordinals")
         of = relative.of[:-2] if relative.of.endswith(("'s", "’s")) else relative.of
         phrase = f"{relative.word} of {of}"
         key, evidence = normalise(phrase), word_evidence(case, relative.words)
@@ -275,7 +275,7 @@ def posts(case: LadderCase) -> list[Proposal]:
         return (
             qid not in stop_classes()
             and label[:1].islower()
-            and normalise(label) not in listed("general_posts")
+            and normalise(label) not in word_list("general_posts")
             and not _POSTS.isdisjoint(case.gazetteer.classes(qid))
         )
 

@@ -38,7 +38,7 @@ from abstraction.ladders.proposals import (
 from abstraction.linking.gazetteer import Place
 from abstraction.text.descriptions.attested_words import Vocabulary, shortenings
 from abstraction.text.descriptions.kind_grammar import Owner, parse_organisation
-from abstraction.text.language.phrases import definite, indefinite, listed, may_stand, short
+from abstraction.text.language.phrases import definite, indefinite, is_informative, short_place_name, word_list
 from kg.base.model import normalise
 
 GROUP = "group"
@@ -129,7 +129,7 @@ def _kinds_by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindCh
     for genre in current_values(case.graph, case.answer, "P136"):
         if genre.label[:1].islower() and len(chains) < MOST_GENRES:
             phrase = f"{genre.label.removesuffix(' music')} {noun}"
-            texts = [t for t in shortenings(phrase, case.vocabulary) if may_stand(t)] or [phrase]
+            texts = [t for t in shortenings(phrase, case.vocabulary) if is_informative(t)] or [phrase]
             proof = (genre.evidence, *(kind.evidence if kind is not None else ()))
             conditions = [genre.conditions, *(states("text", f"kind:{text}") for text in texts[1:])]
             chains.append(KindChain.from_texts(texts, [proof] * len(texts), conditions))
@@ -194,7 +194,7 @@ def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
     if qid == child or not ORGANISED & kinds or "person" in kinds or LOCATED & kinds:
         return False
     words = " ".join(case.graph.label(i) or "" for i in (qid, *case.graph.classes(qid))).casefold()
-    return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in listed("shells"))
+    return not any(re.search(rf"\b{re.escape(shell)}\b", words) for shell in word_list("shells"))
 
 
 def _described_parents(case: LadderCase, child: str) -> list[NamedStep]:
@@ -283,7 +283,7 @@ class _OrganisationPhrases:
     def proposals(self) -> list[Proposal]:
         case, kind = self.case, self.described.kind
         chains = [described_kind(case, kind, ORGANISATION)] if kind is not None else stated_kinds(case, ORGANISATION)
-        general = all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts)
+        general = all(normalise(t) in word_list("general_kinds") for chain in chains for t in chain.texts)
         nationalities, places = self.nations(), self.tier_wordings(self.place_steps())
         for chain in (self.kinds_by_product(chains) if general else []) or chains:
             self.add_kind(chain, nationalities, places)
@@ -333,7 +333,7 @@ class _OrganisationPhrases:
         phrases: list[tuple[str, NamedValue]] = []
         trades = current_values(graph, answer, "P452") if company else []
         for product in current_values(graph, answer, "P1056") if self.case.relation.id == MAKER else ():
-            label, mass = product.label, product.label in listed("mass_products")
+            label, mass = product.label, product.label in word_list("mass_products")
             plain = label.islower() and len(label.split()) < 3 and not label.endswith("s")
             if plain and not mass:
                 phrases.append((f"{label} manufacturer", product))
@@ -377,13 +377,13 @@ class _OrganisationPhrases:
         out: list[Wording] = []
         features = [frozenset(map(self._feature_of_place, step)) for step in steps]
         for at, step in enumerate(steps):
-            where = " and ".join(definite(short(place.text)) for place in step)
+            where = " and ".join(definite(short_place_name(place.text)) for place in step)
             finer = [place for before in reversed(steps[:at]) for place in before]
             evidence = join_evidence(self._evidence_of_place(place, finer) for place in step)
             above = steps[1] if at == 0 and len(steps) > 1 else ()
             if len(above) == 1 and not self._is_country(above[0].qid):
                 # The first place is written with the next one: there is a Kent in Ohio and one in England.
-                where = f"{where}, {short(above[0].text)}"
+                where = f"{where}, {short_place_name(above[0].text)}"
                 evidence = join_evidence((evidence, self._evidence_of_place(above[0], step)))
             conditions = frozenset(
                 Condition(property="P17" if self._is_country(place.qid) else "P131", value=place.key)
@@ -432,6 +432,6 @@ def _evidence_of_company(chains: Sequence[KindChain]) -> tuple[Evidence, ...]:
     for wording in (wording for chain in chains for wording in chain.wordings):
         if wording.text.endswith("company"):
             return wording.evidence
-        if normalise(wording.text) in listed("companies"):
+        if normalise(wording.text) in word_list("companies"):
             return (*wording.evidence, Evidence(kind="rule", text=f"{indefinite(wording.text)} is a company"))
     return ()

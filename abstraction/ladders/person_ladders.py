@@ -25,7 +25,7 @@ from abstraction.ladders.proposals import (
 )
 from abstraction.text.descriptions.attested_words import DescriptionWord, shortenings
 from abstraction.text.descriptions.person_grammar import PersonDescription, parse_person
-from abstraction.text.language.phrases import definite, indefinite, may_stand
+from abstraction.text.language.phrases import definite, indefinite, is_informative
 from kg.base.model import Statement, normalise
 from kg.graph.graph import Graph
 
@@ -178,7 +178,7 @@ def _broader_wordings(case: LadderCase, chain: Sequence[OccupationWording]) -> l
         return [
             _broader_wording(text, owner or above.qid, (*source.evidence, *above.path))
             for text, owner in zip(texts, owners, strict=True)
-            if normalise(text) not in known and may_stand(text) and (above.qid, owner) not in denied_lifts()
+            if normalise(text) not in known and is_informative(text) and (above.qid, owner) not in denied_lifts()
         ]
     return []
 
@@ -202,7 +202,9 @@ def broader_class(graph: Graph, qid: str) -> ClassAbove | None:
         return -graph.store.value_counts([pair]).get(pair, 0), int(above.qid[1:])
 
     for layer in layers_above(graph, qid, steps=PASSED_THROUGH, denied=denied_lifts()):
-        plain = [a for a in layer if normalise(a.label) not in names and may_stand(a.label) and a.label[:1].islower()]
+        plain = [
+            a for a in layer if normalise(a.label) not in names and is_informative(a.label) and a.label[:1].islower()
+        ]
         if fitting := [above for above in plain if used(above.qid)]:
             return min(fitting, key=usage_rank)
     return None

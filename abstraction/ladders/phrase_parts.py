@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
 from abstraction.ladders.class_terms import ClassAbove, layers_above
 from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values, kept_with_source, states
-from abstraction.text.descriptions.attested_words import DescriptionWord, common_types, shortenings, spans
-from abstraction.text.descriptions.kind_grammar import DescribedKind, Nationality, heads, is_plural
-from abstraction.text.language.phrases import indefinite, listed, may_stand
+from abstraction.text.descriptions.attested_words import DescriptionWord, common_types, shortenings, text_spans
+from abstraction.text.descriptions.kind_grammar import DescribedKind, Nationality, head_nouns, is_plural
+from abstraction.text.language.phrases import indefinite, is_informative, word_list
 from kg.base.model import Rank, Statement, normalise
 from kg.graph.graph import Graph
 from kg.graph.graph import valid_values as all_stated
@@ -137,7 +137,7 @@ def current_or_ended(graph: Graph, entity_id: str, prop: str) -> list[Statement]
 
 def word_evidence(case: LadderCase, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
     """Words of the description of the answer as evidence, one step for each contiguous span."""
-    return tuple(from_span(case.graph, case.answer, span) for span in spans(used))
+    return tuple(from_span(case.graph, case.answer, span) for span in text_spans(used))
 
 
 def nations(case: LadderCase, national: Nationality | None, properties: Sequence[str]) -> list[Nation]:
@@ -199,7 +199,7 @@ def _nation_in_description(
     parts: list[Nation] = []
     for text, countries in zip(national.parts, national.countries, strict=True):
         backing = [s for s in stated if s.target in countries or case.vocabulary.adjective(s.target or "") == text]
-        if len(countries) > 1 and stated and not backing and text not in listed("unambiguous_nations"):
+        if len(countries) > 1 and stated and not backing and text not in word_list("unambiguous_nations"):
             return None  # "Dominican" of which country, or of the order?
         country = next((s.target for s in backing if s.target in countries), None) or countries[0]
         part = nation_of(text, prop, country, (*words, *(from_statement(case.graph, s) for s in backing[:1])))
@@ -294,9 +294,9 @@ def stated_kinds(case: LadderCase, family: str) -> list[KindChain]:
         # A short common noun phrase for one thing of the family, without names.
         words = value.label.split()
         is_common = len(words) <= 4 and value.label[:1].islower() and not any(word[:1].isupper() for word in words)
-        if is_common and words[-1] in heads(family) and not is_plural(words[-1]):
+        if is_common and words[-1] in head_nouns(family) and not is_plural(words[-1]):
             classes.append(value)
-    special = [v for v in classes if normalise(v.label) not in listed("general_kinds")] or classes
+    special = [v for v in classes if normalise(v.label) not in word_list("general_kinds")] or classes
     chains: list[KindChain] = []
     for value in special:
         if len(chains) < STATED and not any(value.label in chain.texts for chain in chains):
@@ -319,7 +319,9 @@ def _kind_chain(
         for text, qid in zip(texts, qids, strict=True)
     ]
     chain = KindChain.from_texts(texts, proofs, conditions, tied=tied).filtered(_synonym_test(case.graph, texts, qids))
-    return (_with_broader_kind(case, chain, qids, family) if family == "organisation" else chain).filtered(may_stand)
+    return (_with_broader_kind(case, chain, qids, family) if family == "organisation" else chain).filtered(
+        is_informative
+    )
 
 
 def _synonym_test(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]) -> Callable[[str], bool]:
@@ -338,7 +340,7 @@ def _with_broader_kind(case: LadderCase, chain: KindChain, qids: Sequence[str | 
     known = {normalise(text) for text in chain.texts}
     for at in reversed(range(len(chain.wordings))):
         source = chain.wordings[at]
-        is_general = normalise(source.text) in listed("general_kinds")
+        is_general = normalise(source.text) in word_list("general_kinds")
         start = None if is_general else qids[at] or _class_with_label(case.graph, source.text)
         above = _usual_class_above(case.graph, start, family) if start else None
         if above is None or normalise(above.label) in known:
@@ -362,10 +364,10 @@ def _class_with_label(graph: Graph, text: str) -> str | None:
 
 @kept_with_source
 def _usual_class_above(graph: Graph, start: str, family: str) -> ClassAbove | None:
-    usual = common_types(family) - listed("general_kinds") - set(map(normalise, graph.names(start)))
+    usual = common_types(family) - word_list("general_kinds") - set(map(normalise, graph.names(start)))
     for layer in layers_above(graph, start, steps=STEPS):
         for above in layer:
-            if normalise(above.label) in usual and may_stand(above.label):
+            if normalise(above.label) in usual and is_informative(above.label):
                 return above
         if len(layer) != 1:
             return None

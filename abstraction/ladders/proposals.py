@@ -30,7 +30,7 @@ from abstraction.base.tiers import (
 )
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.language.phrases import ARTICLE, indefinite, is_opaque
+from abstraction.text.language.phrases import ARTICLE, indefinite, shortening_changes_meaning
 from kg.base.model import Statement, TimeValue, normalise
 from kg.graph.graph import Graph
 
@@ -316,7 +316,7 @@ def entails_by_words(fine: str, coarse: str) -> bool:
         return False
     if longer.startswith((f"{shorter} in ", f"{shorter} by ", f"{shorter} of ", f"{shorter} given ")):
         return True
-    return longer.endswith(f" {shorter}") and not is_opaque(longer, shorter)
+    return longer.endswith(f" {shorter}") and not shortening_changes_meaning(longer, shorter)
 
 
 def order_by_words(nodes: ProposalGraph) -> ProposalGraph:

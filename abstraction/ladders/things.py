@@ -38,7 +38,7 @@ from abstraction.ladders.proposals import (
 from abstraction.text.descriptions.attested_words import shortenings, words
 from abstraction.text.descriptions.kind_grammar import WorkDescription, parse_work, read_kind
 from abstraction.text.descriptions.place_grammar import first_segment
-from abstraction.text.language.phrases import definite, indefinite, listed
+from abstraction.text.language.phrases import definite, indefinite, word_list
 from kg.base.model import Rank, Statement, TimeValue, normalise
 from kg.graph.graph import time_key
 
@@ -210,11 +210,11 @@ def _specific_kinds(case: LadderCase, family: str, lands: Sequence[str]) -> tupl
     chains = [described_kind(case, kind, family)] if kind is not None else []
     # "October 1973 war": a date is a detail of its own.
     chains = [chain.filtered(lambda text: not any(c.isdigit() for c in text)) for chain in chains]
-    if all(normalise(t) in listed("general_kinds") for chain in chains for t in chain.texts):
+    if all(normalise(t) in word_list("general_kinds") for chain in chains for t in chain.texts):
         chains = stated_kinds(case, family) or chains
     national = kind.nationality if kind is not None else None
     nationalities = nations(case, national, lands) if lands else []
-    chains = [c for c in chains if c.wordings and normalise(c.texts[0]) not in listed("vague_kinds")]
+    chains = [c for c in chains if c.wordings and normalise(c.texts[0]) not in word_list("vague_kinds")]
     return chains, nationalities[0] if len(nationalities) == 1 else None
 
 

@@ -25,7 +25,7 @@ from abstraction.ladders.proposals import Proposal, kept_with_source, reachable
 from abstraction.linking.candidates import Pair, ValueCounts
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
-from abstraction.text.language.phrases import bare
+from abstraction.text.language.phrases import without_article
 from kg.base.bounded_cache import SizedDict
 from kg.base.model import entity_number, fallback_chain, normalise
 from kg.graph.graph import Graph, current, valid_values
@@ -372,7 +372,7 @@ class Facets:
             return ConditionBits("role", math.log2(size))  # there was one
         if mark in _NAMES:
             return self._bits_of_class_phrase(_NAMES[mark], words, kind, size)
-        if mark == "land" and (nations := self._vocabulary.nations(words)):
+        if mark == "land" and (nations := self._vocabulary.countries_of_adjective(words)):
             return self._bits_of_condition(Condition(property="P27", value=nations[0]), kind, size, phrase)
         whole = normalise(head)
         at = f" {whole} ".find(f" {words} ") if mark == "mod" else -1
@@ -522,7 +522,7 @@ class Information:
         return self._facets.taxa.statements if kind == "taxon" else self._facets.size(kind)
 
     def _proposal_bits(self, kind: str, size: int, node: Proposal) -> float | None:
-        phrase = bare(node.text) if any(c.property == "text" for c in node.conditions) else ""
+        phrase = without_article(node.text) if any(c.property == "text" for c in node.conditions) else ""
         key = (kind, node.conditions, phrase)
         if key not in self._bits:
             if kind == _STATES:  # each counts once; only parts of the world can be counted

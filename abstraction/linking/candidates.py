@@ -25,7 +25,7 @@ from abstraction.base.relations import (
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
 from abstraction.text.descriptions.attested_words import FAMILIES, common_occupations, common_types
 from abstraction.text.language.languages import bundled_demonyms
-from abstraction.text.language.phrases import all_words, stem
+from abstraction.text.language.phrases import singular, singular_words
 from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict, bounded_cache
 from kg.base.model import normalise
@@ -409,7 +409,7 @@ def variants(text: str) -> Sequence[str]:
     out += [bare, re.sub(r"^(?:the|a|an)\s+", "", bare, flags=re.I)]
     if bare and not bare.lower().startswith("the "):
         out.append(f"the {bare}")
-    if bare.endswith(".") and (len(all_words(bare)) > 1 or _SENTENCE.fullmatch(bare)):
+    if bare.endswith(".") and (len(singular_words(bare)) > 1 or _SENTENCE.fullmatch(bare)):
         out.append(bare.rstrip("."))
     return list(dict.fromkeys(v for v in out if v))
 
@@ -475,7 +475,7 @@ class AskedNouns:
         """
         phrase, whole = _phrase(question)
         spans = {
-            end: [stem(normalise(" ".join(phrase[start:end]))) for start in range(max(0, end - 3), end)]
+            end: [singular(normalise(" ".join(phrase[start:end]))) for start in range(max(0, end - 3), end)]
             for end in range(1, len(phrase) + 1)
         }
         self._graph.find_all(t for texts in spans.values() for t in texts if t not in self._nouns)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from abstraction.base.relations import Classifier, Relation
-from abstraction.text.descriptions.place_grammar import PLURAL, TYPED, PlaceUnit, parse_place, variants
+from abstraction.text.descriptions.place_grammar import PLURAL, TYPED, PlaceUnit, barer_names, parse_place
 from abstraction.text.language.languages import bundled_demonyms
 from kg.base.model import QuantityValue, entity_number, normalise
 from kg.graph.graph import Graph
@@ -243,7 +243,7 @@ class Gazetteer:
         description = self._graph.description(entity_id)
         phrase = parse_place(description) if description else None
         names = [
-            frozenset(normalise(v) for v in variants(part))
+            frozenset(normalise(v) for v in barer_names(part))
             for unit in (phrase.units if phrase else ())
             for part in self._split(unit.text)
         ]
@@ -291,7 +291,7 @@ class Gazetteer:
         typed = TYPED.match(text)
         for match in _INNER.finditer(text):
             left, right = text[: match.start()], text[match.end() :]
-            if not any(c.isupper() for c in left) or not variants(right)[-1][:1].isupper():
+            if not any(c.isupper() for c in left) or not barer_names(right)[-1][:1].isupper():
                 continue
             if match.group().strip().startswith("of") and not (self.places_named(left) and self._graph.find(right)):
                 continue
@@ -304,14 +304,14 @@ class Gazetteer:
         self, text: str, coarser: Sequence[Place], exclude: str | None, *, on: bool, spread: bool
     ) -> tuple[Place, ...]:
         """The places that a unit of a chain refers to, by the rest of the chain; empty for none."""
-        for variant in variants(text):
+        for variant in barer_names(text):
             if qid := self._choose(variant, coarser, exclude):
                 if on and not self._graph.is_instance(qid, {"Q23442"}):
                     return ()  # "on the Danube" is next to it; "on Long Island" is inside
                 return (Place(text=self._graph.label(qid) or variant, qid=qid, written=text),)
         if both := self._both_places(text, coarser, exclude, on=on, spread=spread):
             return both
-        name = variants(text)[-1]
+        name = barer_names(text)[-1]
         if on or not re.match(r"[A-ZÀ-Þ][\w'’.-]+", name) or len(name.split()) > 6:
             return ()
         return (Place(text=name, written=text),)

@@ -33,7 +33,7 @@ from abstraction.linking.gazetteer import (
     phrase_in,
 )
 from abstraction.text.language.languages import bundled_demonyms
-from abstraction.text.language.phrases import all_words, content
+from abstraction.text.language.phrases import content_words, singular_words
 from kg.base.model import Statement, TimeValue, entity_number, normalise
 from kg.graph.graph import Graph
 
@@ -143,7 +143,7 @@ class Surroundings:
             or any(s.target == subject and s.property not in relation.inverse for s in mine)
         )
         near, around = ({s.target for s in held if s.property not in _NO_NEIGHBOURS} for held in (mine, theirs))
-        own_words, words_of_subject = (content(self._graph.description(i) or "") for i in (qid, subject))
+        own_words, words_of_subject = (content_words(self._graph.description(i) or "") for i in (qid, subject))
         return {
             "stated": stated,
             "linked": linked,
@@ -221,7 +221,7 @@ class Surroundings:
         if author is not None and (normalise(author[1]) in called or phrase_in(normalise(author[1]), asked)):
             return 0, OF_ANOTHER  # a film based on the subject's book
         # A participant's works are usually credited to a director, so another maker is no evidence.
-        described = all_words(self._graph.description(subject) or "") if subject is not None else ()
+        described = singular_words(self._graph.description(subject) or "") if subject is not None else ()
         takes_part = not _PARTICIPANTS.isdisjoint(described)
         return 0, (OF_ANOTHER if is_film else 1.0) * (bool(names) and not takes_part)
 

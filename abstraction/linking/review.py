@@ -18,7 +18,7 @@ from abstraction.base.tiers import Abstention, Level, Tier
 from abstraction.errors import RowError
 from abstraction.files.records import escape_formula
 from abstraction.files.row_models import read_sheet_lines
-from abstraction.files.rows import QARow, TieredRow, linked_ids
+from abstraction.files.rows import QARow, TieredRow, candidate_ids_of_link
 from kg.base.files import atomic_path
 from kg.base.model import ENTITY_ID
 from kg.graph.graph import Graph
@@ -95,7 +95,7 @@ class Reviewer:
             code = link.get("abstained")
             if code is None and _rank(link) >= CONFIDENCE.index("high"):
                 continue
-            ids = [i for i in linked_ids(link) if ENTITY_ID.match(i)]
+            ids = [i for i in candidate_ids_of_link(link) if ENTITY_ID.match(i)]
             named = ids or self._items_named(text) or self._items_in_text(text)
             if code == Abstention.NO_LINK and not named:
                 continue

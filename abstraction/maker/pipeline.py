@@ -27,7 +27,7 @@ from abstraction.linking.gazetteer import PLACES
 from abstraction.maker.row_maker import WHERE, GraphReaders, MakerTools, RowMaker, RowWithNotes
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
-from abstraction.text.language.languages import reading_language, territory_labels
+from abstraction.text.language.languages import description_language, territory_labels
 from abstraction.text.questions.question_wording import ANY_KIND, asked_kind, read_wording, subject_of
 from kg.base.model import Entity, normalise
 from kg.graph.graph import Graph
@@ -67,14 +67,14 @@ class LadderMaker:
         self._bits_asked = bits_asked
         self._language = language
         self._priors = ValueCounts(store)
-        self.vocabulary = vocabulary or Vocabulary.from_store(store, reading_language(language))
+        self.vocabulary = vocabulary or Vocabulary.from_store(store, description_language(language))
         self.measured = measured or MeasuredRelations()
         self.information = Information(store, self.vocabulary)
         self._open_graph(store)
 
     def _open_graph(self, store: Store) -> None:
         known = properties() | set(table())
-        read = reading_language(self._language)
+        read = description_language(self._language)
         labels = territory_labels(self._language)
         graph = Graph(store, language=read, shown_in=self._language, further_labels=labels, properties=known)
         self._read_with(GraphReaders(graph, method=self._linker_method, priors=self._priors))
@@ -236,9 +236,9 @@ class LadderMakers:
                 raise RowError(
                     f"rows of more than {MOST_LANGUAGES} languages in one run; give files of one language each"
                 )
-            read = reading_language(code)
+            read = description_language(code)
             # Makers that read the same language share what is slow to build.
-            alike = (one for known, one in self._makers.items() if reading_language(known) == read)
+            alike = (one for known, one in self._makers.items() if description_language(known) == read)
             shared = next(alike, None)
             self._makers[code] = LadderMaker(
                 self._store, language=code, linker=self._linker,

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from abstraction.base.relations import ANY, Classifier, Relation, table
 from abstraction.base.tiers import Abstention, Ladder, Level, Tier
 from abstraction.files.records import QUESTION_SITELINKS
-from abstraction.files.rows import QARow, TieredRow, linked_ids
+from abstraction.files.rows import QARow, TieredRow, candidate_ids_of_link
 from abstraction.ladders.assembly.filters import (
     RelationAnswerShares,
     is_named,
@@ -334,7 +334,7 @@ class RowMaker:
             *((told | usual) & own.keys()),
             *keys_leaked_by_question(
                 own,
-                question=language_of(self._graph.shown_in).with_bare_names(self._row.question),
+                question=language_of(self._graph.shown_in).with_uninflected_words(self._row.question),
                 subject=case.subject,
                 subject_text=self._row.subject_text,
             ),
@@ -477,7 +477,7 @@ def _link_note(link: Link, answer: str | None) -> dict[str, object]:
 def _read_link_note(note: Mapping[str, Any]) -> Link:
     """The inverse of `_link_note`, for a link to an item; malformed fields of rows from elsewhere are left out."""
     confidence, rule, share = note.get("confidence"), note.get("rule"), note.get("share")
-    rivals = (i for i in linked_ids({"rivals": note.get("rivals")}) if ENTITY_ID.match(i))
+    rivals = (i for i in candidate_ids_of_link({"rivals": note.get("rivals")}) if ENTITY_ID.match(i))
     return Link(
         qid=note["qid"],
         confidence=confidence if confidence in get_args(Confidence) else "low",

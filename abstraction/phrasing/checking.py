@@ -15,7 +15,7 @@ from typing import Any, Literal
 from abstraction.base.tiers import MAX_LEVELS, MAX_TIERS, Evidence, Ladder, Level, Tier, complete_evidence
 from abstraction.files.rows import TieredRow
 from abstraction.models.chat_model import FailureReason
-from abstraction.text.language.phrases import bare, content
+from abstraction.text.language.phrases import content_words, without_article
 from abstraction.verifying.tier_verdicts import Judge
 from abstraction.verifying.verdicts import LEAKS, TierVerdict, VerdictKind
 from kg.base.model import normalise
@@ -253,13 +253,16 @@ class LadderCheck:
         for draft in drafts:
             if draft.finding is CheckResult.ALIAS:
                 # One more alias for the answer that shares most words with it.
-                words = content(draft.text)
-                nearest = max(first.tiers, key=lambda tier: len(content(tier.text) & words))
+                words = content_words(draft.text)
+                nearest = max(first.tiers, key=lambda tier: len(content_words(tier.text) & words))
                 named = replace(nearest, aliases=(*nearest.aliases, draft.text))
                 first = replace(first, tiers=tuple(named if tier is nearest else tier for tier in first.tiers))
                 draft.action = Action.JOINED
         graph = {
-            bare(name): tier for level in row.levels[1:] for tier in level.tiers for name in reversed(tier.names())
+            without_article(name): tier
+            for level in row.levels[1:]
+            for tier in level.tiers
+            for name in reversed(tier.names())
         }
         taken: set[str] = set()
         beyond: Sequence[Level] = [
@@ -333,11 +336,16 @@ class LadderCheck:
 
     def _mark_tiers_of_graph(self, row: TieredRow, drafts: Sequence[_Draft]) -> None:
         """Mark texts of the graph's own ladder as entailed, whatever their verdict; a repeated text is a duplicate."""
-        tiers = {bare(name): tier.text for level in row.levels[1:] for tier in level.tiers for name in tier.names()}
+        tiers = {
+            without_article(name): tier.text
+            for level in row.levels[1:]
+            for tier in level.tiers
+            for name in tier.names()
+        }
         used: set[str | None] = {None}
         known: set[str] = set()
         for draft in drafts:
-            key = bare(draft.text)
+            key = without_article(draft.text)
             if draft.finding in (CheckResult.UNPROVEN, CheckResult.DUPLICATE) and tiers.get(key) not in used:
                 draft.finding, draft.why = CheckResult.ENTAILED, "is in the graph's own ladder"
             used.add(tiers.get(key))
@@ -362,7 +370,7 @@ class LadderCheck:
 
     def _tier_of_draft(self, draft: _Draft, graph: Mapping[str, Tier], taken: set[str], call: str) -> Tier:
         written = Evidence(kind="model", call=call, check=f"{draft.finding}: {draft.why}")
-        of_graph = graph.get(bare(draft.text))
+        of_graph = graph.get(without_article(draft.text))
         if of_graph is not None and of_graph.text not in taken:
             taken.add(of_graph.text)
             aliases = (*of_graph.aliases, of_graph.text)

@@ -28,7 +28,7 @@ from abstraction.ladders.assembly.filters import is_variant_of_answer_name
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.checking import Action, CheckResult, LadderCheck, TextDecision, Unproven, with_note
 from abstraction.phrasing.prompting import Prompt, PromptKind, RequestForm, RequestOutcome, hash_of, load_prompts
-from abstraction.text.language.template_marks import own_turn, without_thoughts
+from abstraction.text.language.template_marks import first_model_turn, without_thoughts_and_if_cut
 from kg.base.model import fallback_chain
 from kg.graph.graph import Graph
 from kg.store.protocol import Store
@@ -153,7 +153,7 @@ def read_numbered_lines(reply: str) -> list[str]:
 
 def read_vote(reply: str) -> bool | None:
     """Whether the first word of a reply, after its thoughts, is yes rather than no; None for another word."""
-    match = re.match(r"\W*(yes|no)\b", own_turn(without_thoughts(reply)[0]), re.IGNORECASE)
+    match = re.match(r"\W*(yes|no)\b", first_model_turn(without_thoughts_and_if_cut(reply)[0]), re.IGNORECASE)
     return match[1].lower() == "yes" if match else None
 
 
@@ -165,10 +165,10 @@ _QUOTED = re.compile(r"\A(?:\"(.+)\"|“(.+)”|\*\*(.+)\*\*|'(.+)')\Z")
 
 def final_text(reply: str) -> str:
     """A reply without thoughts and without tokens that mark turns. Raises ReplyError for an unfinished thought."""
-    text, unfinished = without_thoughts(reply)
+    text, unfinished = without_thoughts_and_if_cut(reply)
     if unfinished and not text.strip():
         raise ReplyError("the reply ends in the midst of a thought")
-    return own_turn(text)
+    return first_model_turn(text)
 
 
 def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool = False) -> list[str]:

@@ -15,7 +15,7 @@ from abstraction.files.rows import QARow, TieredRow
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.languages import bundled_demonyms
-from abstraction.text.language.phrases import all_words, bare, content, occurs_in
+from abstraction.text.language.phrases import content_words, occurs_in, singular_words, without_article
 from abstraction.text.questions.question_wording import question_patterns, without_mark
 
 # Located in, country, location, headquarters, continent, parent organisation, owner, part of.
@@ -150,18 +150,18 @@ class AnswerFactsReader:
             return True
         if any(self.is_present_state(i) or self.is_division(i) for i in known):
             return True
-        asked = all_words(row.question)
-        return any(occurs_in(all_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
+        asked = singular_words(row.question)
+        return any(occurs_in(singular_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
 
     def _words_describing_answer(
         self, our_row: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]
     ) -> frozenset[str]:
         """The words that describe the answer: from its description, its classes, its ladder and its containers."""
-        words = content(description) | self.words([c for i in known for c in self.kinds(i)])
-        words |= {w for name in above.names for w in content(name)}
-        words |= {w for level in our_row.levels[1:] for tier in level.tiers for w in content(tier.text)}
+        words = content_words(description) | self.words([c for i in known for c in self.kinds(i)])
+        words |= {w for name in above.names for w in content_words(name)}
+        words |= {w for level in our_row.levels[1:] for tier in level.tiers for w in content_words(tier.text)}
         words |= {w for country in (*nations, *above.states) for w in self.demonyms(country)}
-        words |= {w for word in set(all_words(description)) for w in self.nation_names(word)}
+        words |= {w for word in set(singular_words(description)) for w in self.nation_names(word)}
         return frozenset(words)
 
     def asked_about(self, row: TieredRow) -> str | None:
@@ -174,7 +174,9 @@ class AnswerFactsReader:
     def demonyms(self, country: str) -> set[str]:
         """The words of the adjectives of a country."""
         table = bundled_demonyms()
-        return {w for d in (table.adjectives.get(country, ""), *table.variants.get(country, ())) for w in content(d)}
+        return {
+            w for d in (table.adjectives.get(country, ""), *table.variants.get(country, ())) for w in content_words(d)
+        }
 
     def nation_names(self, word: str) -> set[str]:
         """The words of the countries that a nationality implies: "English" implies "British"."""
@@ -184,8 +186,8 @@ class AnswerFactsReader:
 
     def is_called(self, qid: str, key: str) -> bool:
         """Whether the bare text `key` is a name of the entity, in singular or plural."""
-        words = all_words(key)
-        return any(bare(n) == key or all_words(n) == words for n in self.graph.names(qid))
+        words = singular_words(key)
+        return any(without_article(n) == key or singular_words(n) == words for n in self.graph.names(qid))
 
     # Everything above an entity, each read once.
 
@@ -210,7 +212,7 @@ class AnswerFactsReader:
             seen.update(dict.fromkeys(layer))
         strict = [i for i in seen if i not in out]
         ids = (*strict, *(i for i in loose if i not in out and i not in seen))
-        names.update(bare(name) for i in ids for name in self.graph.names(i))
+        names.update(without_article(name) for i in ids for name in self.graph.names(i))
         return Above(
             ids=ids,
             names=frozenset(names),
@@ -231,7 +233,7 @@ class AnswerFactsReader:
         spans_states = WORLD.search(self.graph.label(qid) or "") or len(self.graph.targets(qid, "P17")) > 1
         if first or not spans_states:
             described = [place for step in self._gazetteer.chain(qid) for place in step]
-            names.update(bare(text) for place in described for text in (place.text, place.written) if text)
+            names.update(without_article(text) for place in described for text in (place.text, place.written) if text)
             upward += [place.qid for place in described if place.qid]
         return upward
 
@@ -265,4 +267,4 @@ class AnswerFactsReader:
 
     def words(self, ids: Iterable[str]) -> set[str]:
         """The content words of every name of some entities."""
-        return {word for i in ids for name in self.graph.names(i) for word in content(name)}
+        return {word for i in ids for name in self.graph.names(i) for word in content_words(name)}

@@ -19,24 +19,30 @@ from functools import cache, lru_cache
 from abstraction.base.properties import package_data, with_role
 from abstraction.base.relations import ANY, Classifier, relation
 from abstraction.base.tiers import Evidence, Level, Tier, value_of
-from abstraction.files.rows import TieredRow, linked_ids
+from abstraction.files.rows import TieredRow, candidate_ids_of_link
 from abstraction.ladders.containers import same_extent
 from abstraction.ladders.weighing import rising_tiers
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.language.amounts import convert_claim, whole_amount
 from abstraction.text.language.calendar_dates import unit_of
 from abstraction.text.language.date_finder import IntervalClaim, whole_date
-from abstraction.text.language.languages import bundled_demonyms, folded, language, reading_language, territory_labels
+from abstraction.text.language.languages import (
+    bundled_demonyms,
+    description_language,
+    folded,
+    language,
+    territory_labels,
+)
 from abstraction.text.language.languages import language as language_of
 from abstraction.text.language.phrases import (
     PAST,
-    all_words,
-    bare,
-    content,
+    content_words,
     denies_location_before,
+    negating_word_before,
     occurs_in,
     proper_names,
-    taken_back_by,
+    singular_words,
+    without_article,
     written_in_lower_case,
 )
 from abstraction.text.questions.question_wording import read_wording
@@ -222,7 +228,7 @@ class AnswerValues:
         rounded = amount is not None and amount.low < amount.high
         read = False
         for name in tier.names():
-            if rounded and name != tier.text and _NUMBER_FIRST.match(bare(name)):
+            if rounded and name != tier.text and _NUMBER_FIRST.match(without_article(name)):
                 continue  # the rounded number itself, without "about", contains only itself
             readings = []
             outer, about = days_of(name, self._code), amount_of(name, self._code)
@@ -294,10 +300,12 @@ class EntailmentChecker:
 
     def __init__(self, store: Store, *, language: str = "en") -> None:
         labels = territory_labels(language)
-        self.graph = Graph(store, language=reading_language(language), shown_in=language, further_labels=labels)
+        self.graph = Graph(store, language=description_language(language), shown_in=language, further_labels=labels)
         self._gazetteer = Gazetteer(self.graph, Classifier(self.graph))
         self._names_of = cache(self._read_names)
-        self._entity_words = cache(lambda qid: frozenset(w for name in self.graph.names(qid) for w in content(name)))
+        self._entity_words = cache(
+            lambda qid: frozenset(w for name in self.graph.names(qid) for w in content_words(name))
+        )
 
     def check(self, row: TieredRow) -> list[TierCheck]:
         """One outcome per tier beyond the answer, in the order of the row."""
@@ -309,7 +317,7 @@ class EntailmentChecker:
         # The entities of level 1, and all candidates of an answer without one.
         first = row.levels[0].tiers
         answers = [tier.qid for tier in first if tier.qid]
-        answers += [i for link in row.links for i in linked_ids(link)] if len(answers) < len(first) else []
+        answers += [i for link in row.links for i in candidate_ids_of_link(link)] if len(answers) < len(first) else []
         subject = (row.question_entity or {}).get("qid")
         dated_by = relation(row.relation).dated_by if row.relation else ()
         values = (s.value for prop in dated_by if subject for s in self.graph.statements(subject, prop))
@@ -414,7 +422,7 @@ class EntailmentChecker:
         """Whether a step leads to an entity or names it, or a kind of it by its last words ("television actor")."""
         if step.target is not None:
             label = self._names_of(qid).label
-            names = (" ".join(all_words(name)) for name in self.graph.names(step.target))
+            names = (" ".join(singular_words(name)) for name in self.graph.names(step.target))
             return step.target == qid or (bool(label) and any(f" {name}".endswith(f" {label}") for name in names))
         # The words of the step, and the names around them: "county" of "county in Alabama, United States".
         texts = dict.fromkeys((step.words, *proper_names(step.description))) if step.description else ()
@@ -442,9 +450,9 @@ class EntailmentChecker:
         classing = any(s.property in CLASSING for s in last)
         for step in reached.used:
             yield from _step_flaws(step, classing=classing, last=step in last)
-        written = {bare(s.words) for s in last if s.description}
+        written = {without_article(s.words) for s in last if s.description}
         for name in tier.names():
-            if self._is_name(name, qid) or bare(name) in written:
+            if self._is_name(name, qid) or without_article(name) in written:
                 continue
             # Or the name of a surrounding place of the same extent: Greater London for London.
             around = [m.id for m in self.graph.find(name) if m.id.startswith("Q")]
@@ -454,9 +462,9 @@ class EntailmentChecker:
 
     def _words_of_steps(self, reached: _Reached, rules: Sequence[str], asked: str) -> set[str]:
         """The words that steps, rules or the question support."""
-        known = set(WORDS_OF_KIND.get(asked, ())).union(*map(content, rules))
+        known = set(WORDS_OF_KIND.get(asked, ())).union(*map(content_words, rules))
         for step in reached.used:
-            known |= content(step.words)
+            known |= content_words(step.words)
             if step.target is not None:
                 known |= self._entity_words(step.target)
                 if step.property in NATIONAL or step.property in CONTAINING:
@@ -470,7 +478,7 @@ class EntailmentChecker:
 
     def _unsupported_words(self, tier: Tier, reached: _Reached, known: set[str]) -> Iterator[Finding]:
         """Words of a phrase, or of its aliases, that nothing supports, nor an entity that a description names."""
-        missing_of = {name: content(name) - known for name in dict.fromkeys(tier.names())}
+        missing_of = {name: content_words(name) - known for name in dict.fromkeys(tier.names())}
         if not any(missing_of.values()):
             return
         meant = self._words_of_described_entities(reached.used)
@@ -482,20 +490,20 @@ class EntailmentChecker:
 
     def _dropped_qualifiers(self, tier: Tier, reached: _Reached) -> Iterator[Finding]:
         """Words before the span of a description that change its meaning, but that the phrase leaves out."""
-        words, written = content(tier.text), normalise(tier.text)
+        words, written = content_words(tier.text), normalise(tier.text)
         says_in = re.search(r"\b(?:in|from)\b", tier.text) is not None
         stated = [self._entity_words(s.target) for s in reached.used if s.target]
         person: bool | None = None
         for step in reached.used:
             if not step.description:
                 continue
-            shared = words & content(step.words)
-            taken_back = taken_back_by(step.description, step.start)
+            shared = words & content_words(step.words)
+            taken_back = negating_word_before(step.description, step.start)
             if taken_back in PAST and shared:
                 person = self._is_person(reached) if person is None else person
             if taken_back in PAST and not (shared and person):
                 taken_back = None
-            is_stated = any(content(step.words) <= words_of_target for words_of_target in stated)
+            is_stated = any(content_words(step.words) <= words_of_target for words_of_target in stated)
             if taken_back and taken_back not in written and not is_stated:
                 yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")
             is_place_name = (shared and says_in) or tier.text[:1].isupper()
@@ -509,9 +517,9 @@ class EntailmentChecker:
             if not step.description:
                 continue
             for words in {step.words, *re.split(r"[,;/]| and ", step.words), *proper_names(step.words)}:
-                for match in self.graph.find(bare(words)):
+                for match in self.graph.find(without_article(words)):
                     out |= self._entity_words(match.id) | self._names_of(match.id).demonyms
-                for country in bundled_demonyms().names.get(bare(words), ()):  # by a former name
+                for country in bundled_demonyms().names.get(without_article(words), ()):  # by a former name
                     out |= self._names_of(country).demonyms
                 for country in bundled_demonyms().countries.get(normalise(words.strip()), ()):
                     out |= self._entity_words(country) | self._names_of(country).demonyms
@@ -524,16 +532,16 @@ class EntailmentChecker:
 
     def _is_name(self, name: str, qid: str) -> bool:
         names = self._names_of(qid).forms
-        if bare(name) in names or " ".join(all_words(bare(name))) in names:
+        if without_article(name) in names or " ".join(singular_words(without_article(name))) in names:
             return True
         label, comma, around = name.rpartition(", ")  # "Cambridge, Massachusetts"
-        return bool(comma) and bare(label) in names and normalise(around) in self._gazetteer.above(qid)
+        return bool(comma) and without_article(label) in names and normalise(around) in self._gazetteer.above(qid)
 
     def _refers_to_entity(self, words: str, qid: str) -> bool:
         """Whether words of a description name the entity: a name of it, with only common nouns around it."""
         if self._is_name(words, qid):
             return True
-        mine = all_words(words)
+        mine = singular_words(words)
         units_lowered = _UNIT.sub(lambda match: match.group().lower(), words)
         common = written_in_lower_case(words) | written_in_lower_case(units_lowered)
         common |= {w for w in mine if w in bundled_demonyms().countries}  # "German state of Hesse"
@@ -544,24 +552,24 @@ class EntailmentChecker:
         if any(occurs_in(core, mine) for core in names.cores):  # "DeKalb and Fulton counties": one kind for two
             return True
         said = names.demonyms.intersection(mine)
-        return bare(words) in names.demonyms or (bool(said) and set(mine) <= said | common)
+        return without_article(words) in names.demonyms or (bool(said) and set(mine) <= said | common)
 
     def _read_names(self, qid: str) -> _EntityNames:
         """The names of an entity, as written and in the singular."""
         names = {*self.graph.names(qid), *self.graph.shown_names(qid)}
-        names |= {language_of(self.graph.shown_in).one_of(name) for name in names}
-        forms = frozenset({bare(n) for n in names} | {" ".join(all_words(n)) for n in names})
-        words = tuple(dict.fromkeys(all_words(form) for form in sorted(forms)))
+        names |= {language_of(self.graph.shown_in).to_singular(name) for name in names}
+        forms = frozenset({without_article(n) for n in names} | {" ".join(singular_words(n)) for n in names})
+        words = tuple(dict.fromkeys(singular_words(form) for form in sorted(forms)))
         cores = (tuple(w for w in each if not _UNIT.fullmatch(w) and w not in ("of", "the")) for each in words)
         table = bundled_demonyms()
         demonyms = [table.adjectives.get(qid, ""), *table.variants.get(qid, ())]
         demonyms += [s.value.text for s in self.graph.statements(qid, "P1549") if isinstance(s.value, TextValue)]
         return _EntityNames(
-            label=" ".join(all_words(self.graph.label(qid) or "")),
+            label=" ".join(singular_words(self.graph.label(qid) or "")),
             forms=forms,
             words=words,
             cores=tuple(core for core, each in zip(cores, words, strict=True) if core and core != each),
-            demonyms=frozenset({w for d in demonyms for w in content(d)} | {normalise(d) for d in demonyms if d}),
+            demonyms=frozenset({w for d in demonyms for w in content_words(d)} | {normalise(d) for d in demonyms if d}),
         )
 
 
@@ -573,6 +581,6 @@ def _step_flaws(step: ReplayedStep, *, classing: bool, last: bool) -> Iterator[F
         yield Finding(flaw=Flaw.WRONG_PROPERTY, detail=f"{step.property} beside a class")
     elif step.description and not classing and denies_location_before(step.description, step.start):
         yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
-    taken_back = taken_back_by(step.description, step.start)
+    taken_back = negating_word_before(step.description, step.start)
     if taken_back and taken_back not in PAST and last:
         yield Finding(flaw=Flaw.QUALIFIER_DROPPED, detail=f"{taken_back} before {step.words!r}")

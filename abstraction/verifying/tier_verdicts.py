@@ -20,13 +20,13 @@ from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.languages import bundled_demonyms
 from abstraction.text.language.phrases import (
     FUNCTION,
-    all_words,
-    bare,
-    content,
+    content_words,
     denies_location_before,
-    listed,
     occurs_in,
     proper_names,
+    singular_words,
+    without_article,
+    word_list,
 )
 from abstraction.verifying.answer_facts import CONTINENT, AnswerFacts, AnswerFactsReader
 from abstraction.verifying.entailment import AnswerValues, is_value, titles
@@ -57,11 +57,11 @@ class PlaceRelation:
 
     def entities_meant(self, facts: AnswerFacts, tier: Tier) -> frozenset[str]:
         """The entities above the answer that the tier names, or "text:NAME" where only a description names it."""
-        key = bare(tier.text)
+        key = without_article(tier.text)
         if tier.qid is not None:
             known = tier.qid in facts.above.ids or tier.qid in facts.above_classes
             return frozenset({tier.qid}) if known else frozenset()
-        ids = {i for i in facts.above.ids if key in {bare(n) for n in self.graph.names(i)}}
+        ids = {i for i in facts.above.ids if key in {without_article(n) for n in self.graph.names(i)}}
         if ids or key in facts.above.names or self._agrees_with_surroundings(facts, tier.text):
             return frozenset(ids or {f"text:{key}"})
         return frozenset(c for c in facts.above_classes if self.facts_reader.is_called(c, key))
@@ -96,7 +96,7 @@ class PlaceRelation:
             return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         label = self.graph.label
         pairs = list(product(finer, meant))
-        if any(content(label(m) or "-") < content(label(i) or "") for i, m in pairs):
+        if any(content_words(label(m) or "-") < content_words(label(i) or "") for i, m in pairs):
             return VerdictKind.ENTAILED, "its name is in the name of the tier before it"  # Western Europe, Europe
         shared = (c for i, m in pairs for c in sorted({*self.graph.classes(i)} & {*self.graph.classes(m)}))
         if facts.certain and (kind := next(filter(None, map(label, shared)), None)):
@@ -129,7 +129,7 @@ class PlaceRelation:
         around = self.facts_reader.above(place)
         if around.states and above.states and around.states.isdisjoint(above.states):
             # A chain that ends in the right state means another place, which the snapshot lacks.
-            texts = {bare(tier.text) for level in facts.row.levels[1:] for tier in level.tiers}
+            texts = {without_article(tier.text) for level in facts.row.levels[1:] for tier in level.tiers}
             if any(self.facts_reader.is_called(state, text) for state in above.states for text in texts):
                 return None
             return f"{label} lies in {self._labels_of(around.states)}"
@@ -172,7 +172,7 @@ class PlaceRelation:
 
     def namesake(self, facts: AnswerFacts, tiers: Sequence[TierVerdict]) -> str | None:
         """The namesake of the answer that lies in the contradicted places of a chain; see RowVerdict."""
-        wrong = [bare(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + facts.doubtful
+        wrong = [without_article(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + facts.doubtful
         if not facts.place or not wrong:
             return None
         others = (m.id for m in self.graph.find(facts.gold) if m.id not in facts.answers)
@@ -190,9 +190,9 @@ LONGEST_NAME = 20  # most words of a name at the end of a phrase
 KIND_PROPERTIES = frozenset({"P106", "P31", "P136", "P641", "P452"})  # occupation, instance of, genre, sport, industry
 ANOTHER = "the name of another entity"
 # Names of the answer: is a text another one, an invented one, or the name of someone else?
-LEGAL = listed("legal_forms")  # also kinds of clubs: names are given with and without
-SUFFIXES = listed("name_suffixes")  # they distinguish people of one name; an added one is never by chance
-_PARTICLES = listed("person_particles")  # two people may share them by chance
+LEGAL = word_list("legal_forms")  # also kinds of clubs: names are given with and without
+SUFFIXES = word_list("name_suffixes")  # they distinguish people of one name; an added one is never by chance
+_PARTICLES = word_list("person_particles")  # two people may share them by chance
 _AND = re.compile(r"\s(?:and|&|feat\.?|featuring|with)\s")
 
 
@@ -253,7 +253,7 @@ def _compare_person_name(text: str, words: list[str], names: Sequence[str]) -> N
 
 def _plain_words(text: str) -> list[str]:
     """The words of a text, without the full stop after an abbreviation."""
-    return [w.rstrip(".") for w in all_words(text)]
+    return [w.rstrip(".") for w in singular_words(text)]
 
 
 MOST_ANSWERS = 40  # most answers of a row that are judged singly; more are judged together
@@ -294,12 +294,12 @@ class Judge:
     def _judge_by_answers(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
         """The verdicts by the answers of `row`, which are all or some of those of `whole`."""
         facts = self.facts_reader.read(row)
-        seen: dict[str, str] = {bare(tier.text): "level 1" for tier in whole.levels[0].tiers}
+        seen: dict[str, str] = {without_article(tier.text): "level 1" for tier in whole.levels[0].tiers}
         out: list[TierVerdict] = []
         for number, level in enumerate(row.levels[1:], 2):
             opinions: list[tuple[Tier, _ReasonedVerdict]] = []
             for position, tier in enumerate(level.tiers, 1):
-                key = bare(tier.text)
+                key = without_article(tier.text)
                 if key in seen:
                     opinion: _ReasonedVerdict = VerdictKind.DUPLICATE, f"is at {seen[key]} already", _NOTHING
                 else:
@@ -361,17 +361,17 @@ class Judge:
         self, facts: AnswerFacts, tier: Tier, meant: frozenset[str]
     ) -> tuple[VerdictKind, str] | None:
         """The verdict on a tier that names the answer itself, or says no more than the question; None for others."""
-        key = bare(tier.text)
-        if key == bare(facts.gold):
+        key = without_article(tier.text)
+        if key == without_article(facts.gold):
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "is the answer itself"
         if tier.qid is not None and tier.qid in facts.answers:
             return VerdictKind.ALIAS, f"is {tier.qid}, the answer"
-        if key in {bare(n) for n in facts.names} and not meant:
+        if key in {without_article(n) for n in facts.names} and not meant:
             return VerdictKind.ALIAS, "is a name of the answer"
         if key in facts.asked.trivial or key in GENERIC:
             return VerdictKind.UNINFORMATIVE, "says no more than the question asks for"
         within = bool(meant) and all(not PLACES.isdisjoint(self.maker.classes(i)) for i in meant)
-        subject = bare(self.facts_reader.asked_about(facts.row) or "")
+        subject = without_article(self.facts_reader.asked_about(facts.row) or "")
         if self._leaks(facts, tier.text) and not (within and key != subject):
             return VerdictKind.UNINFORMATIVE, LEAKS
         return None
@@ -396,7 +396,7 @@ class Judge:
         if wrong := self.placing.location_conflict(facts, linked):
             if facts.certain:
                 return VerdictKind.CONTRADICTED, wrong
-            facts.doubtful.append(bare(tier.text))
+            facts.doubtful.append(without_article(tier.text))
             return VerdictKind.UNKNOWN, f"{wrong}, if {facts.answers[0]} is meant"
         if how is NameRelation.OTHER or self.placing.is_other_entity(facts, linked):
             return VerdictKind.CONTRADICTED, ANOTHER
@@ -409,10 +409,12 @@ class Judge:
     def _leaks(self, facts: AnswerFacts, text: str) -> bool:
         """Whether the text describes the answer by the entity of the question, or has no word beyond the question."""
         subject = self.facts_reader.asked_about(facts.row)
-        if subject and occurs_in(all_words(subject), all_words(text)) and not facts.place:
-            return all_words(subject) != all_words(facts.gold) and not occurs_in(all_words(facts.gold), all_words(text))
-        words = content(text)
-        return bool(words) and words <= content(facts.row.question) and not facts.place
+        if subject and occurs_in(singular_words(subject), singular_words(text)) and not facts.place:
+            return singular_words(subject) != singular_words(facts.gold) and not occurs_in(
+                singular_words(facts.gold), singular_words(text)
+            )
+        words = content_words(text)
+        return bool(words) and words <= content_words(facts.row.question) and not facts.place
 
     def _attested_words(self, facts: AnswerFacts, text: str) -> set[str]:
         """Words that may follow the answer's name: of its description, its containers, and places after commas."""
@@ -421,7 +423,7 @@ class Judge:
         if not facts.place and places and places[-1] == parts[-1]:
             places = parts  # an address: the parts before its last place are places as well
         sources = (facts.description, *facts.above.names, *places)
-        return {word for source in sources for word in all_words(source)}
+        return {word for source in sources for word in singular_words(source)}
 
     def _value_verdict(self, facts: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
         contains, wrong = AnswerValues(facts.gold_level).check_tier(tier)
@@ -451,7 +453,7 @@ class Judge:
 
     def _phrase_verdict(self, facts: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
         """The verdict on a phrase and its reason."""
-        words = content(tier.text)
+        words = content_words(tier.text)
         # Words that no source says of the answer, neither whole nor by their hyphenated parts.
         known = facts.words | {"person", "man", "woman"} if facts.person else facts.words
         if missing := sorted(w for w in words if w not in known and not known.issuperset(w.split("-"))):
@@ -463,7 +465,7 @@ class Judge:
                 return VerdictKind.CONTRADICTED, why
             return VerdictKind.UNKNOWN, f"no source says {', '.join(missing)} of the answer"
         true = [t for t in facts.true if self._is_phrase(t.text, ())]
-        if any(words == content(t.text) for t in true):
+        if any(words == content_words(t.text) for t in true):
             return VerdictKind.DUPLICATE, "says the same as a finer tier"
         # True of the answer: compared with the tiers before it.
         earlier = [t for t in facts.earlier if t in true]
@@ -474,7 +476,7 @@ class Judge:
             if not tier.evidence and all(self._are_listed_apart(facts, tier, t) for t in entailing):
                 return VerdictKind.SIBLING, "the description lists it next to the tier before it"
             return VerdictKind.ENTAILED, "follows from a tier before it"
-        if true and content(true[-1].text) <= self._words_entailed_by_phrase(facts, tier):
+        if true and content_words(true[-1].text) <= self._words_entailed_by_phrase(facts, tier):
             return VerdictKind.FINER_THAN_PREVIOUS, "says more than the tier before it"
         if not earlier:
             return VerdictKind.ENTAILED, "each word is said of the answer"
@@ -482,10 +484,10 @@ class Judge:
 
     def _are_listed_apart(self, facts: AnswerFacts, tier: Tier, before: Tier) -> bool:
         """Whether the description lists the two tiers as different things: "comedian, actor and composer"."""
-        items = [content(part) for part in re.split(r"[,;]|\band\b", facts.description)]
+        items = [content_words(part) for part in re.split(r"[,;]|\band\b", facts.description)]
 
         def items_with_noun_of(text: str) -> set[int]:
-            head = all_words(_AFTER_NOUN.split(text)[0])[-1:]
+            head = singular_words(_AFTER_NOUN.split(text)[0])[-1:]
             return {at for at, words in enumerate(items) if head and head[0] in words}
 
         if any(re.search(r",|\band\b", text) for text in (tier.text, before.text)):
@@ -504,8 +506,8 @@ class Judge:
 
     def _words_entailed_by_phrase(self, facts: AnswerFacts, tier: Tier) -> frozenset[str]:
         """The words that a phrase entails: its own, those of its noun's broader classes and of wider nationalities."""
-        words = all_words(tier.text)
-        head = all_words(_AFTER_NOUN.split(tier.text)[0])  # also "a baseball team" of "a baseball team in ..."
+        words = singular_words(tier.text)
+        head = singular_words(_AFTER_NOUN.split(tier.text)[0])  # also "a baseball team" of "a baseball team in ..."
         kinds = [
             i
             for text in dict.fromkeys((words, head))
@@ -513,19 +515,19 @@ class Judge:
         ]
         stated = [e.value for e in tier.evidence if e.value and e.property in KIND_PROPERTIES and e.value[:1] == "Q"]
         kinds += self.facts_reader.superclasses(stated)
-        out = content(tier.text) | self.facts_reader.words(kinds) | {"person"}
+        out = content_words(tier.text) | self.facts_reader.words(kinds) | {"person"}
         text = f" {normalise(tier.text)} "
         lifts = [lift for title, lift in titles().items() if f" {title} " in text]
         around, called = (*facts.above.ids, *sorted(facts.nations)), self.facts_reader.is_called
-        names = map(bare, proper_names(tier.text))
+        names = map(without_article, proper_names(tier.text))
         # The places of the answer that the phrase names, with everything above them: names and demonyms are entailed.
         places = [place for name in names for place in [i for i in around if called(i, name)][:3]]
         above = [self.facts_reader.above(place) for place in places]
         nations = {*places, *(state for each in above for state in each.states)}
         return out.union(
-            *map(content, lifts),
+            *map(content_words, lifts),
             *map(self.facts_reader.nation_names, set(words)),
-            *(content(name) for each in above for name in each.names),
+            *(content_words(name) for each in above for name in each.names),
             *map(self.facts_reader.demonyms, nations),
         )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from abstraction.text.language.phrases import listed
+from abstraction.text.language.phrases import word_list
 
 Status = Literal["entailed", "flawed", "unchecked"]
 
@@ -89,7 +89,7 @@ NOT_ALL = "one of several places, or no larger than a finer one: nothing shows t
 NOTHING_NEW = "the question already states it, or most answers share it"
 ANOTHER_ANSWER, MEMBER = "another answer to the question", "a member of the answer"
 A_PERSON = "a person, who is never a coarser answer to this question"
-GENERIC = listed("generic_answers")  # texts that are true of any answer, so uninformative
+GENERIC = word_list("generic_answers")  # texts that are true of any answer, so uninformative
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from abstraction.base.faults import RejectedRow
-from abstraction.files.writing import check_kind, writing_lines
+from abstraction.files.writing import check_kind, json_line_writer
 from granola.base.settings import Setting
 from granola.base.terminal_lines import show_lines
 from granola.commands.command import Command
@@ -69,7 +69,7 @@ class Audit(Command["TierAudit"]):
                 raise UsageError(f"{self.file}: no row to audit")
             if self.out is not None:
                 total = result.total
-                with writing_lines(self.out) as write:
+                with json_line_writer(self.out) as write:
                     head = {"schema_version": 1, "snapshot": result.snapshot}
                     for line in (
                         head | {name: total[name] for name in ("rows", "tiers")}, *result.findings,

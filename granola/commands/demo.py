@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from abstraction.files.writing import writing_lines
+from abstraction.files.writing import json_line_writer
 from granola.base.run_record import record_of, write_run_record
 from granola.base.settings import Setting
 from granola.base.terminal_lines import Verbatim, show_lines
@@ -63,7 +63,7 @@ class Demo(Command["Systems"]):
         predictions = [*(_announce("scores", f"predictions-{name}", str(path))[0] for name, path in items.items())]
         systems = score_systems(tiers, predictions, ScoringSettings())
         for report, path, given in zip(systems.reports, items.values(), predictions, strict=True):
-            with writing_lines(path) as write:
+            with json_line_writer(path) as write:
                 for item in report.items:
                     write(item.to_json())
             more = {"signature": str(report.signature), "counts": dict(report.counts)}

@@ -67,7 +67,7 @@ class GroundingJudge(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Judge the answers and write the items. Raises UsageError for settings that contradict each other."""
-        from abstraction.text.language.languages import is_known, notice
+        from abstraction.text.language.languages import is_known, language_gaps_notice
         from granola.evidence.grounding.grounded_rows import read_grounded
 
         kind = self.sentences or (WORDS if self.model is None else CHAT)
@@ -75,7 +75,7 @@ class GroundingJudge(RowsCommand):
             raise UsageError("--sentences chat asks --model, which is not given")
         if not is_known(self.language):
             raise UsageError(f"--language is {self.language!r}, which is no known code")
-        if (lacking := notice(self.language)) is not None:
+        if (lacking := language_gaps_notice(self.language)) is not None:
             note(lacking)
         if self.ask_deflection and self.model is None:
             raise UsageError("--ask-deflection asks --model, which is not given")

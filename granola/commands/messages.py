@@ -72,13 +72,13 @@ def warn_of_snapshot(store: Store, language: str, relation: str | None = None) -
     Raises UsageError for a relation outside the relation table that no entity has.
     """
     from abstraction.base.relations import table
-    from abstraction.text.language.languages import is_grammatical, notice
+    from abstraction.text.language.languages import has_grammar, language_gaps_notice
     from kg.base.model import fallback_chain
     from kg.store.sqlite import SQLiteStore
 
-    if not is_grammatical(language):
+    if not has_grammar(language):
         note("phrase tiers exist for English only; other tiers are named in the language asked for, where they can be")
-        if said := notice(language):
+        if said := language_gaps_notice(language):
             note(said)
         if isinstance(store, SQLiteStore) and not store.has_labels(language):
             chain = ", ".join(fallback_chain(language)[1:])
@@ -100,7 +100,7 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
     These name an unknown language, have a field whose name is almost that of a known one, have two fields of answers,
     or an answer that is a question. Also warns of `decisions` on rows that do not exist.
     """
-    from abstraction.files.records import ANSWERS, meant_by
+    from abstraction.files.records import ANSWERS, nearest_optional_field
     from abstraction.files.rows import unknown_language
 
     others = Counter[str]()
@@ -113,7 +113,7 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
         exchanged += row.answers[0].endswith("?") and not row.question.endswith("?")
         if (code := unknown_language(row)) is not None:
             others[code[:20]] += 1
-        unread.update(name for name in row.extra if meant_by(name) is not None)
+        unread.update(name for name in row.extra if nearest_optional_field(name) is not None)
         twice += ANSWERS[1] in row.extra
         yield row
     # A few answers may end in a question mark; most of them only by mistake.
@@ -128,7 +128,8 @@ def watch_rows(rows: Iterable[QARow], language: str, decisions: Decisions) -> It
         note(f"{told}; --answer-field {ANSWERS[1]} reads it")
     # Five at most: a file with many unknown fields needs no longer list.
     for name, number in unread.most_common(5):
-        note(f"{count(number, 'row')} with the field {name!r}, which is not read; is {meant_by(name)!r} meant?")
+        meant = nearest_optional_field(name)
+        note(f"{count(number, 'row')} with the field {name!r}, which is not read; is {meant!r} meant?")
     for code, number in sorted(others.items())[:5]:
         note(f"{count(number, 'row')} with the language {code!r}, no known code: ladders are told in {language!r}")
 
@@ -138,7 +139,7 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
 
     The languages are given with the number of their rows.
     """
-    from abstraction.text.language.languages import is_known, language, notice, supported_languages
+    from abstraction.text.language.languages import is_known, language, language_gaps_notice, supported_languages
 
     for code, number in sorted(rows.items()):
         if not is_known(code):
@@ -146,7 +147,7 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
                 f"{count(number, 'row')} in the language {code!r}, which has no rules (there are: "
                 f"{supported_languages()}): read as {language(code).name}"
             )
-        elif said := notice(code):
+        elif said := language_gaps_notice(code):
             note(f"{count(number, 'row')} in a language without a file: {said}")
 
 

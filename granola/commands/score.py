@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from abstraction.base.faults import Fault, RejectedRow, excerpt
 from abstraction.files.records import Record, read_records
-from abstraction.files.writing import check_kind, writing_lines
+from abstraction.files.writing import check_kind, json_line_writer
 from granola.base.run_record import SUFFIX as RECORD_SUFFIX
 from granola.base.run_record import write_run_record
 from granola.base.settings import Setting, recorded_settings
@@ -225,7 +225,7 @@ class Score(Command["Systems"], ScoringSettings):
             raise UsageError("--out takes a file; the tables or --json go to standard output")
         with writing(self.out, inputs=inputs, sides=(REJECTS_SUFFIX, RECORD_SUFFIX), force=self.force):
             check_kind(self.out, "jsonl", may_be_packed=True)
-            with writing_lines(self.out) as write:
+            with json_line_writer(self.out) as write:
                 systems = score_systems(
                     self.tiered, [self.predictions], self, out=self.out, keep_items=False,
                     on_item=lambda item: write(item.to_json()),

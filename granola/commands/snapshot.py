@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from abstraction.files.writing import check_kind, writing_lines
+from abstraction.files.writing import check_kind, json_line_writer
 from granola import __version__
 from granola.base.settings import Setting, command_line
 from granola.base.terminal_lines import Part, TextTable, Verbatim, show_lines
@@ -248,8 +248,8 @@ class SnapshotDiff(Command["SnapshotDifference"]):
 
         with writing(self.changes, inputs=[self.old, self.new], force=self.force, asked="--changes"):
             if self.changes is not None:
-                check_kind(self.changes, "jsonl", asked="--changes")
-            with nullcontext() if self.changes is None else writing_lines(self.changes) as write:
+                check_kind(self.changes, "jsonl", option="--changes")
+            with nullcontext() if self.changes is None else json_line_writer(self.changes) as write:
                 return diff(self.old, self.new, on_change=write)
 
     def show(self, result: SnapshotDifference) -> None:

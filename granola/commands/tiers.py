@@ -357,7 +357,7 @@ class Ladder(Command["tuple[TieredRow, Sequence[str]]"]):
 
         Raises RowError for an empty question or answer, or an id that is none.
         """
-        from abstraction.files.row_models import qid_of
+        from abstraction.files.row_models import parse_qid_setting
         from abstraction.files.rows import QARow
         from abstraction.linking.review import Reviewer, doubt_lines
         from abstraction.maker.pipeline import make_ladders
@@ -373,10 +373,10 @@ class Ladder(Command["tuple[TieredRow, Sequence[str]]"]):
             id="1",
             question=self.question.strip(),
             answers=(self.answer.strip(),),
-            answer_qids=(qid_of(self.answer_qid, "--answer-qid"),),
+            answer_qids=(parse_qid_setting(self.answer_qid, "--answer-qid"),),
             relation=relation,
             subject_text=self.subject,
-            subject_qid=qid_of(self.subject_qid, "--subject-qid"),
+            subject_qid=parse_qid_setting(self.subject_qid, "--subject-qid"),
         )
         with closing(open_store(self.snapshot)) as store:
             warn_of_snapshot(store, self.language, relation)

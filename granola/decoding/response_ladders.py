@@ -25,7 +25,7 @@ from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Link
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.maker.row_maker import MOST_RIVALS
-from abstraction.text.descriptions.place_grammar import variants
+from abstraction.text.descriptions.place_grammar import barer_names
 from abstraction.text.language.languages import language as language_of
 from granola.decoding.samples import SampleRow
 
@@ -81,7 +81,9 @@ class Chains:
 
     def is_chain(self, parts: Sequence[str]) -> bool:
         """Whether the last part is a place in the snapshot."""
-        return len(parts) > 1 and any(self._gazetteer.places_named(name) for name in (parts[-1], *variants(parts[-1])))
+        return len(parts) > 1 and any(
+            self._gazetteer.places_named(name) for name in (parts[-1], *barer_names(parts[-1]))
+        )
 
     def entity(self, parts: Sequence[str], context: AnswerContext) -> str | None:
         """The entity of the first part: one inside all other parts, or an unambiguous one in the same state.
@@ -235,7 +237,7 @@ class Ladders:
         # Ambiguous: keep the text, and only tiers that all candidates share.
         if meant is None:
             first, coarser = alone, self._common_to_rivals(coarser, link.rivals, context)
-        question = self._language.with_bare_names(row.question) if coarser else ""
+        question = self._language.with_uninflected_words(row.question) if coarser else ""
         left = (
             tuple(
                 tier

@@ -19,8 +19,8 @@ from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amounts import amounts, parse_quantity
 from abstraction.text.language.calendar_dates import parse_date
 from abstraction.text.language.date_finder import dates
-from abstraction.text.language.languages import is_grammatical, language
-from abstraction.text.language.phrases import bare
+from abstraction.text.language.languages import has_grammar, language
+from abstraction.text.language.phrases import without_article
 from abstraction.text.questions.question_facts import follows_from_question
 from abstraction.text.questions.question_wording import read_wording
 from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
@@ -215,7 +215,7 @@ class ResponseReader:
         if plan := self._plan_by_name((response.whole, response.text), context):
             return plan
         # English, and languages with question words, recognise a question for a date; in others it may be the answer.
-        if asks == "any" and not (is_grammatical(self._language) or language(self._language).asks):
+        if asks == "any" and not (has_grammar(self._language) or language(self._language).asks):
             return _ReadingPlan(_stated_value(response.text, response.whole, "date", self._language) or response.text)
         return _ReadingPlan(response.text)
 
@@ -223,7 +223,7 @@ class ResponseReader:
         """The only existing country for "Spanish" or "a Spanish citizen"; None for none or several."""
         if len(text) > _LONGEST_NATION:
             return None
-        nations = self._maker.vocabulary.nations(_CITIZEN.sub("", bare(text)))
+        nations = self._maker.vocabulary.countries_of_adjective(_CITIZEN.sub("", without_article(text)))
         # "German" also names former states: only existing ones are meant today.
         present = [qid for qid in nations if self._maker.graph.entity(qid) and not self._maker.graph.is_historical(qid)]
         return present[0] if len(present) == 1 else None
@@ -251,7 +251,7 @@ class ResponseReader:
 def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
     """Whether a place merely repeats the question; its own ladder is built without the question and does not check."""
     asked: Relation = relation(row.relation) if row.relation else ANY
-    if row.subject_qid == tier.qid or any(bare(name) in asked.trivial for name in tier.names()):
+    if row.subject_qid == tier.qid or any(without_article(name) in asked.trivial for name in tier.names()):
         return True
     return question_places_answer_in(row.question, row.subject_text, tier.names())
 
@@ -259,7 +259,7 @@ def _says_nothing_new(tier: Tier, row: SampleRow) -> bool:
 @DECODING.memoize(1 << 15, size=len)
 def _spellings(text: str) -> tuple[str, ...]:
     """The spellings that the linker looks up: the text, and the text without or with an article."""
-    plain = bare(text)
+    plain = without_article(text)
     # Labels keep or drop the article: "The Hague", "Beatles".
     return (text, plain) if plain != normalise(text) else (text, f"the {text}")
 

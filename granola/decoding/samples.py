@@ -148,7 +148,7 @@ def _question_row(
     told = told or AskedModel.of(record)
     relation, text = relation_and_subject(told, default)
     return SampleRow(
-        id=told.id or (numbers or RowNumbers()).id_of(told.relation or default or "row"),
+        id=told.id or (numbers or RowNumbers()).id_of_current_record(told.relation or default or "row"),
         question=told.question,
         samples=(),
         relation=relation,

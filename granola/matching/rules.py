@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.text.language.amounts import amounts
-from abstraction.text.language.date_finder import IntervalClaim, dates, turned_dates
+from abstraction.text.language.date_finder import IntervalClaim, dates, dates_with_swapped_day_and_month
 from abstraction.text.language.languages import language
 from abstraction.text.language.units import are_other_currencies, currencies
 from granola.base.run_record import hash_of_modules
@@ -136,7 +136,7 @@ class RulesMatcher(ReplyMatcher):
     def match_answer(self, answer: str, levels: Levels, question: str | None = None) -> Verdict:
         """The verdict of the first rule that decides. Words repeated from `question` count as no claim."""
         code = language(self.language).code
-        prediction = language(code).with_common_years(tidy(_beginning_that_is_read(answer)))
+        prediction = language(code).with_regnal_years_converted(tidy(_beginning_that_is_read(answer)))
         names = tuple([tuple(map(decode_mojibake, names)) for names in levels])
         if exact := _match_exactly(prediction, names):
             return exact
@@ -237,7 +237,7 @@ def _match_values_or_names(prediction: str, levels: Names, question: str | None,
     readings = [("date", lambda text: dates(text, code)), ("amount", lambda text: amounts(text, code))]
     if question and _asks(question, language(code).matching["asks_amount"]):
         readings.reverse()  # where a question asks "how many", 1500 is no year
-    around = language(code).with_english_around
+    around = language(code).with_english_function_words
     prediction, question = around(prediction), around(question) if question else question
     for kind, read in readings:
         ladder = claims_of_kind(levels, kind, code)
@@ -246,7 +246,7 @@ def _match_values_or_names(prediction: str, levels: Names, question: str | None,
         # digits first: "once" is a number only where there is no other
         claims = (read(prediction) or (ordinals_and_counts(prediction) if kind == "amount" else ()))[:MOST]
         if kind == "date" and "/" in prediction:  # 1/2/1990 may be January or February
-            claims += turned_dates(prediction)[:MOST]
+            claims += dates_with_swapped_day_and_month(prediction)[:MOST]
         stated = _claims_of_answer(kind, claims, read, prediction, question)
         tiers = " / ".join(tier.text for level in ladder for tier in level)
         if kind == "amount" and stated and are_other_currencies(prediction, tiers, code):

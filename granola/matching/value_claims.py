@@ -63,7 +63,7 @@ def place(claim: IntervalClaim, ladder: Ladder) -> IntervalPlacing | None:
         if claim.inside(tier) and (tier.exact is None or is_exact):
             return IntervalPlacing(claim, number, "finer-than-gold", tier)
     # a claim that excludes the finest tier is wrong, whatever coarser tiers allow
-    if not any(claim.allows(tier) for tier in finest):
+    if not any(claim.contains(tier) for tier in finest):
         return IntervalPlacing(claim, None, "conflict", finest[0])
     for number, tiers in stated[1:]:
         for tier in tiers:

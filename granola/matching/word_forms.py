@@ -97,7 +97,7 @@ def _forms(name: str, words: Language) -> tuple[Stems, ...]:
     """The stems of a name, and of its halves where it has both genders."""
     if all(word in words.powers or _is_function(word, words) for word in name.lower().split()):
         return ()  # "des millions" has no content
-    return tuple(dict.fromkeys(stems for half in words.halves(name) if (stems := _name_stems(half, words))))
+    return tuple(dict.fromkeys(stems for half in words.gendered_forms(name) if (stems := _name_stems(half, words))))
 
 
 def _name_stems(name: str, words: Language) -> Stems:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from abstraction.text.language.template_marks import own_turn, without_thoughts
+from abstraction.text.language.template_marks import first_model_turn, without_thoughts_and_if_cut
 from granola.replies.refusals import refusal_in_any_language
 
 UNFINISHED = "abstain:unfinished"
@@ -51,7 +51,7 @@ def read_reply(raw: str) -> ModelReply:
     if _PLAIN.fullmatch(raw) and "assistantfinal" not in raw and "ption" not in raw:
         return ModelReply(raw=raw, answer=raw)
     cuts = []
-    text, unfinished = without_thoughts(raw)
+    text, unfinished = without_thoughts_and_if_cut(raw)
     if text != raw:
         cuts.append("thought")
     for name, rule in RULES:
@@ -65,8 +65,8 @@ def read_reply(raw: str) -> ModelReply:
 
 def outer_text(raw: str) -> str:
     """A judge's reply without thoughts, the tokens of a chat template, further turns, a box or a fence around it."""
-    text, _ = without_thoughts(raw)
-    for rule in (own_turn, _answer_tag_content, _before_next_turn, _box_content, _fence_content):
+    text, _ = without_thoughts_and_if_cut(raw)
+    for rule in (first_model_turn, _answer_tag_content, _before_next_turn, _box_content, _fence_content):
         kept = rule(text)
         text = kept if kept.strip() else text
     return text
@@ -77,8 +77,8 @@ def visible_text(text: str) -> str:
 
     Empty where the text ends within a thought.
     """
-    shown, unfinished = without_thoughts(text)
-    return "" if unfinished else own_turn(shown).strip()
+    shown, unfinished = without_thoughts_and_if_cut(text)
+    return "" if unfinished else first_model_turn(shown).strip()
 
 
 _PLAIN = re.compile(r"[^<>\[\]{}\\`:：#◁|\n=)\"&']*+")  # without these nothing is cut
@@ -292,7 +292,7 @@ def _without_label(text: str) -> str:
 
 
 RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("turn", own_turn),
+    ("turn", first_model_turn),
     ("tag", _answer_tag_content),
     ("echo", lambda text: _ECHO.sub("", text)),
     ("next-question", lambda text: _before_next_turn(_before(_ASKED_AGAIN, text))),

@@ -18,7 +18,7 @@ from pydantic import Field, PlainValidator, StrictStr
 
 from abstraction.base.faults import RejectedRow, excerpt
 from abstraction.errors import RowError
-from abstraction.files.records import Record, open_for_reading, parse_json, read_records, split_cell
+from abstraction.files.records import Record, open_for_reading, parse_json_or_text, read_records, split_cell
 from abstraction.files.row_models import RowModel, finite, is_number, read_each
 from abstraction.files.row_shapes import values_at
 from granola.base.run_record import record_of
@@ -59,7 +59,7 @@ class PredictionShape:
             # A named question path must exist; presets list several, of which a row may have none.
             is_needed = name == "prediction" or (name == "question" and len(paths) == 1)  # named in a setting
             if not texts and is_needed:
-                raise RowError(f"nothing stands under {' or '.join(paths)}; the row has {record.names}")
+                raise RowError(f"nothing stands under {' or '.join(paths)}; the row has {record.first_field_names}")
             if texts:
                 data[name] = texts[0]
                 if name == "prediction" and len(texts) > 1:
@@ -463,7 +463,7 @@ class MatchModel(PredictedModel):
     """The fields of a row in a file: a prediction with "answers" or "levels"; a number becomes the text of its digits.
     """
 
-    cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"answers": split_cell, "levels": parse_json}
+    cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {"answers": split_cell, "levels": parse_json_or_text}
 
     question: StrictStr | None = None
     language: StrictStr | None = None

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from pydantic import ValidationError
 
-from abstraction.files.rows import TieredRow, linked_ids
+from abstraction.files.rows import TieredRow, candidate_ids_of_link
 from granola import __version__
 from granola.matching import matcher
 from granola.report.ladder_view import address
@@ -128,7 +128,7 @@ class FoundLadder:
 def find(session: SnapshotSession, row: TieredRow, language: str) -> FoundLadder:
     """A ladder with the names that its page needs."""
     subject = (row.question_entity or {}).get("qid")
-    meant = [i for link in row.links for i in linked_ids(link)[: MOST_RIVALS + 1]]
+    meant = [i for link in row.links for i in candidate_ids_of_link(link)[: MOST_RIVALS + 1]]
     names = named(session, filter(None, (row.relation, subject, *meant)), language)
     return FoundLadder(row=row, names=names, entities=session.manifest["counts"]["entities"])
 
@@ -162,7 +162,7 @@ def _interpretation(asked: Asked, ladder: FoundLadder) -> dict[str, Any]:
             **entity_with_links(link["qid"]),
             "confidence": link["confidence"],
             "words": _WORDS["linked"].get(link.get("rule", ""), ""),
-            "rivals": [entity_with_links(i) for i in linked_ids(link)[1:] if i in ladder.names],
+            "rivals": [entity_with_links(i) for i in candidate_ids_of_link(link)[1:] if i in ladder.names],
         }
         for link in row.links
         if link.get("qid") and link.get("confidence")

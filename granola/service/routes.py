@@ -19,7 +19,7 @@ from fastapi.responses import PlainTextResponse, StreamingResponse
 from abstraction.base.faults import RejectedRow, repr_excerpt
 from abstraction.base.tiers import literal
 from abstraction.files.records import SCHEMA_VERSION, Record
-from abstraction.files.rows import QARow, TieredRow, linked_ids
+from abstraction.files.rows import QARow, TieredRow, candidate_ids_of_link
 from abstraction.files.writing import json_line
 from granola.decoding.aggregation_rules import DragGraph, SelfConsistency
 from granola.decoding.decision import Abstaining, Counting
@@ -295,7 +295,7 @@ class Routes:
 
         def do(session: SnapshotSession) -> dict[str, Any]:
             made = session.ladder(asked.row, asked.language, asked.linker)
-            ids = [i for link in made.links for i in linked_ids(link)]
+            ids = [i for link in made.links for i in candidate_ids_of_link(link)]
             entities = named(session, ids, asked.language)
             return {"links": made.links, "abstained": made.abstained, "entities": entities}
 

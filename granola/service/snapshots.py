@@ -24,7 +24,7 @@ from abstraction.files.rows import QARow, TieredRow
 from abstraction.ladders.assembly.filters import MeasuredRelations
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.language.languages import is_known, reading_language, supported_languages
+from abstraction.text.language.languages import description_language, is_known, supported_languages
 from granola.service.limits import ServiceSettings
 from granola.service.problems import HTTPProblem, overloaded, too_slow
 from kg.base.model import fallback_chain
@@ -195,7 +195,7 @@ class SnapshotSession(Context):
                 del self._makers[other]
             until, self.store.until = self.store.until, inf  # the request gets its 503 when its time is up
             # The English that the rules read where names are wanted in a language; other kinds have no names.
-            read = reading_language(key[0])
+            read = description_language(key[0])
             read = read if read in _ENGLISH else "en"
             measured = self._measured.setdefault((read, linker), MeasuredRelations())
             words = self._vocabularies.get(read)

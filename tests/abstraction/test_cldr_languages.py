@@ -15,7 +15,7 @@ from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amounts import parse_quantity
 from abstraction.text.language.calendar_dates import CalendarUnit, Era, names, parse_date
 from abstraction.text.language.cldr import cldr_data, cldr_name
-from abstraction.text.language.languages import is_known, language, languages, notice
+from abstraction.text.language.languages import is_known, language, language_gaps_notice, languages
 from granola.matching import RulesMatcher
 from kg.base.model import TimeValue
 from tests.date_values import time_value_ladder
@@ -146,7 +146,7 @@ def test_what_such_a_language_goes_without_stands_in_the_row() -> None:
     made = LadderMaker(store_of(), language="pl").make(row("4 sierpnia 1961", "P569"))
     assert [level.tiers[0].text for level in made.levels] == ["4 sierpnia 1961", "sierpień 1961", "1961"]
     data: dict[str, Any] = json.loads(json.dumps(made.to_json()))
-    assert data["language_notes"] == [notice("pl")]
+    assert data["language_notes"] == [language_gaps_notice("pl")]
     assert "no centuries" in data["language_notes"][0]
     assert "no phrases" in data["language_notes"][0]
 

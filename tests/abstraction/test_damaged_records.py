@@ -8,7 +8,7 @@ import pytest
 
 from abstraction.base.faults import RejectedRow
 from abstraction.errors import RowError
-from abstraction.files.records import Record, parse_json, read_records
+from abstraction.files.records import Record, parse_json_or_text, read_records
 from granola.errors import PredictionError
 from granola.scoring.predictions import read_predictions
 
@@ -53,7 +53,7 @@ def test_a_column_that_stands_twice_is_told(tmp_path: Path) -> None:
 
 def test_a_cell_that_is_no_usable_json_is_a_text() -> None:
     for text in ("[" * 100_000, "[" + "9" * 10_000 + "]", '{"text": "\\ud800"}', "{oops}"):
-        assert parse_json(text) == text
+        assert parse_json_or_text(text) == text
 
 
 def test_predictions_of_nothing_but_such_rows_are_told(tmp_path: Path) -> None:

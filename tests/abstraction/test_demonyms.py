@@ -83,5 +83,5 @@ def test_a_snapshot_adds_its_own_demonyms() -> None:
     )
     vocabulary = Vocabulary.from_store(store)
     assert vocabulary.adjective("Q900001") == "Ruritanian"
-    assert vocabulary.nations("Ruritanian") == ("Q900001",)
+    assert vocabulary.countries_of_adjective("Ruritanian") == ("Q900001",)
     assert vocabulary.adjective("Q142") == "French"

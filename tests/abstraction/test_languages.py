@@ -21,7 +21,7 @@ from abstraction.ladders.proposals import Proposal
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amounts import parse_quantity
 from abstraction.text.language.calendar_dates import CalendarUnit, Era, names, parse_date
-from abstraction.text.language.languages import is_known, language, languages, notice
+from abstraction.text.language.languages import is_known, language, language_gaps_notice, languages
 from granola.matching import RulesMatcher
 from kg.base.model import Entity, EntityValue, Statement, TextValue, TimeValue
 from kg.graph.graph import Graph
@@ -108,10 +108,10 @@ def test_values_of_the_graph_in_a_language() -> None:
 def test_fallbacks(code: str, used: str, known: bool) -> None:
     assert language(code).code == used
     assert is_known(code) is known
-    assert (notice(code) is None) is known
+    assert (language_gaps_notice(code) is None) is known
     if not known:
-        assert "'tlh'" in str(notice(code))
-        assert "de, en, es, fr" in str(notice(code))
+        assert "'tlh'" in str(language_gaps_notice(code))
+        assert "de, en, es, fr" in str(language_gaps_notice(code))
 
 
 def called(qid: str, label: str, de: str, fr: str, es: str, description: str = "", **said: str | list[str]) -> Entity:
@@ -216,7 +216,7 @@ def test_what_a_language_goes_without_stands_in_the_row() -> None:
     assert [tier.get("language") for level in made["levels"] for tier in level["tiers"]] == [None, "en", None]
     text, data = ladder("tlh", "Munich", "P19")
     assert text == "Munich › Bavaria › Germany › Europe"
-    assert data["language_notes"][0] == notice("tlh")
+    assert data["language_notes"][0] == language_gaps_notice("tlh")
     assert ladder("tlh", "1961", "P569")[0] == "1961 › the 1960s › the 20th century"
     text, data = ladder("de", "Ludwig van Beethoven", "P50")
     assert data["abstained"] == "unsupported-answer-class"

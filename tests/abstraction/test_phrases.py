@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from abstraction.ladders.phrase_parts import Lattice, worded
 from abstraction.ladders.proposals import ANSWER
-from abstraction.text.language.phrases import article, indefinite, is_opaque, may_stand, takes_back
+from abstraction.text.language.phrases import (
+    article,
+    indefinite,
+    is_informative,
+    modifier_negates,
+    shortening_changes_meaning,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,13 +52,13 @@ def test_the_article_goes_by_sound(phrase: str, expected: str) -> None:
     ],
 )
 def test_some_modifiers_carry_the_meaning(longer: str, shorter: str, opaque: bool) -> None:
-    assert is_opaque(longer, shorter) is opaque
+    assert shortening_changes_meaning(longer, shorter) is opaque
 
 
 def test_weak_heads_do_not_stand_alone() -> None:
-    assert not may_stand("survivor")
-    assert not may_stand("Host")
-    assert may_stand("singer")
+    assert not is_informative("survivor")
+    assert not is_informative("Host")
+    assert is_informative("singer")
 
 
 def test_dropping_a_feature_makes_a_child() -> None:
@@ -109,4 +115,4 @@ def test_parents_are_the_least_phrases_that_entail(sets: list[frozenset[str]]) -
     ],
 )
 def test_names_that_take_the_other_back(longer: str, shorter: str, taken: bool) -> None:
-    assert takes_back(longer, shorter) is taken
+    assert modifier_negates(longer, shorter) is taken

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from abstraction.base.tiers import Evidence
 from abstraction.ladders.literal_ladders import quantity_ladder, read_amount, round_to
 from abstraction.text.language.amounts import parse_quantity
-from abstraction.text.language.units import unit_of_spelling, units
+from abstraction.text.language.units import unit_of_spelling, units_by_qid
 from kg.base.model import normalise
 from tests.cases import shown
 from tests.tables import read_table
@@ -113,20 +113,20 @@ def test_about_entails_the_next_about(amount: Decimal) -> None:
         assert fine + fine_unit <= coarse + coarse_unit
 
 
-@given(AMOUNTS, st.sampled_from(sorted(units())))
+@given(AMOUNTS, st.sampled_from(sorted(units_by_qid())))
 def test_conversion_there_and_back(amount: Decimal, qid: str) -> None:
-    unit = units()[qid]
-    for other in (units()[also] for also in unit.also):
+    unit = units_by_qid()[qid]
+    for other in (units_by_qid()[also] for also in unit.also):
         back = other.convert(unit.convert(amount, other), unit)
         assert abs(back - amount) <= abs(amount) * Decimal("1e-12") + Decimal("1e-9")
 
 
 def test_every_spelling_names_its_unit_or_an_earlier_one() -> None:
-    for unit in units().values():
+    for unit in units_by_qid().values():
         for spelling in unit.spellings:
             assert unit_of_spelling(spelling) is not None
-        assert set(unit.also) <= set(units())
-        assert all(units()[also].dimension == unit.dimension for also in unit.also)
+        assert set(unit.also) <= set(units_by_qid())
+        assert all(units_by_qid()[also].dimension == unit.dimension for also in unit.also)
 
 
 WORDS = (

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from abstraction.text.language.amounts import amounts, number_words, whole_amount
+from abstraction.text.language.amounts import amounts, number_word_reader, whole_amount
 from abstraction.text.language.languages import language
 from granola.matching.value_claims import place
 
-with_digits = number_words(language("en")).number_words_to_digits
+with_digits = number_word_reader(language("en")).number_words_to_digits
 
 
 @pytest.mark.parametrize(

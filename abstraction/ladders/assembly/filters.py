@@ -14,8 +14,16 @@ from abstraction.base.properties import with_role
 from abstraction.base.relations import Relation, table
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.proposals import Builder, LadderCase, Proposal, ancestors, merge, remove
-from abstraction.text.descriptions.place_grammar import variants
-from abstraction.text.language.phrases import ARTICLE, FUNCTION, all_words, bare, content, is_well_formed, occurs_in
+from abstraction.text.descriptions.place_grammar import barer_names
+from abstraction.text.language.phrases import (
+    ARTICLE,
+    FUNCTION,
+    content_words,
+    is_well_formed,
+    occurs_in,
+    singular_words,
+    without_article,
+)
 from kg.base.bounded_cache import SizedDict
 from kg.base.model import normalise
 from kg.graph.graph import Graph
@@ -45,8 +53,8 @@ def is_variant_of_answer_name(text: str, answer_names: Collection[str], *, perso
     That is, equal after normalisation, the whole name with a legal form or an ordinal added, or, for persons, a part
     of the name ("E. Wilson" of "Edward O. Wilson").
     """
-    words = all_words(text)
-    return any(_is_variant_of_name(words, name, person=person) for name in map(all_words, answer_names) if name)
+    words = singular_words(text)
+    return any(_is_variant_of_name(words, name, person=person) for name in map(singular_words, answer_names) if name)
 
 
 def _is_variant_of_name(words: Sequence[str], name: Sequence[str], *, person: bool) -> bool:
@@ -65,7 +73,7 @@ def _is_variant_of_name(words: Sequence[str], name: Sequence[str], *, person: bo
 
 def leaks_name(text: str, answer_label: str) -> bool:
     """Whether a tier contains the whole label of the answer, as words."""
-    return occurs_in(all_words(answer_label), all_words(text))
+    return occurs_in(singular_words(answer_label), singular_words(text))
 
 
 def is_descriptive_phrase(text: str) -> bool:
@@ -75,8 +83,8 @@ def is_descriptive_phrase(text: str) -> bool:
 
 def only_repeats_question(text: str, question: str) -> bool:
     """Whether every content word of the tier is in the question already."""
-    mine = content(text)
-    return bool(mine) and mine <= content(question)
+    mine = content_words(text)
+    return bool(mine) and mine <= content_words(question)
 
 
 def question_places_answer_in(question: str, subject_text: str | None, place_names: Sequence[str]) -> bool:
@@ -89,15 +97,15 @@ def question_places_answer_in(question: str, subject_text: str | None, place_nam
     if not subject_text:
         return only_repeats_question(place_names[0], question)
     subject, *places = [part for part in _PLACE_AFTER_SUBJECT.split(subject_text) if part.strip()] or [""]
-    given = {bare(name) for name in (*variants(subject), *places)}
-    return any(bare(name) in given for name in place_names) or only_repeats_question(
+    given = {without_article(name) for name in (*barer_names(subject), *places)}
+    return any(without_article(name) in given for name in place_names) or only_repeats_question(
         place_names[0], question.replace(subject_text, " ")
     )
 
 
 def only_repeats_relation(proposal: Proposal, relation: Relation) -> bool:
     """Whether the tier, or any name of its entity, only repeats what the relation asks for."""
-    if bare(proposal.text) in relation.trivial:
+    if without_article(proposal.text) in relation.trivial:
         return True
     is_class = proposal.qid is not None and proposal.text[:1].islower()
     # Later aliases are often wrong or rare; the first ones are the usual names.
@@ -194,7 +202,7 @@ def distinguishing_name(node: Proposal, taken: Collection[str]) -> str | None:
         if _NAME.fullmatch(alias)
         and normalise(alias) not in taken
         and leaks_name(alias, node.text)
-        and (not is_named(node) or not DIVISIONS.isdisjoint(all_words(alias)))
+        and (not is_named(node) or not DIVISIONS.isdisjoint(singular_words(alias)))
     ]
     return min(longer, key=lambda alias: (len(alias), alias), default=None)
 
@@ -208,7 +216,7 @@ def _merge_same_names(nodes: dict[str, Proposal]) -> dict[str, Proposal]:
     """Merges tiers of the same name: the finer one takes the names and children of the coarser one."""
     by_name: dict[str, str] = {}
     for key in sorted(nodes, key=lambda k: (len(ancestors(nodes, k)), k)):
-        finer = by_name.setdefault(bare(nodes[key].text), key)
+        finer = by_name.setdefault(without_article(nodes[key].text), key)
         if finer != key:
             nodes = merge(nodes, key, finer)
     return nodes
@@ -423,7 +431,7 @@ def _minimum_answers_and_entities(case: LadderCase) -> tuple[int, int]:
 
 
 def _tier_key(proposal: Proposal) -> str:
-    return proposal.qid or bare(proposal.text)
+    return proposal.qid or without_article(proposal.text)
 
 
 def _states_class(condition: Condition) -> bool:

@@ -32,7 +32,7 @@ from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.language.amounts import parse_quantity
 from abstraction.text.language.calendar_dates import parse_date
 from abstraction.text.language.languages import bundled_demonyms, language
-from abstraction.text.language.phrases import all_words, bare, content
+from abstraction.text.language.phrases import content_words, singular_words, without_article
 from abstraction.text.questions.question_wording import AskedKind, QuestionKind, yes_no_words
 from kg.base.model import normalise
 
@@ -221,7 +221,7 @@ def _is_same(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bo
         return True
     if qid is None:
         return _is_same_value(gold.text, other.text, code)
-    name_words, other_words = all_words(gold.first.text), all_words(other.text)
+    name_words, other_words = singular_words(gold.first.text), singular_words(other.text)
     if not name_words or not other_words or name_words == other_words:
         return name_words == other_words
     if is_person(qid) and len(other_words) < len(name_words) and (name_words[-len(other_words) :] == other_words):
@@ -231,7 +231,7 @@ def _is_same(gold: _Gold, other: _Gold, code: str, is_person: Callable[[str], bo
     # Words next to a name that only introduce it: a title, occupation or nationality.
     introducing = (_TITLES, common_occupations(), bundled_demonyms().countries)
     added_words = (word for word in other_words if word not in name_words)
-    return all(any(word in known for known in introducing) or not content(word) for word in added_words)
+    return all(any(word in known for known in introducing) or not content_words(word) for word in added_words)
 
 
 def _is_same_value(text: str, other: str, code: str) -> bool:
@@ -259,13 +259,13 @@ def _merge_entailed(golds: Sequence[_Gold], code: str) -> list[_Gold]:
 
 def _level_containing(gold: _Gold, other: _Gold, code: str) -> int | None:
     """The index of the level of `gold` that contains the answer `other`, or None."""
-    key = bare(other.text)
+    key = without_article(other.text)
     for depth, level in enumerate(gold.ladder.levels[1:], 1):
         for tier in level.tiers:
             if other.first.qid is not None and tier.qid is not None:
                 if tier.qid == other.first.qid:
                     return depth
-            elif key in {bare(name) for name in tier.names()} or (
+            elif key in {without_article(name) for name in tier.names()} or (
                 tier.qid is None and _is_same_value(tier.text, other.text, code)
             ):
                 return depth

@@ -34,8 +34,8 @@ from abstraction.ladders.proposals import (
     remove,
 )
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, STATE, Gazetteer
-from abstraction.text.language.languages import GRAMMAR, is_known, language, notice
-from abstraction.text.language.phrases import definite, indefinite, short, stem
+from abstraction.text.language.languages import GRAMMAR, is_known, language, language_gaps_notice
+from abstraction.text.language.phrases import definite, indefinite, short_place_name, singular
 from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict
 from kg.base.model import ENTITY_ID, TextValue, entity_number, fallback_chain, normalise
@@ -90,7 +90,7 @@ class PlaceNames:
             steps = [step[0] for step in self._gazetteer.chain(qid) if len(step) == 1]
             if len(steps) > 1 and steps[-1].qid and self._gazetteer.is_state(steps[-1].qid):
                 steps.pop()
-            around = short(steps[-1].text) if steps else None
+            around = short_place_name(steps[-1].text) if steps else None
         if around is not None and around not in label:
             return f"{label}, {around}"
         if self._contains_namesake(qid, label) and (text := distinguishing_name(node, ())):
@@ -162,7 +162,7 @@ def phrases_of_acting_place(case: LadderCase) -> list[Proposal]:
         return []
     noun, evidence = named
     condition = Condition(property="text", value=noun)
-    keys = {p.key: indefinite(f"{noun} in {definite(short(p.text))}") for p in containers}
+    keys = {p.key: indefinite(f"{noun} in {definite(short_place_name(p.text))}") for p in containers}
     phrased = [
         replace(
             p,
@@ -319,7 +319,7 @@ def _noun_in_question(case: LadderCase, *, certain: bool) -> tuple[str, tuple[Ev
     if relation.id == "P36":
         return (_settlement_noun(case) if certain else None) or ("place", ())
     match = _WHICH.search(case.question)
-    asked = stem(normalise(match["noun"])) if match else None
+    asked = singular(normalise(match["noun"])) if match else None
     # A state that acts, as a participant of a battle, is "a country", not "a place in Asia".
     is_open = relation.asks == "any" or (not relation.id and relation.asks == "place")
     if asked is None and is_open and case.gazetteer.is_state(case.answer) and not _LOCATES.search(case.question):
@@ -389,7 +389,9 @@ def _container_in_words(nodes: dict[str, Proposal], key: str, wording: Container
     way = join_evidence(other.evidence for other_key, other in nodes.items() if other_key in finer)
     usual = names_for_sentences((node.text, *node.aliases))
     names = [name for name in usual if name == node.text or _SPELLED.fullmatch(name)]
-    first, *others = dict.fromkeys(indefinite(f"{wording.noun} in {definite(short(name))}") for name in names[:_NAMES])
+    first, *others = dict.fromkeys(
+        indefinite(f"{wording.noun} in {definite(short_place_name(name))}") for name in names[:_NAMES]
+    )
     others += (node.text, *node.aliases) if wording.bare_names else ()
     evidence = join_evidence(((*wording.evidence, *way), node.evidence))
     return replace(node, text=first, qid=None, aliases=tuple(others), evidence=evidence)
@@ -425,7 +427,7 @@ def language_notes(code: str, ladders: Sequence[LocalisedProposals]) -> dict[str
     """ "language" of a row except in English, "language_notes" on missing translations in its ladders."""
     if code == GRAMMAR:
         return {}
-    notes = [text] if (text := notice(code)) else []
+    notes = [text] if (text := language_gaps_notice(code)) else []
     if left_out := sum(ladder.left_out for ladder in ladders):
         notes.append(f"{left_out} left out: phrases are made in English only")
     if unnamed := sum(ladder.unnamed for ladder in ladders):
@@ -516,7 +518,7 @@ def masculine_and_feminine_names(graph: Graph, qid: str) -> tuple[list[str], lis
     masculine, feminine = _statement_texts(graph, qid, "P3321"), _statement_texts(graph, qid, "P2521")
     shown = graph.shown_label(qid)
     is_own = shown is not None and shown[1] in _shown_language_codes(graph)
-    halves = language(graph.shown_in).halves(shown[0]) if shown is not None and is_own else ()
+    halves = language(graph.shown_in).gendered_forms(shown[0]) if shown is not None and is_own else ()
     return ([*masculine, halves[0]], [*feminine, halves[1]]) if len(halves) == 2 else (masculine, feminine)
 
 
@@ -529,10 +531,10 @@ def _localised_names(proposal: Proposal, graph: Graph, *, feminine: bool, of_cit
         return []
     if proposal.qid is None and shown[1] not in fallback_chain(graph.shown_in)[:-2]:
         return []
-    own = words.one_of(shown[0]) if is_known(graph.shown_in) else shown[0]
+    own = words.to_singular(shown[0]) if is_known(graph.shown_in) else shown[0]
     name = proposal.text if shown[1] == graph.language else own
     masculine_forms, feminine_forms = masculine_and_feminine_names(graph, qid)
-    names_both = len(words.halves(name)) == 2
+    names_both = len(words.gendered_forms(name)) == 2
     gendered = feminine_forms[:1] if feminine else masculine_forms[:1] if names_both else []
     nationals = demonyms(graph, qid) if of_citizens else []
     return [*gendered, name, shown[0], *masculine_forms, *feminine_forms, *graph.shown_names(qid), *nationals]

@@ -26,7 +26,7 @@ from abstraction.text.questions.question_facts import (
     INSIDE,
     LEAST,
     QuestionFacts,
-    folded,
+    folded_name,
     question_facts,
     split_nation,
 )
@@ -84,12 +84,12 @@ class QuestionGiveaways:
             return frozenset()
         facts = question_facts(case.question, self._graph.shown_in)
         names = self._names_that_count(case, facts)
-        whole = folded(case.subject_text) if case.subject_text else ""
+        whole = folded_name(case.subject_text) if case.subject_text else ""
         if not case.relation.within:
             names -= {whole}
         rest = case.question.replace(case.subject_text, " ") if case.subject_text else case.question
         lands = set(lands_of_adjectives(rest, self._graph.shown_in))
-        lands.update(land for name in names & self._demonyms for land in self._vocabulary.nations(name))
+        lands.update(land for name in names & self._demonyms for land in self._vocabulary.countries_of_adjective(name))
         for known in (bundled_demonyms().names, _parts()["lands"]):
             lands.update(land for name in names & known.keys() for land in known[name])
         places, scenes = self._places_named_in_question(nodes, names, case, facts)
@@ -144,7 +144,7 @@ class QuestionGiveaways:
         spelled = [
             name
             for name in facts.spelled
-            if folded(name) in names and (name not in subject or (within and _is_location_in_name(name, subject)))
+            if folded_name(name) in names and (name not in subject or (within and _is_location_in_name(name, subject)))
         ]
         if not spelled:
             return nothing
@@ -182,7 +182,7 @@ class QuestionGiveaways:
 
     def _follows_from_question(self, node: Proposal, named: _NamedInQuestion, case: LadderCase) -> bool:
         """Whether every part of a tier follows from the question: kind, nation, place and year."""
-        is_name = node.qid is None and node.text[:1].isupper() and folded(node.text) in named.names
+        is_name = node.qid is None and node.text[:1].isupper() and folded_name(node.text) in named.names
         if is_name or (node.qid and self._is_place_named(node.qid, named)):
             return True
         if node.conditions and {c.property for c in node.conditions} <= case.relation.of_subject:
@@ -197,7 +197,7 @@ class QuestionGiveaways:
         if (dated := _DATED.match(phrase)) and dated["year"] not in named.facts.years:
             return False
         phrase = phrase[dated.end() :] if dated else phrase
-        if (made := _BY_ENDS.search(phrase)) and folded(made["makers"]) in named.names:
+        if (made := _BY_ENDS.search(phrase)) and folded_name(made["makers"]) in named.names:
             phrase = phrase[: made.start()]
         kind = normalise(_IN_ENDS.sub("", phrase))
         is_team = named.facts.has_league and kind.endswith(_TEAMS)
@@ -216,7 +216,7 @@ class QuestionGiveaways:
             return is_asked and (kind not in ("person", "place") or kind != normalise(phrase))
         if adjective in named.names or (is_team and adjective == "american"):
             return True
-        lands = {*self._vocabulary.nations(adjective), *bundled_demonyms().countries.get(adjective, ())}
+        lands = {*self._vocabulary.countries_of_adjective(adjective), *bundled_demonyms().countries.get(adjective, ())}
         return not lands.isdisjoint(named.places | named.lands)
 
     def _is_place_named(self, qid: str, named: _NamedInQuestion) -> bool:
@@ -226,17 +226,19 @@ class QuestionGiveaways:
     def _names_office_and_owner(self, phrase: str, kind: str, named: _NamedInQuestion, case: LadderCase) -> bool:
         """Whether a question names both an office or kind and its owner: "a president of the United States"."""
         whose, kind = _IN_ENDS.search(phrase), kind.removeprefix("former ")
-        if whose is None or not (named.facts.implies(kind) or f" {kind} " in f" {folded(case.question)} "):
+        if whose is None or not (named.facts.implies(kind) or f" {kind} " in f" {folded_name(case.question)} "):
             return False
         name = whose["place"]
-        return folded(name) in named.names or any(self._is_place_named(m.id, named) for m in self._graph.find(name))
+        return folded_name(name) in named.names or any(
+            self._is_place_named(m.id, named) for m in self._graph.find(name)
+        )
 
     def _keys_given_away_by_capital(self, nodes: Mapping[str, Proposal], case: LadderCase) -> set[str]:
         """Keys of continents and of containers of the subject, for a question after a capital. The country of a
         county's seat is not given away.
         """
         subject, label = case.subject, self._graph.label(case.answer) or ""
-        is_county = _COUNTY.search(folded(case.subject_text or "")) is not None
+        is_county = _COUNTY.search(folded_name(case.subject_text or "")) is not None
         named = {node.qid: key for key, node in nodes.items() if node.qid}
         out = {key for qid, key in named.items() if "Q5107" in self._graph.classes(qid)}  # a continent
         out |= {key for key, node in nodes.items() if node.qid == subject or leaks_name(node.text, label)}
@@ -263,7 +265,7 @@ def _is_location_in_name(place_name: str, subject_name: str) -> bool:
     """Whether a place in the subject's name is its location (Copenhagen Harbour Buses), not its namesake (Victoria
     County).
     """
-    words = {*folded(subject_name).split()} - {*folded(place_name).split()}
+    words = {*folded_name(subject_name).split()} - {*folded_name(place_name).split()}
     return not words <= set(_parts()["around_places"]["words"])
 
 
@@ -271,12 +273,14 @@ def _is_location_in_name(place_name: str, subject_name: str) -> bool:
 def _searchable_names(graph: Graph, qid: str) -> frozenset[str]:
     """The folded names of an entity that are searched in questions."""
     texts = (*graph.names(qid), *graph.shown_names(qid))
-    return frozenset(name for text in texts if len(name := text if ACRONYM.fullmatch(text) else folded(text)) >= LEAST)
+    return frozenset(
+        name for text in texts if len(name := text if ACRONYM.fullmatch(text) else folded_name(text)) >= LEAST
+    )
 
 
 def _is_part_of_longer_word(label: str, words: tuple[str, ...]) -> bool:
     """Whether a one-word name is the beginning or end of a longer word."""
     if not words or " " in label or len(label) < INSIDE:
         return False
-    name = folded(label)
+    name = folded_name(label)
     return any(word != name and (word.startswith(name) or word.endswith(name)) for word in words)

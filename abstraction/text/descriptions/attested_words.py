@@ -16,7 +16,7 @@ from itertools import islice, takewhile
 from abstraction.base.properties import package_text
 from abstraction.base.relations import LONGEST_DESCRIPTION
 from abstraction.text.language.languages import bundled_demonyms, choose_adjective
-from abstraction.text.language.phrases import is_opaque, listed, may_stand
+from abstraction.text.language.phrases import is_informative, shortening_changes_meaning, word_list
 from kg.base.bounded_cache import bounded_cache
 from kg.base.model import Rank, TextValue, fallback_chain, normalise
 from kg.store.protocol import Store
@@ -70,7 +70,7 @@ class DescriptionWord:
         return normalise(self.text)
 
     @property
-    def capital(self) -> bool:
+    def is_capitalised(self) -> bool:
         """Whether it starts with an upper-case letter."""
         return self.text[:1].isupper()
 
@@ -109,7 +109,7 @@ def first_clause(description: str, ends: str) -> list[DescriptionWord]:
     return list(takewhile(lambda word: not (word.separator and word.text in ends), words(description)))
 
 
-def split(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list[list[DescriptionWord]]:
+def split_at(sequence: Sequence[DescriptionWord], marks: frozenset[str]) -> list[list[DescriptionWord]]:
     """The sequences between separators or words in `marks`, without empty ones."""
     runs: list[list[DescriptionWord]] = [[]]
     for word in sequence:
@@ -125,7 +125,7 @@ def text_of(sequence: Sequence[DescriptionWord]) -> str:
     return re.sub(" (?=[,;:])", "", " ".join(word.text for word in sequence))
 
 
-def spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
+def text_spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
     """The [start, end) of each contiguous run of words in the text."""
     out: list[tuple[int, int]] = []
     for word in sorted(sequence, key=lambda w: w.start):
@@ -181,7 +181,7 @@ class Vocabulary:
             for word in words[1:]:
                 if word[:1].isupper():
                     capital[word.lower()] += times
-            openings[head_phrase(opening)] += times
+            openings[opening_without_date_and_nation(opening)] += times
         adjectives, countries = _adjectives_and_their_countries(store, language, first_words)
         return cls(
             language=language,
@@ -196,7 +196,11 @@ class Vocabulary:
     def attests(self, phrase: str) -> bool:
         """Whether the phrase names an occupation or common class, or opens at least MIN_ATTESTED descriptions."""
         key = normalise(phrase)
-        return key in self.occupations or key in _common_names()[0] or self.phrases.get(key, 0) >= MIN_ATTESTED
+        return (
+            key in self.occupations
+            or key in _common_kind_names_and_words()[0]
+            or self.phrases.get(key, 0) >= MIN_ATTESTED
+        )
 
     def is_occupation(self, phrase: str) -> bool:
         """Whether the phrase is the name of an occupation."""
@@ -206,20 +210,20 @@ class Vocabulary:
     def is_common(self, word: str) -> bool:
         """Whether a word is a common noun or adjective, by its spelling in descriptions and in the bundled lists."""
         key = normalise(word)
-        return key in self.lowercase or key in _common_names()[1]
+        return key in self.lowercase or key in _common_kind_names_and_words()[1]
 
     def adjective(self, country: str) -> str | None:
         """The national adjective for a country's QID, or None."""
         return self.adjectives.get(country) or bundled_demonyms().adjectives.get(country)
 
-    def nations(self, word: str) -> tuple[str, ...]:
+    def countries_of_adjective(self, adjective: str) -> tuple[str, ...]:
         """QIDs of the countries that an adjective refers to, the present state first; empty for other words."""
-        key = normalise(word)
+        key = normalise(adjective)
         return tuple(dict.fromkeys((*bundled_demonyms().countries.get(key, ()), *self.countries.get(key, ()))))
 
 
 @bounded_cache(entries=1 << 14, longest=100)  # 15 MB at most
-def head_phrase(opening: str) -> str:
+def opening_without_date_and_nation(opening: str) -> str:
     """The opening of a description without leading year, era and nationality, normalised."""
     words = _LEADING_DATE.sub("", opening).split()
     known = bundled_demonyms().countries
@@ -249,7 +253,7 @@ def common_types(kind: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _common_names() -> tuple[frozenset[str], frozenset[str]]:
+def _common_kind_names_and_words() -> tuple[frozenset[str], frozenset[str]]:
     """All bundled names of occupations and of things, and their lower-case words: "priest", not "Catholic"."""
     files = ("occupations.txt", *(f"{family}_types.txt" for family in FAMILIES))
     phrases = [phrase for name in files for phrase in _word_list(name)]
@@ -325,33 +329,39 @@ LONGEST_PHRASE = 20  # words of the longest suffix that is tried
 
 def is_common(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
     """Whether the word is a common noun or adjective, regardless of a capital first letter."""
-    return not word.capital or (not word.text.isupper() and vocabulary.is_common(word.text))
+    return not word.is_capitalised or (not word.text.isupper() and vocabulary.is_common(word.text))
 
 
-def spell(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> str:
+def lowercase_common_nouns(
+    sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, is_name: Callable[[str], bool]
+) -> str:
     """The words as text, with common nouns in lower case: descriptions may capitalise their first word, or all.
 
     `is_name` is true for names of a kind ("disc jockey"), whose words are all common nouns.
     """
     texts = [w.text for w in sequence]
-    if any(w.capital for w in sequence):
+    if any(w.is_capitalised for w in sequence):
         named = next((i for i in range(len(texts)) if is_name(" ".join(texts[i:]))), len(texts))
         for index in range(len(texts) - 1, -1, -1):
             word = sequence[index]
             last = index + 1 == len(texts) or not texts[index + 1][:1].isupper()
-            if word.capital and lowers(word, vocabulary) and (index >= named or (word.start == 0 and last)):
+            if (
+                word.is_capitalised
+                and is_capital_by_position(word, vocabulary)
+                and (index >= named or (word.start == 0 and last))
+            ):
                 texts[index] = word.text.lower()
     return " ".join(texts)
 
 
-def lowers(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
+def is_capital_by_position(word: DescriptionWord, vocabulary: Vocabulary) -> bool:
     """Whether a capital at the start of a phrase is due to the position only."""
     return (len(word.text) == 1 or not word.text.isupper()) and vocabulary.is_common(word.text)
 
 
 def may_shorten(longer: str, shorter: str, vocabulary: Vocabulary) -> bool:
     """Whether `shorter`, a suffix of `longer`, is attested, informative alone and entailed by `longer`."""
-    if not vocabulary.attests(shorter) or not may_stand(shorter) or is_opaque(longer, shorter):
+    if not vocabulary.attests(shorter) or not is_informative(shorter) or shortening_changes_meaning(longer, shorter):
         return False
     before = longer.removesuffix(shorter).split()[-1:]
     # "television and radio network" must not become "radio network".
@@ -374,14 +384,14 @@ def is_joint(clause: Sequence[DescriptionWord], at: int) -> bool:
         return True
     if word.text == "and" and 0 < at < len(clause) - 1:
         return (clause[at - 1].key, clause[at + 1].key) not in _pairs_joined_by_and()
-    return word.text in listed("joints")
+    return word.text in word_list("joints")
 
 
 @lru_cache(maxsize=1)
 def _pairs_joined_by_and() -> frozenset[tuple[str, str]]:
     """Pairs of words whose "and" does not separate conjuncts: in names of countries and fixed expressions."""
     out: set[tuple[str, str]] = set()
-    for name in (*bundled_demonyms().names, *bundled_demonyms().countries, *listed("collocations")):
+    for name in (*bundled_demonyms().names, *bundled_demonyms().countries, *word_list("collocations")):
         parts = name.split()
         out.update((parts[i - 1], parts[i + 1]) for i in range(1, len(parts) - 1) if parts[i] == "and")
     return frozenset(out)

@@ -17,12 +17,12 @@ from abstraction.text.descriptions.attested_words import (
     common_types,
     first_clause,
     is_joint,
+    lowercase_common_nouns,
     may_shorten,
-    spell,
     text_of,
 )
 from abstraction.text.language.languages import bundled_demonyms
-from abstraction.text.language.phrases import listed, may_stand
+from abstraction.text.language.phrases import is_informative, word_list
 from kg.base.bounded_cache import bounded_cache
 from kg.base.model import normalise
 
@@ -58,19 +58,19 @@ def read_nationality(words: Sequence[DescriptionWord], vocabulary: Vocabulary) -
         piece = words[:size]
         if any(w.separator for w in piece) and size > 1 and piece[1].text not in "/&":
             continue
-        nationality = _nationality_of_all(piece, vocabulary)
+        nationality = _nationality_of_whole_phrase(piece, vocabulary)
         if nationality is not None:
             # "American football" is a game, not football in America.
             behind = words[size].key if size < len(words) else ""
-            return None if f"{piece[-1].key} {behind}" in listed("national_compounds") else nationality
+            return None if f"{piece[-1].key} {behind}" in word_list("national_compounds") else nationality
     return None
 
 
 def read_language(words: Sequence[DescriptionWord]) -> Nationality | None:
     """"Russian language" or "Russian-language" before a noun, as a Nationality without countries; or None."""
-    if words and words[0].capital and words[0].key.endswith(("-language", "–language")):
+    if words and words[0].is_capitalised and words[0].key.endswith(("-language", "–language")):
         used, name = words[:1], words[0].text[: -len("-language")]
-    elif len(words) > 1 and words[0].capital and words[1].text == "language":
+    elif len(words) > 1 and words[0].is_capitalised and words[1].text == "language":
         used, name = words[:2], words[0].text
     else:
         return None
@@ -79,13 +79,13 @@ def read_language(words: Sequence[DescriptionWord]) -> Nationality | None:
 
 def begins_with_nation(words: Sequence[DescriptionWord], vocabulary: Vocabulary) -> bool:
     """Whether a phrase begins with a nationality of its own ("French Revolution", "American football")."""
-    if len(words) > 1 and f"{words[0].key} {words[1].key}" in listed("national_compounds"):
+    if len(words) > 1 and f"{words[0].key} {words[1].key}" in word_list("national_compounds"):
         return True
     nationality = read_nationality(words, vocabulary)
     return nationality is not None and nationality.words[-1].key != "roman"
 
 
-def _nationality_of_all(piece: Sequence[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
+def _nationality_of_whole_phrase(piece: Sequence[DescriptionWord], vocabulary: Vocabulary) -> Nationality | None:
     joined = " ".join(w.text for w in piece)
     if not joined[:1].isalpha() or (joined[:1].islower() and (piece[0].start or len(joined) < 6)):
         return None  # "polish" is an adjective unless it opens the description
@@ -107,7 +107,7 @@ def _nationality_of_all(piece: Sequence[DescriptionWord], vocabulary: Vocabulary
 
 
 def _countries_of_adjective(text: str, vocabulary: Vocabulary) -> tuple[str, ...]:
-    countries = vocabulary.nations(text)
+    countries = vocabulary.countries_of_adjective(text)
     return countries or bundled_demonyms().names.get(normalise(text), ())
 
 
@@ -135,7 +135,7 @@ def is_era(word: DescriptionWord) -> bool:
     return bool(_ERA.match(word.text))
 
 
-def is_birth(word: DescriptionWord) -> bool:
+def is_birthplace_word(word: DescriptionWord) -> bool:
     """Whether the word names a birthplace: "German-born"."""
     return word.key.endswith(("-born", "–born")) and len(word.text) > 5
 
@@ -162,25 +162,25 @@ class DescribedKind:
 
 
 @lru_cache(maxsize=8)
-def heads(kind: str) -> frozenset[str]:
+def head_nouns(kind: str) -> frozenset[str]:
     """The nouns that can end the name of a kind: the last words of `common_types`, without "of" and what follows."""
     return frozenset(name.split(" of ", 1)[0].rsplit(" ", 1)[-1] for name in common_types(kind))
 
 
 def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind: str) -> DescribedKind | None:
     """The kind named at the start of a sequence of words, or None where its head is not of the family `kind`."""
-    nouns = heads(kind)
+    nouns = head_nouns(kind)
     nationality, year, opening = _read_prefix(sequence, vocabulary, nouns)
     start = _index_after_commas(sequence, opening, nouns)
     end = _index_of_phrase_end(sequence, start, nouns)
     # "home video division" of "Walt Disney Company's home video division"
-    owners = [i for i in range(start, end - 1) if sequence[i].key.endswith(("'s", "’s")) and sequence[i].capital]
+    owners = [i for i in range(start, end - 1) if sequence[i].key.endswith(("'s", "’s")) and sequence[i].is_capitalised]
     phrase = sequence[owners[-1] + 1 if owners else start : end]
     if not phrase or len(phrase) > LONGEST or phrase[-1].key not in nouns or is_plural(phrase[-1].key):
         return None
-    free = listed("free_modifiers")
-    texts, used = wordings(phrase, vocabulary, is_name=vocabulary.attests, free=free)
-    if len(phrase) == 1 and nationality is None and not may_stand(texts[0]) and not vocabulary.attests(texts[0]):
+    free = word_list("free_modifiers")
+    texts, used = phrase_and_shortenings(phrase, vocabulary, is_name=vocabulary.attests, free=free)
+    if len(phrase) == 1 and nationality is None and not is_informative(texts[0]) and not vocabulary.attests(texts[0]):
         return None
     tied = int(begins_with_nation(phrase, vocabulary))
     return DescribedKind(texts=texts, used=used, nationality=nationality, end=end, year=year, tied=tied)
@@ -192,7 +192,7 @@ def _read_prefix(
     """The nationality and the word of the year before a phrase, and the index where the phrase begins."""
     nationality: Nationality | None = None
     year: DescriptionWord | None = None
-    at, left_out = 0, listed("skipped") | listed("former") | listed("dropped_kinds")
+    at, left_out = 0, word_list("skipped") | word_list("former") | word_list("dropped_kinds")
     while at < len(sequence):
         national = None if nationality else _nationality_at(sequence, at, vocabulary, nouns)
         if national is not None:
@@ -221,7 +221,7 @@ def _nationality_at(
             return nationality, at + skip + len(nationality.words)
         word = sequence[at + skip]
         plain = word.text.islower() and not word.separator and word.key not in nouns
-        if not plain or word.text in listed("prepositions") or is_joint(sequence, at + skip):
+        if not plain or word.text in word_list("prepositions") or is_joint(sequence, at + skip):
             return None
     return None
 
@@ -235,14 +235,16 @@ def _index_after_commas(sequence: Sequence[DescriptionWord], start: int, nouns: 
     at = start
     for comma in [i for i in range(start, len(sequence)) if sequence[i].text == ","]:
         before = sequence[at:comma]
-        if not before or any(w.key in nouns or w.text in listed("prepositions") for w in before):
+        if not before or any(w.key in nouns or w.text in word_list("prepositions") for w in before):
             break
         at = comma + 1
-        adjective = len(before) == 1 and (before[0].key in listed("free_modifiers") or _ADJECTIVE.search(before[0].key))
+        adjective = len(before) == 1 and (
+            before[0].key in word_list("free_modifiers") or _ADJECTIVE.search(before[0].key)
+        )
         if not adjective:
             return at
     if at > start:
-        while at + 2 < len(sequence) and sequence[at].key in listed("free_modifiers") - {"public", "private"}:
+        while at + 2 < len(sequence) and sequence[at].key in word_list("free_modifiers") - {"public", "private"}:
             at += 1
     return at
 
@@ -257,17 +259,17 @@ def _index_of_phrase_end(sequence: Sequence[DescriptionWord], start: int, nouns:
     while at < len(sequence):
         word = sequence[at]
         if at > start:
-            if word.text in listed("prepositions") or word.text in listed("breaks"):
+            if word.text in word_list("prepositions") or word.text in word_list("breaks"):
                 break
             behind = sequence[at + 1].text if at + 1 < len(sequence) else ""
-            verb = sequence[at - 1].key in nouns or behind in listed("prepositions")
-            if word.text in listed("kind_ends") and verb:
+            verb = sequence[at - 1].key in nouns or behind in word_list("prepositions")
+            if word.text in word_list("kind_ends") and verb:
                 break  # "company founded by ..." but not "broadcast company"
         if is_joint(sequence, at):
             # "and" ends the phrase after a head ("baseball team and franchise") only
             if at == start or sequence[at - 1].key in nouns or (word.separator and word.text not in ",/&"):
                 break
-            if at + 1 < len(sequence) and sequence[at + 1].text in listed("prepositions"):
+            if at + 1 < len(sequence) and sequence[at + 1].text in word_list("prepositions"):
                 break
         at += 1
     while at > start and sequence[at - 1].separator:
@@ -275,7 +277,7 @@ def _index_of_phrase_end(sequence: Sequence[DescriptionWord], start: int, nouns:
     return at
 
 
-def wordings(
+def phrase_and_shortenings(
     phrase: Sequence[DescriptionWord], vocabulary: Vocabulary, *, is_name: Callable[[str], bool], free: frozenset[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[DescriptionWord, ...], ...]]:
     """The phrase and its attested suffixes, longest first, with the words of each.
@@ -283,12 +285,12 @@ def wordings(
     `is_name` is true for names of a kind, whose words are all common nouns; `free` are modifiers that any phrase may
     lose.
     """
-    texts, used = [spell_phrase(phrase, vocabulary, is_name)], [tuple(phrase)]
+    texts, used = [lowercase_phrase_with_commas(phrase, vocabulary, is_name)], [tuple(phrase)]
     for start in range(1, len(phrase)):
         if phrase[start].separator or phrase[start].text == "and":
             continue
         suffix = phrase[start:]
-        shorter = spell_phrase(suffix, vocabulary, is_name)
+        shorter = lowercase_phrase_with_commas(suffix, vocabulary, is_name)
         may_go = all(w.separator or w.key in free or w.text == "and" for w in phrase[:start])
         if may_shorten(texts[0], shorter, vocabulary) or (
             may_go and len(suffix) > 1 and not any(w.separator for w in suffix)
@@ -298,7 +300,9 @@ def wordings(
     return tuple(texts), tuple(used)
 
 
-def spell_phrase(phrase: Sequence[DescriptionWord], vocabulary: Vocabulary, is_name: Callable[[str], bool]) -> str:
+def lowercase_phrase_with_commas(
+    phrase: Sequence[DescriptionWord], vocabulary: Vocabulary, is_name: Callable[[str], bool]
+) -> str:
     """The words as text, with common nouns in lower case and with the original commas."""
     pieces: list[list[DescriptionWord]] = [[]]
     marks: list[str] = []
@@ -308,7 +312,7 @@ def spell_phrase(phrase: Sequence[DescriptionWord], vocabulary: Vocabulary, is_n
             pieces.append([])
         else:
             pieces[-1].append(word)
-    texts = [spell(piece, vocabulary, is_name) for piece in pieces]
+    texts = [lowercase_common_nouns(piece, vocabulary, is_name) for piece in pieces]
     out = texts[0]
     for mark, text in zip(marks, texts[1:], strict=True):
         out += f"{mark} {text}" if mark == "," else f"{mark}{text}" if mark == "/" else f" {mark} {text}"
@@ -361,13 +365,13 @@ def _read_creators(tail: Sequence[DescriptionWord]) -> Creators | None:
         return None
     named: list[DescriptionWord] = []
     for word in tail[at + 1 :]:
-        particle = word.key in listed("name_particles") and word.text != "of"
-        if not (word.capital or particle or word.text in {"&", ","} or word.text[:2] == "d'"):
+        particle = word.key in word_list("name_particles") and word.text != "of"
+        if not (word.is_capitalised or particle or word.text in {"&", ","} or word.text[:2] == "d'"):
             break
         named.append(word)
-    while named and not named[-1].capital:
+    while named and not named[-1].is_capitalised:
         named.pop()
-    if not named or not named[0].capital or len(named) > LONGEST_CREATORS:
+    if not named or not named[0].is_capitalised or len(named) > LONGEST_CREATORS:
         return None
     return Creators(names=text_of(named), words=(tail[at], *named))
 
@@ -417,10 +421,15 @@ def parse_organisation(description: str, vocabulary: Vocabulary, kind: str = "or
     placed, land = False, None
     if described_kind is not None and described_kind.end < len(first):
         tail = first[described_kind.end :]
-        at = next((i for i, w in enumerate(tail) if w.text in listed("prepositions")), len(tail))
+        at = next((i for i, w in enumerate(tail) if w.text in word_list("prepositions")), len(tail))
         # "university and liberal arts college in Hanover": both are in Hanover
         joined = at == 0 or (tail[0].text == "and" and not any(w.separator for w in tail[:at]))
-        placed = joined and at < len(tail) and tail[at].text in _WHERE and any(w.capital for w in tail[at + 1 : at + 4])
+        placed = (
+            joined
+            and at < len(tail)
+            and tail[at].text in _WHERE
+            and any(w.is_capitalised for w in tail[at + 1 : at + 4])
+        )
         land = _country_after_kind(tail, vocabulary) if described_kind.nationality is None else None
     owners = tuple(
         Owner(

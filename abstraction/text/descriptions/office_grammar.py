@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from abstraction.base.properties import package_data
 from abstraction.text.descriptions.attested_words import DescriptionWord, text_of
-from abstraction.text.language.phrases import listed
+from abstraction.text.language.phrases import word_list
 
 LONGEST = 10  # words of a complement; a longer one is not a name
 
@@ -48,7 +48,7 @@ office_data = partial(package_data, "offices.json")
 
 
 @lru_cache(maxsize=1)
-def _families_by_title() -> Mapping[str, tuple[str, bool]]:
+def _family_and_uniqueness_by_title() -> Mapping[str, tuple[str, bool]]:
     out: dict[str, tuple[str, bool]] = {}
     for family, row in office_data()["families"].items():
         for title in row["unique"]:
@@ -59,7 +59,7 @@ def _families_by_title() -> Mapping[str, tuple[str, bool]]:
 
 
 @lru_cache(maxsize=1)
-def _sides_by_kinship() -> Mapping[str, str]:
+def _relationship_by_kin_word() -> Mapping[str, str]:
     return {word: side for side, members in office_data()["kin"].items() for word in members}
 
 
@@ -69,22 +69,24 @@ _WELL_FORMED = re.compile(r"[0-9]*1[123]th|(?:[0-9]*[02-9])?(?:1st|2nd|3rd)|[0-9
 
 def is_ordinal(word: DescriptionWord) -> bool:
     """Whether the word is an ordinal number: "15th", "first"."""
-    return word.key in listed("ordinals") or (word.text[:1].isdigit() and word.key.endswith(("st", "nd", "rd", "th")))
+    return word.key in word_list("ordinals") or (
+        word.text[:1].isdigit() and word.key.endswith(("st", "nd", "rd", "th"))
+    )
 
 
-def is_title(words: Sequence[DescriptionWord]) -> bool:
+def ends_in_title(words: Sequence[DescriptionWord]) -> bool:
     """Whether the words end in a title or a kinship noun."""
-    return _start_of_title_at_end(words) is not None or bool(words and words[-1].key in _sides_by_kinship())
+    return _start_of_title_at_end(words) is not None or bool(words and words[-1].key in _relationship_by_kin_word())
 
 
 def _start_of_title_at_end(words: Sequence[DescriptionWord]) -> int | None:
     for size in range(min(4, len(words)), 0, -1):
-        if " ".join(w.key for w in words[-size:]) in _families_by_title():
+        if " ".join(w.key for w in words[-size:]) in _family_and_uniqueness_by_title():
             return len(words) - size
     return None
 
 
-def title_alone(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
+def bare_title_and_occupation(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
     """(title in lower case, its occupation) for a title without complement, or None.
 
     Some titles are too ambiguous without complement: a minister may serve a church.
@@ -92,7 +94,7 @@ def title_alone(words: Sequence[DescriptionWord]) -> tuple[str, str] | None:
     if _start_of_title_at_end(words) != 0:
         return None
     title = " ".join(w.key for w in words)
-    lift = office_data()["families"][_families_by_title()[title][0]]["lift"]
+    lift = office_data()["families"][_family_and_uniqueness_by_title()[title][0]]["lift"]
     return (title, lift) if lift else None
 
 
@@ -102,7 +104,7 @@ def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None
     The complement must contain a name: "President of Gabon", not "president of a bank".
     """
     head, tail = words[:nominal], words[nominal:]
-    if not tail or tail[0].key not in listed("office_links"):
+    if not tail or tail[0].key not in word_list("office_links"):
         return None
     at = _start_of_title_at_end(head)
     if at is None:
@@ -110,11 +112,11 @@ def read_office(words: Sequence[DescriptionWord], nominal: int) -> Office | None
     complement = _read_name_after_of(tail)
     if complement is None:
         return None
-    family, unique = _families_by_title()[" ".join(w.key for w in head[at:])]
+    family, unique = _family_and_uniqueness_by_title()[" ".join(w.key for w in head[at:])]
     if family == "role" and tail[0].key == "from":
         return None  # "singer from the United States" is an origin, not an office
     start, former_at, ordinal = _read_title_prefix(head[:at])
-    if family == "role" and head[start].capital and start < at:
+    if family == "role" and head[start].is_capitalised and start < at:
         return None  # an endowed chair or another role with a name of its own
     title = text_of(head[start:])
     if family == "role" and not unique and " " not in title and not title.isupper():
@@ -130,14 +132,14 @@ def _read_title_prefix(words: Sequence[DescriptionWord]) -> tuple[int, int | Non
     """The index where the title's own modifiers begin, the index of "former" before it, and the ordinal."""
     former_at, ordinal = None, None
     for index, word in enumerate(words):
-        if word.key in listed("former"):
+        if word.key in word_list("former"):
             former_at = index if former_at is None else former_at
         elif is_ordinal(word):
             written = word.text if _WELL_FORMED.fullmatch(word.key) else None
             ordinal = written if word.text[:1].isdigit() else word.key
-        elif word.key in listed("dropped_modifiers"):
+        elif word.key in word_list("dropped_modifiers"):
             ordinal = None  # the first woman in an office need not be its first holder
-        elif word.key not in listed("current") and not (word.key == "and" and ordinal):  # "1st and former President"
+        elif word.key not in word_list("current") and not (word.key == "and" and ordinal):  # "1st and former President"
             return index, former_at, ordinal
     return len(words), former_at, ordinal
 
@@ -148,13 +150,13 @@ def _read_name_after_of(tail: Sequence[DescriptionWord], *, plain: bool = False)
     With `plain` common nouns may be included: "of English actor Peter Lawford".
     """
     name: list[DescriptionWord] = [tail[0]]
-    ends = listed("complement_ends") | listed("name_particles")
+    ends = word_list("complement_ends") | word_list("name_particles")
     for index, word in enumerate(tail[1:], 1):
         behind = tail[index:]
         if _name_ends_before(name, behind, plain=plain):
             break
         if _common_noun_follows(name, behind, plain=plain):
-            if not plain and word.key in listed("complement_nouns"):
+            if not plain and word.key in word_list("complement_nouns"):
                 name.append(word)  # "of the Benedictine order"
             elif _ADJECTIVE.search(name[-1].key):
                 # "of the Austrian constitutional court"
@@ -163,13 +165,13 @@ def _read_name_after_of(tail: Sequence[DescriptionWord], *, plain: bool = False)
                 return None  # the nouns make it the name of something else
             break  # "father of the Erasmus program"
         name.append(word)
-    while name and (name[-1].separator or name[-1].key in listed("name_particles")):
+    while name and (name[-1].separator or name[-1].key in word_list("name_particles")):
         name.pop()
     return name if _has_name(name[1:]) and len(name) <= LONGEST else None
 
 
 def _has_name(words: Sequence[DescriptionWord]) -> bool:
-    return any(w.capital for w in words)
+    return any(w.is_capitalised for w in words)
 
 
 def _name_ends_before(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
@@ -178,15 +180,15 @@ def _name_ends_before(name: Sequence[DescriptionWord], behind: Sequence[Descript
     if word.separator or word.key == "and":
         is_end = word.separator and (plain or word.text not in ",&")
         return is_end or not _has_name(name) or _starts_title(behind[1:])
-    if word.text.isdigit() and len(word.text) < 3 and name[-1].capital:
+    if word.text.isdigit() and len(word.text) < 3 and name[-1].is_capitalised:
         return False  # The Jackson 5
-    return (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in listed("complement_ends")
+    return (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in word_list("complement_ends")
 
 
 def _common_noun_follows(name: Sequence[DescriptionWord], behind: Sequence[DescriptionWord], *, plain: bool) -> bool:
     """Whether common nouns follow a complete name ("Israel and writer"), unlike in "the state of Victoria"."""
     word = behind[0]
-    if word.capital or word.separator or word.text.isdigit() or word.key in listed("name_particles"):
+    if word.is_capitalised or word.separator or word.text.isdigit() or word.key in word_list("name_particles"):
         return False
     goes_on = (plain and _has_name(behind[:4])) or (word.text == "to" and _has_name(behind[1:2]))  # Return to Forever
     return not goes_on and (_has_name(name) or len(name) > 3)
@@ -199,10 +201,13 @@ _ADJECTIVE = re.compile(r"(?:ic|an|ese|ish|al|ch|ak|ist|ine|ed)$")
 def _starts_title(words: Sequence[DescriptionWord]) -> bool:
     for size in range(1, min(4, len(words)) + 1):
         word = words[size - 1]
-        if is_title(words[:size]):
+        if ends_in_title(words[:size]):
             return True
         if word.separator or not (
-            word.capital or is_ordinal(word) or word.key in listed("current") or word.key in listed("former")
+            word.is_capitalised
+            or is_ordinal(word)
+            or word.key in word_list("current")
+            or word.key in word_list("former")
         ):
             return False
     return False
@@ -211,13 +216,13 @@ def _starts_title(words: Sequence[DescriptionWord]) -> bool:
 def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
     """The kinship in a sequence of words ("wife of X", "X's nephew"), or None."""
     head, tail = words[:nominal], words[nominal:]
-    if not head or head[-1].key not in _sides_by_kinship():
+    if not head or head[-1].key not in _relationship_by_kin_word():
         return None
-    if len(head) > 1 and f"{head[-2].key} {head[-1].key}" in _families_by_title():
+    if len(head) > 1 and f"{head[-2].key} {head[-1].key}" in _family_and_uniqueness_by_title():
         return None  # "empress consort" is an office
-    if head[-1].capital and len(head) > 1:
+    if head[-1].is_capitalised and len(head) > 1:
         return None  # a Founding Father of the United States is not a relative
-    side = _sides_by_kinship()[head[-1].key]
+    side = _relationship_by_kin_word()[head[-1].key]
     for index, word in enumerate(head[:-1]):
         if word.key.endswith(("'s", "s'", "’s", "s’")):
             return Kin(word=head[-1].key, side=side, of=text_of(head[: index + 1]), words=tuple(words))
@@ -227,6 +232,6 @@ def read_kin(words: Sequence[DescriptionWord], nominal: int) -> Kin | None:
     if complement is None:
         return Kin(word=head[-1].key, side=side, of="", words=tuple(words))
     before = head[-2].key if len(head) > 1 else ""
-    ordinal = before if before in {*listed("ordinals"), "eldest", "oldest", "youngest", "only"} else ""
+    ordinal = before if before in {*word_list("ordinals"), "eldest", "oldest", "youngest", "only"} else ""
     name = f"{ordinal} {head[-1].key}".strip()
     return Kin(word=name, side=side, of=text_of(complement[1:]), words=(*head[-2 if ordinal else -1 :], *complement))

@@ -16,11 +16,11 @@ from functools import partial
 from abstraction.text.descriptions.attested_words import (
     DescriptionWord,
     Vocabulary,
+    is_capital_by_position,
     is_common,
     is_joint,
-    lowers,
-    spell,
-    split,
+    lowercase_common_nouns,
+    split_at,
     words,
 )
 from abstraction.text.descriptions.kind_grammar import (
@@ -29,23 +29,23 @@ from abstraction.text.descriptions.kind_grammar import (
     REGIONAL,
     Nationality,
     begins_with_nation,
-    is_birth,
+    is_birthplace_word,
     is_era,
+    phrase_and_shortenings,
     read_language,
     read_nationality,
-    wordings,
 )
 from abstraction.text.descriptions.office_grammar import (
     Kin,
     Office,
+    bare_title_and_occupation,
+    ends_in_title,
     is_ordinal,
-    is_title,
     office_data,
     read_kin,
     read_office,
-    title_alone,
 )
-from abstraction.text.language.phrases import is_opaque, listed, may_stand
+from abstraction.text.language.phrases import is_informative, shortening_changes_meaning, word_list
 from kg.base.bounded_cache import bounded_cache
 
 # Occupations: one noun phrase, its shortenings, and the heads that conjuncts share.
@@ -110,7 +110,7 @@ class _DescriptionReader:
         self.kin: list[Kin] = []
 
     def read(self, description: str) -> PersonDescription:
-        for clause in split(words(description), _CLAUSE_ENDS):
+        for clause in split_at(words(description), _CLAUSE_ENDS):
             self.read_clause(clause)
         if self.nationality is None:
             self.nationality = self._nationality_after_from(words(description))
@@ -135,7 +135,7 @@ class _DescriptionReader:
 
     def read_clause(self, clause: list[DescriptionWord]) -> None:
         # A subordinate statement ends the clause: "known for", "who", "best remembered as".
-        breaks = listed("breaks")
+        breaks = word_list("breaks")
         for index, word in enumerate(clause):
             leads = word.text in {"best", "well", "most", "also"} and index + 1 < len(clause)
             if word.text in breaks or (leads and clause[index + 1].text in breaks):
@@ -163,13 +163,13 @@ class _DescriptionReader:
 
     def read_title(self, sequence: Sequence[DescriptionWord]) -> int:
         """Read an office or kinship at the start of the words; returns the number of words read."""
-        is_end = (word.separator or word.text in listed("prepositions") for word in sequence)
+        is_end = (word.separator or word.text in word_list("prepositions") for word in sequence)
         nominal = next((index for index, ends in enumerate(is_end) if ends), len(sequence))
         head = sequence[:nominal]
         # A conjunction separates words that are not one title; "1st and former President" is one title.
-        joints = listed("joints")
+        joints = word_list("joints")
         is_separate = (
-            not (is_title(head[:at]) or is_ordinal(head[at - 1])) if word.text == "and" else word.text in joints
+            not (ends_in_title(head[:at]) or is_ordinal(head[at - 1])) if word.text == "and" else word.text in joints
             for at, word in enumerate(head)
         )
         if not head or any(is_separate):
@@ -202,7 +202,9 @@ class _DescriptionReader:
             self.nationality = national = _join_nationalities(self.nationality, national)
         self.pending = national is not None and not phrase
         if not phrase or (
-            phrase[0].text.islower() and len(phrase[0].text) > 5 and self.vocabulary.nations(phrase[0].text)
+            phrase[0].text.islower()
+            and len(phrase[0].text) > 5
+            and self.vocabulary.countries_of_adjective(phrase[0].text)
         ):
             return None
         occupations = self.read_occupations(
@@ -236,9 +238,9 @@ class _DescriptionReader:
         nationality: Nationality | None = None
         while at < len(nominal):
             key = nominal[at].key
-            is_former = key in listed("former")
-            is_dropped = key in listed("skipped") or key in listed("ordinals")
-            if is_former or is_dropped or (key in listed("dropped_modifiers") and not nationality):
+            is_former = key in word_list("former")
+            is_dropped = key in word_list("skipped") or key in word_list("ordinals")
+            if is_former or is_dropped or (key in word_list("dropped_modifiers") and not nationality):
                 former, at = former or is_former, at + 1
                 continue
             size, leading = _read_period_or_birthplace(nominal, at, self.vocabulary)
@@ -250,7 +252,7 @@ class _DescriptionReader:
                 break
             # A language after a nationality belongs to the occupation.
             second = national[0].parts[-1:]
-            if nationality and not (second and second[0] in listed("second_nationalities")):
+            if nationality and not (second and second[0] in word_list("second_nationalities")):
                 break
             nationality = _join_nationalities(nationality, national[0]) if nationality else national[0]
             at += national[1]
@@ -269,7 +271,7 @@ class _DescriptionReader:
             if nationality is not None:
                 end = skip + len(nationality.words)
                 return (nationality, end) if self._is_of_person(nationality, sequence[:skip], sequence[end:]) else None
-            if is_title([word]):
+            if ends_in_title([word]):
                 return None
         return None
 
@@ -284,7 +286,7 @@ class _DescriptionReader:
             return False
         if not before:
             return True
-        if is_title(before) or before[-1].key in REGIONAL or self.vocabulary.is_occupation(before[-1].text):
+        if ends_in_title(before) or before[-1].key in REGIONAL or self.vocabulary.is_occupation(before[-1].text):
             return False
         owned = any(w.key.endswith(("'s", "’s")) for w in before)
         return not owned and all(is_common(w, self.vocabulary) or w.key in DESCENT for w in before)
@@ -309,18 +311,20 @@ class _DescriptionReader:
         # Awards and their words before are left out.
         won = (at + 1 for at, word in reversed([*enumerate(phrase)]) if word.key.endswith(("winning", "nominated")))
         phrase = phrase[next(won, 0) :]
-        while phrase and phrase[0].key in listed("dropped_modifiers"):
+        while phrase and phrase[0].key in word_list("dropped_modifiers"):
             phrase = phrase[1:]
         phrase = phrase[-LONGEST:]
-        if not phrase or any(w.text[:1].isdigit() for w in phrase) or (tail and phrase[-1].key in listed("degrees")):
+        if not phrase or any(w.text[:1].isdigit() for w in phrase) or (tail and phrase[-1].key in word_list("degrees")):
             return []
-        if any(w.key.endswith(_POSSESSIVE) and w.capital and not is_common(w, self.vocabulary) for w in phrase[:-1]):
+        if any(
+            w.key.endswith(_POSSESSIVE) and w.is_capitalised and not is_common(w, self.vocabulary) for w in phrase[:-1]
+        ):
             return []
         occupation = partial(Occupation, nationality=nationality, lead=lead, former=former)
-        alone = title_alone(phrase)
+        alone = bare_title_and_occupation(phrase)
         # Some titles without complement are informative only with a nationality: "an Ethiopian president".
         if alone is not None and alone[0] != alone[1] and (names_nation or alone[0] not in office_data()["not_alone"]):
-            if alone[0] in listed("ambiguous_titles"):
+            if alone[0] in word_list("ambiguous_titles"):
                 return []
             return [occupation(texts=(alone[0],), used=(tuple(phrase),), lift=alone[1])]
         if not self.is_person(phrase):
@@ -328,7 +332,9 @@ class _DescriptionReader:
         cut = self._index_of_missing_comma(phrase)
         out = []
         for piece in (phrase[:cut], phrase[cut:]) if cut else (phrase,):
-            texts, used = wordings(piece, self.vocabulary, is_name=self.vocabulary.is_occupation, free=frozenset())
+            texts, used = phrase_and_shortenings(
+                piece, self.vocabulary, is_name=self.vocabulary.is_occupation, free=frozenset()
+            )
             out.append(occupation(texts=texts, used=used, tied=int(begins_with_nation(piece, self.vocabulary))))
         return out
 
@@ -342,28 +348,32 @@ class _DescriptionReader:
         head = phrase[1:] if is_longer else phrase[-1:]
         whole = [*fragment, *head]
         is_name = self.vocabulary.is_occupation
-        text = spell(whole, self.vocabulary, is_name)
+        text = lowercase_common_nouns(whole, self.vocabulary, is_name)
         if not self.vocabulary.attests(text):
-            agent = _AGENT.search(fragment[-1].key) and fragment[-1].key not in listed("no_agents")
+            agent = _AGENT.search(fragment[-1].key) and fragment[-1].key not in word_list("no_agents")
             parallel = loose and len(phrase) > 1 and len(fragment) <= 2
-            if not parallel or agent or is_opaque(text, spell(head, self.vocabulary, is_name)):
+            if (
+                not parallel
+                or agent
+                or shortening_changes_meaning(text, lowercase_common_nouns(head, self.vocabulary, is_name))
+            ):
                 return []
         return self.read_occupations(whole, nationality=lender.nationality)
 
     def is_person(self, phrase: Sequence[DescriptionWord]) -> bool:
         """Whether the words describe a person by occupation or role."""
         last = phrase[-1]
-        plain = not last.capital or last.text.isupper()
-        if not plain and len(phrase) > 1 and not lowers(last, self.vocabulary):
+        plain = not last.is_capitalised or last.text.isupper()
+        if not plain and len(phrase) > 1 and not is_capital_by_position(last, self.vocabulary):
             return False
         for start in range(len(phrase)):
             if self.vocabulary.is_occupation(" ".join(w.text for w in phrase[start:])):
-                if start == len(phrase) - 1 and not may_stand(last.text):
+                if start == len(phrase) - 1 and not is_informative(last.text):
                     break
                 return True
-        if last.key in listed("person_heads"):
+        if last.key in word_list("person_heads"):
             return len(phrase) > 1
-        says_enough = len(phrase) > 1 or may_stand(last.text)
+        says_enough = len(phrase) > 1 or is_informative(last.text)
         return says_enough and last.text.islower() and bool(_OCCUPATIONAL.search(last.key)) and len(last.key) > 6
 
     def _index_of_missing_comma(self, phrase: Sequence[DescriptionWord]) -> int:
@@ -379,7 +389,7 @@ class _DescriptionReader:
 
     def _is_attested(self, phrase: Sequence[DescriptionWord]) -> bool:
         text = " ".join(w.text for w in phrase)
-        return may_stand(text) and self.vocabulary.is_occupation(text)
+        return is_informative(text) and self.vocabulary.is_occupation(text)
 
 
 def _index_of_next_joint(words: Sequence[DescriptionWord], at: int) -> int:
@@ -387,7 +397,7 @@ def _index_of_next_joint(words: Sequence[DescriptionWord], at: int) -> int:
 
 
 def _index_after_joints(clause: Sequence[DescriptionWord], at: int) -> int:
-    while at < len(clause) and (clause[at].key in listed("joints") or clause[at].separator):
+    while at < len(clause) and (clause[at].key in word_list("joints") or clause[at].separator):
         at += 1
     return at
 
@@ -395,12 +405,12 @@ def _index_after_joints(clause: Sequence[DescriptionWord], at: int) -> int:
 def _noun_phrase_size(conjunct: Sequence[DescriptionWord]) -> int:
     """The number of words of a conjunct before its preposition and the adverbs of the preposition."""
     for index, word in enumerate(conjunct):
-        if word.text in listed("prepositions") and index:
+        if word.text in word_list("prepositions") and index:
             end = index
             while end > 1 and conjunct[end - 1].text.endswith("ly"):
                 end -= 1
             return end
-    return len(conjunct) if not conjunct or conjunct[0].text not in listed("prepositions") else 0
+    return len(conjunct) if not conjunct or conjunct[0].text not in word_list("prepositions") else 0
 
 
 def _read_period_or_birthplace(
@@ -412,13 +422,13 @@ def _read_period_or_birthplace(
         return 1, words[at : at + 1] if "century" in word.key else ()
     if word.key == "century" and at:
         return 1, words[at - 1 : at + 1] if words[at - 1].text[:1].isdigit() else ()
-    if is_birth(word):
+    if is_birthplace_word(word):
         return 1, words[at : at + 1]
     if behind is None:
         return 0, ()
     if word.key in {"early", "mid", "late"} and is_era(behind):
         return 1, ()
-    if is_birth(behind) and word.capital:
+    if is_birthplace_word(behind) and word.is_capitalised:
         return 2, words[at : at + 2]
     is_old = word.key in ERA_WORDS and read_nationality(words[at:], vocabulary) is None
     return (1, words[at : at + 1]) if is_old and read_nationality(words[at + 1 :], vocabulary) else (0, ())

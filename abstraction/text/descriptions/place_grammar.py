@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abstraction.base.relations import LONGEST_DESCRIPTION
-from abstraction.text.language.phrases import listed
+from abstraction.text.language.phrases import word_list
 from kg.base.bounded_cache import bounded_cache
 
 # Lists of places of one kind: "A, B and C counties", "A County, B County and C County".
@@ -32,7 +32,7 @@ _ENDS_IN_KIND = re.compile(rf".* ({_KIND})\Z")
 _HAS_KIND = re.compile(rf" ({_KIND})\b")
 
 
-def _join_list(match: re.Match[str]) -> str:
+def _join_places_of_one_kind(match: re.Match[str]) -> str:
     """A run of names, with each list of places of one kind in it joined by "and" into one piece."""
     plural = match["plural"]
     run = match[0][: match.start("plural") - match.start() - 1] if plural else match[0]
@@ -170,7 +170,7 @@ _SIDE_OF = re.compile(
     r"^(?:(?:North|South|East|West|Central)(?:ern)?(?:[- ]?(?:[Ee]ast|[Ww]est)(?:ern)?)?|Cent(?:re|er)|Heart|Middle)"
     r" of (?:the )?(?=[A-ZÀ-Þ])"
 )
-_CONNECTORS = listed("place_connectors")  # small words within names of places, in several languages
+_CONNECTORS = word_list("place_connectors")  # small words within names of places, in several languages
 # A role of the place, not a container: "..., county seat of Fulton County".
 _ROLE = re.compile(
     r"(?:the\s+)?(?:[a-z]+\s+)?(?:seat|capital|largest|second|third|most|home|birthplace|headquarters|centre"
@@ -229,7 +229,7 @@ def parse_place(description: str) -> PlacePhrase | None:
 def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
     """The comma-separated units of a chain, finest first. A place that is only near is left out."""
     units: list[PlaceUnit] = []
-    for raw in _RUN.sub(_join_list, text).split(","):
+    for raw in _RUN.sub(_join_places_of_one_kind, text).split(","):
         piece = raw.strip()
         led = _PREPOSITION.match(piece)
         written = "on" if led and led.group().strip() == "on" else "in"
@@ -250,7 +250,7 @@ def parse_chain(text: str, preposition: str = "in") -> tuple[PlaceUnit, ...]:
         ended = cut != piece.strip(" .") or also is not None
         cut = _SIDE_OF.sub("", _THE.sub("", _cut_after_name(cut)))
         # A name, bare or led by directions and type words: "central London", "state of Ohio".
-        is_named = cut[:1].isupper() or variants(cut)[-1][:1].isupper()
+        is_named = cut[:1].isupper() or barer_names(cut)[-1][:1].isupper()
         if not cut or cut.casefold() in _STOP_UNITS or not is_named:
             if units or ended or not cut:
                 break
@@ -288,7 +288,7 @@ def _cut_after_name(piece: str) -> str:
     return lead + " ".join(words[:end])
 
 
-def variants(text: str) -> list[str]:
+def barer_names(text: str) -> list[str]:
     """The name as written, then without direction, type words and articles; the barest last."""
     out = [text]
     current = text

@@ -20,17 +20,17 @@ from decimal import Decimal
 from functools import cache, lru_cache
 
 from abstraction.text.language.cldr import currency_spellings
-from abstraction.text.language.date_finder import IntervalClaim, half_step, lowered, words_in
+from abstraction.text.language.date_finder import IntervalClaim, half_step, text_and_lower_case, words_in
 from abstraction.text.language.language_data import any_of, with_plain_digits, without_direction
 from abstraction.text.language.languages import Language, language
 from abstraction.text.language.units import (
     SIGNS,
     MeasureUnit,
     currencies,
-    spellings_in_texts,
+    text_units_by_qid,
+    text_units_by_spelling,
     unit_of_sign_before,
     unit_of_spelling,
-    units_in_texts,
 )
 from kg.base.bounded_cache import bounded_cache
 from kg.base.model import normalise
@@ -193,7 +193,7 @@ _LEAST_HUNDRED = 100  # words for whole hundreds ("zweihundert") have this value
 _LEAST_SCALE = 10**6
 
 
-class NumberWords:
+class NumberWordReader:
     """A reader of numbers in several words of one language: `half a million`, `deux cents`, `un milione e mezzo`.
 
     `number_words_to_digits`, its main method, replaces them by digits at the same position.
@@ -317,9 +317,9 @@ def _padded_digits(value: float, found: re.Match[str]) -> str:
 
 
 @cache
-def number_words(words: Language) -> NumberWords:
+def number_word_reader(words: Language) -> NumberWordReader:
     """The reader of a language, cached."""
-    return NumberWords(words)
+    return NumberWordReader(words)
 
 
 _KEPT = 1 << 13  # texts whose amounts are cached
@@ -365,10 +365,10 @@ def amounts(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
     words = language(code)
     if not text.isascii():
         text = _SUPERSCRIPT.sub(lambda power: "10^" + power[1].translate(_PLAIN_POWER), text)
-    text, lower = lowered(words.with_plain_amounts(text))
-    lower = number_words(words).number_words_to_digits(lower.translate(_PRIMES))
+    text, lower = text_and_lower_case(words.with_plain_amounts(text))
+    lower = number_word_reader(words).number_words_to_digits(lower.translate(_PRIMES))
     if " or " in lower:
-        lower = number_words(words).one_before_or.sub(lambda one: "1".rjust(len(one[0])), lower)
+        lower = number_word_reader(words).one_before_or.sub(lambda one: "1".rjust(len(one[0])), lower)
     claims = tuple(_find_amounts(text, lower, words))
     return _merge_compounds(claims, text, lower, words) if len(claims) > 1 else claims
 
@@ -379,7 +379,7 @@ def _find_amounts(text: str, lower: str, words: Language) -> Iterator[IntervalCl
         if read is None or read[0] > read[1]:
             continue
         low, high, exact = read
-        unit = unit_label(match["unit"] or "", words.code)
+        unit = unit_id_at_start(match["unit"] or "", words.code)
         before = lower[: match.start("a")].rstrip()
         currency = _currency_id_of_sign(before[-1:])
         if unit == _METRE and (currency or text[match.end("a") : match.end("a") + 1] == "M"):  # $5m, 5M people
@@ -446,9 +446,9 @@ def _plain_decimal(written: str, words: Language) -> str | None:
 
 
 @bounded_cache(entries=_KEPT, longest=_LONGEST_UNIT_CACHED)
-def unit_label(written: str, code: str) -> str:
+def unit_id_at_start(written: str, code: str) -> str:
     """The label of the unit at the beginning of a text: its QID, two QIDs joined by "/" for a rate, or ""."""
-    words, spelled = language(code), spellings_in_texts(language(code).code)
+    words, spelled = language(code), text_units_by_spelling(language(code).code)
     parts, blank = (written.split(), " ") if words.separates_words_by_spaces else (list(written[:_LONGEST_UNIT]), "")
     for size in range(len(parts), 0, -1):
         name = normalise(blank.join(parts[:size])).rstrip(".")
@@ -471,14 +471,14 @@ _LONGEST_UNIT = 12  # characters of the longest unit name, in scripts without sp
 def _currency_id_of_sign(sign: str) -> str:
     if not sign or sign.isalnum():
         return ""
-    return next((unit.qid for unit in units_in_texts().values() if sign in unit.before), "")
+    return next((unit.qid for unit in text_units_by_qid().values() if sign in unit.before), "")
 
 
 @lru_cache(maxsize=256)
-def _unit_size(label: str) -> tuple[str, float, float] | None:
+def _dimension_factor_and_offset(label: str) -> tuple[str, float, float] | None:
     """Dimension, factor and offset of a label's unit: value * factor + offset is the value in the base unit."""
     length, _, time = label.partition("/")
-    unit, per = units_in_texts().get(length), units_in_texts().get(time)
+    unit, per = text_units_by_qid().get(length), text_units_by_qid().get(time)
     if unit is None or (time and per is None):
         return None
     if per is not None:
@@ -488,13 +488,13 @@ def _unit_size(label: str) -> tuple[str, float, float] | None:
 
 def is_money(label: str) -> bool:
     """Whether the unit of a claim is a currency."""
-    unit = units_in_texts().get(label)
+    unit = text_units_by_qid().get(label)
     return unit is not None and bool(unit.before)
 
 
 def convert_claim(claim: IntervalClaim, unit: str) -> IntervalClaim:
     """The claim converted to another unit of the same dimension, else unchanged: 29,032 feet are 8848.8 to 8849.1 m."""
-    unit_of_claim, unit_wanted = _unit_size(claim.label), _unit_size(unit)
+    unit_of_claim, unit_wanted = _dimension_factor_and_offset(claim.label), _dimension_factor_and_offset(unit)
     if unit_of_claim is None or unit_wanted is None or unit_of_claim[0] != unit_wanted[0] or claim.label == unit:
         return claim
     low, high = (
@@ -521,7 +521,7 @@ def _merge_compounds(
     kept = [claims[0]]
     for claim in claims[1:]:
         last, between = kept[-1], _STEP.fullmatch(lower, kept[-1].end, claim.start)
-        unit = unit_label(between["unit"], words.code) if between and between["unit"] else _FOOT
+        unit = unit_id_at_start(between["unit"], words.code) if between and between["unit"] else _FOOT
         smaller = claim.label or (_INCH if unit == _FOOT and _ENDS.match(lower, claim.end) else "")
         step = _units_per_larger(unit, smaller) if between and between["and"] in (None, words.joint_and.strip()) else 0
         if step and last.exact is not None and claim.exact is not None and claim.exact < step:
@@ -535,7 +535,7 @@ def _merge_compounds(
 
 def _units_per_larger(unit: str, smaller: str) -> int:
     """The number of smaller units in one larger unit; 0 where the units do not combine."""
-    larger, small = _unit_size(unit), _unit_size(smaller)
+    larger, small = _dimension_factor_and_offset(unit), _dimension_factor_and_offset(smaller)
     if larger is None or small is None or larger[0] != small[0] or larger[1] <= small[1]:
         return 0
     step = round(larger[1] / small[1])
@@ -551,7 +551,7 @@ def may_be_amount(text: str, code: str = "en") -> bool:
         return True
     words = language(code)
     if words.glue is not None:
-        return number_words(words).may_occur_in(text.lower())
+        return number_word_reader(words).may_occur_in(text.lower())
     return not words.separates_words_by_spaces and any(map(str.isnumeric, text))
 
 
@@ -599,9 +599,9 @@ def whole_amount(text: str, code: str = "en") -> IntervalClaim | None:
         return None
     told = words.with_plain_amounts(text)
     behind = told[claims[0].end :]
-    if not _uninformative_before_amount(words).fullmatch(lowered(told)[1][: claims[0].start] + " "):
+    if not _uninformative_before_amount(words).fullmatch(text_and_lower_case(told)[1][: claims[0].start] + " "):
         return None
-    spelled, noun = spellings_in_texts(words.code), normalise(behind.strip(" .-"))
+    spelled, noun = text_units_by_spelling(words.code), normalise(behind.strip(" .-"))
     is_unit = noun in spelled or noun.rpartition(" ")[2] in spelled  # with capitals: "Meter", "US dollars"
     if not is_unit and not currencies(text, code) and not _UNIT_TAIL.fullmatch(behind.translate(_PRIMES)):
         return None

@@ -155,7 +155,7 @@ def names(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -> tuple[
         case "century" | "millennium":
             texts = [
                 text
-                for mark in century_marks(unit, era)
+                for mark in era_marks_of_century(unit, era)
                 for count in era.words.ordinals(abs(unit.number))
                 for text in era.words.fill_templates(unit.kind, count=count, mark=mark)
             ]
@@ -252,7 +252,7 @@ def _decade_names(number: int, era: Era) -> list[str]:
     return out
 
 
-def century_marks(unit: CalendarUnit, era: Era) -> list[str]:
+def era_marks_of_century(unit: CalendarUnit, era: Era) -> list[str]:
     """The possible era marks after a century or millennium, each with a space before it; "" for none.
 
     Centuries since the 11th take no AD.
@@ -278,7 +278,7 @@ def _deep_time_names(year: int, era: Era) -> list[str]:
     return [f"{words.number(str(number))} {mark}", f"{number} {mark}"]
 
 
-def tolerance(year: int) -> int:
+def circa_tolerance(year: int) -> int:
     """The years by which "circa" may be off on either side; rounder years allow more.
 
     4 for an ordinary year, 9 for a multiple of ten, 25 of a hundred, 50 of a thousand.
@@ -467,7 +467,7 @@ def _parse_decade_or_century(text: str, reading: _Reading) -> _DatePoint | None:
         return _DatePoint(TimeValue(year=reading.sign * year, precision=8))
     for key, size, precision in (("century", 100, 7), ("millennium", 1000, 6)):
         if match := words.patterns[key].fullmatch(text):
-            number = words.count_of(match["n"])
+            number = words.number_of_ordinal(match["n"])
             return _DatePoint(TimeValue(year=reading.sign * (number * size), precision=precision)) if number else None
     return None
 

@@ -103,7 +103,7 @@ def currency_spellings(code: str) -> Mapping[str, tuple[str, ...]]:
 def cldr_data(code: str) -> dict[str, Any]:
     """CLDR's data of a language under the keys of a language file; of the root locale where CLDR lacks the language."""
     locale = _Locale(cldr_name(code) or "root")
-    names, short = locale.value_at("languages"), locale.date("short")
+    names, short = locale.value_at("languages"), locale.date_template("short")
     # For each month: its name within a date, its name alone, and the short form of both.
     tables = [locale.value_at("months", use, width) for width in ("wide", "abbreviated") for use in _USES]
     mark = r"(?<!\w)(?:(?P<bc>{})|(?P<ad>{}))".format(*(_any_name_pattern(locale.era_names(era)) for era in (0, 1)))
@@ -114,7 +114,7 @@ def cldr_data(code: str) -> dict[str, Any]:
         "month_names": [[_plain(table[number]) for table in tables] for number in range(1, 13)],
         "short_months": {},
         "weekdays": [_plain(day) for use in _USES for day in locale.value_at("days", use, "wide").values()],
-        "marks": {era: locale.marks() for era in ("BC", "BCE")},
+        "marks": {era: locale.era_marks() for era in ("BC", "BCE")},
         "write": _writing_templates(locale),
         "read": {
             "era_before": rf"{mark}(?:\s*(?=\d)|\s+(?=\w))", "era_after": rf"(?:(?<!\s)\s++)?{mark}\Z",
@@ -171,7 +171,7 @@ class _Locale:
             return {**self._resolve_alias(alias), **overrides}
         return value
 
-    def marks(self) -> list[str]:
+    def era_marks(self) -> list[str]:
         """The marks of years before and after 1 CE, abbreviated unless that is a single letter."""
         return [next(iter(self.era_names(era)), _plain(self.value_at("eras", "abbreviated")[era])) for era in (0, 1)]
 
@@ -180,7 +180,7 @@ class _Locale:
         era_names = [_plain(self.value_at("eras", width)[era]) for width in ("abbreviated", "wide", "narrow")]
         return [name for name in era_names if len(name.strip(".")) > 1]
 
-    def date(self, width: str) -> str:
+    def date_template(self, width: str) -> str:
         """The date template of a CLDR width ("full", "long", "medium", "short"): "{d} {month} {y}"."""
         return _template(self.value_at("date_formats", width).pattern)
 
@@ -188,9 +188,9 @@ class _Locale:
         """The template of a CLDR skeleton: yMMMM gives "{alone} {y}"."""
         return _template(self.value_at("datetime_skeletons", skeleton).pattern)
 
-    def year_in_date(self) -> str:
+    def year_template_in_date(self) -> str:
         """The template of a year within a date, with its words: "{y}", "{y} г.", "{y}年"."""
-        marked, day = self.template_of_skeleton("Gy"), self.date("long")
+        marked, day = self.template_of_skeleton("Gy"), self.date_template("long")
         last = re.findall(r"\{y\}[^{}]*\Z", day)
         years: list[str] = [marked, *last, _MARK.sub("", marked), "{y}"]
         return next(year for year in years if year in day)
@@ -222,17 +222,17 @@ def _template(pattern: str) -> str:
 
 def _writing_templates(locale: _Locale) -> dict[str, list[str]]:
     """The templates for writing dates. {year} is a year with the words that it has in dates."""
-    year, marked, after = locale.year_in_date(), locale.template_of_skeleton("Gy"), locale.marks()[1]
+    year, marked, after = locale.year_template_in_date(), locale.template_of_skeleton("Gy"), locale.era_marks()[1]
     marked = marked if year in marked else marked.replace("{y}", year)
-    full = locale.date("long").replace("{short}", "{month}")
+    full = locale.date_template("long").replace("{short}", "{month}")
     day, short, month = (
         _MARK.sub("", template.replace(year, "{year}").replace("{y}", "{year}"))
-        for template in (full, locale.date("medium"), locale.template_of_skeleton("yMMMM"))
+        for template in (full, locale.date_template("medium"), locale.template_of_skeleton("yMMMM"))
     )
     alone = year if "{mark}" in year else locale.template_of_skeleton("y")
     alone, inside, before = (template.replace("{y}", "{n}") for template in (alone, year, marked))
     since = before.replace("{mark}", after)
-    plain = _MARK.sub("", locale.date("short")).replace("{dd}", "{d}").replace("{mm}", "{m}")
+    plain = _MARK.sub("", locale.date_template("short")).replace("{dd}", "{d}").replace("{mm}", "{m}")
     numeric = [plain.replace("{d}", "{dd}").replace("{m}", "{mm}"), plain.replace("{d}", "{n}")]
     return {
         "year": list(dict.fromkeys([alone.replace("{mark}", after), "{n}"])),
@@ -248,9 +248,9 @@ def _writing_templates(locale: _Locale) -> dict[str, list[str]]:
 
 def _date_patterns(locale: _Locale) -> list[str]:
     """Regular expressions for full dates from patterns of every width; the last one is for the bare year."""
-    templates = [locale.date(width) for width in ("full", "long", "medium", "short")]
+    templates = [locale.date_template(width) for width in ("full", "long", "medium", "short")]
     templates += [locale.template_of_skeleton(skeleton) for skeleton in ("yMMMd", "yMd", "yMMMM", "yMMM", "y")]
-    year = _MARK.sub("", locale.year_in_date())
+    year = _MARK.sub("", locale.year_template_in_date())
     unmarked = (_MARK.sub(" ", template).strip().replace(year, "{y}") for template in templates)
     points = dict.fromkeys(_template_pattern(template, year) for template in unmarked)
     return [*points, _template_pattern("{y}", year).replace("{1,4}", "{1,5}")]

@@ -51,7 +51,7 @@ class IntervalClaim:
         """Whether the interval is contained in that of `other`."""
         return other.low <= self.low and self.high <= other.high
 
-    def allows(self, gold: IntervalClaim) -> bool:
+    def contains(self, gold: IntervalClaim) -> bool:
         """Whether this claim contains `gold`, taken at its exact value where it has one."""
         if gold.exact is not None:
             return self.low <= gold.exact <= self.high
@@ -82,7 +82,7 @@ _ONE_FOR_ONE = str.maketrans(
 )
 
 
-def lowered(text: str) -> tuple[str, str]:
+def text_and_lower_case(text: str) -> tuple[str, str]:
     """The text, and its lower case with plain digits, dashes and apostrophes; both have the same length."""
     lower = text.lower()
     if not text.isascii():
@@ -195,7 +195,7 @@ def dates(text: str, code: str = "en") -> tuple[IntervalClaim, ...]:
 
 def _find_dates(text: str, words: Language) -> Iterator[IntervalClaim]:
     text = _years_in_words(words).sub(lambda found: _year_words_to_digits(found, words), text)
-    text, lower = lowered(text)
+    text, lower = text_and_lower_case(text)
     pattern, at = _candidate_pattern(words), 0
     while match := pattern.search(lower, at):
         start, end = match.span()
@@ -337,7 +337,7 @@ def _month_stems(words: Language) -> dict[str, int]:
 _LEAST_OF_NAME = 3  # letters; shorter forms occur before digits only
 
 
-def turned_dates(text: str) -> tuple[IntervalClaim, ...]:
+def dates_with_swapped_day_and_month(text: str) -> tuple[IntervalClaim, ...]:
     """The numeric dates whose day and month may be swapped, read in the order that `dates` does not use."""
     claims = []
     for match in _TURNABLE.finditer(text):
@@ -370,7 +370,7 @@ def whole_date(text: str, code: str = "en", ranges: Literal["ranges", ""] = "") 
         return None
     claims = dates(text, code)
     if len(claims) == 1:
-        lower = lowered(text)[1]
+        lower = text_and_lower_case(text)[1]
         outside = f"{lower[: claims[0].start].strip()} ", f"{lower[claims[0].end :].strip()} "
         for one in dict.fromkeys((code, BESIDE)):
             if all(_uninformative_around_date(language(one)).fullmatch(part) for part in outside):

@@ -146,7 +146,7 @@ class Language:
         lower = word.lower()
         return without_accents(_replace_all(lower, self.endings) if roman_number(lower) is None else lower)
 
-    def halves(self, label: str) -> tuple[str, ...]:
+    def gendered_forms(self, label: str) -> tuple[str, ...]:
         """The masculine and feminine form of a label such as "poète ou poétesse"; the label alone where it has one
         form.
 
@@ -165,7 +165,7 @@ class Language:
         """The stems of nouns that add nothing to a nationality."""
         return frozenset(map(self.stem, self.nationality))
 
-    def with_common_years(self, text: str) -> str:
+    def with_regnal_years_converted(self, text: str) -> str:
         """The text with regnal years as years of the common era: 昭和38年 is 1963年, 元年 the first year."""
         if not self.eras:
             return text
@@ -185,7 +185,9 @@ class Language:
             parts = self._power_patterns[0].findall(match[0])
             return f" {sum(round(float(n.replace(',', '')) * 10 ** self.powers.get(word, 0)) for n, word in parts)} "
 
-        text = self._power_patterns[1].sub(in_digits, _NUMERALS.sub(lambda m: f" {_value_of_numerals(m[0])} ", text))
+        text = self._power_patterns[1].sub(
+            in_digits, _NUMERALS.sub(lambda m: f" {_value_of_chinese_numeral(m[0])} ", text)
+        )
         return _BEHIND_LETTERS.sub(" ", text)
 
     @cached_property
@@ -221,11 +223,11 @@ class Language:
         """Whether the language has words for a calendar unit: CLDR has none for decades and centuries."""
         return kind not in ("decade", "century", "millennium") or bool(self.templates.get(kind))
 
-    def one_of(self, plural: str) -> str:
+    def to_singular(self, plural: str) -> str:
         """The singular of a class name in the plural: "langues romanes" -> "langue romane"."""
         return _replace_all(plural, self.singular) if self.singular_of.search(plural) else plural
 
-    def with_bare_names(self, question: str) -> str:
+    def with_uninflected_words(self, question: str) -> str:
         """The question, followed by its words without case endings and articles of names: "Italiens ... Italien"."""
         bare = []
         for word in question.split():
@@ -234,14 +236,14 @@ class Language:
                 bare.append(form)
         return " ".join([question, *bare]) if self.bare_names else question
 
-    def with_english_around(self, answer: str) -> str:
+    def with_english_function_words(self, answer: str) -> str:
         """An answer with the words around its names in English: "pas en Bavière" is "not en Bavière".
 
         In scripts without spaces numerals of dates become digits: 五月七日 is 5月7日.
         """
         if not self.separates_words_by_spaces:
-            answer = _NUMERALS_OF_DATES.sub(lambda m: str(_value_of_numerals(m[0])), answer)
-            answer = self.with_common_years(answer)
+            answer = _NUMERALS_OF_DATES.sub(lambda m: str(_value_of_chinese_numeral(m[0])), answer)
+            answer = self.with_regnal_years_converted(answer)
         return _replace_all(answer, self.around_names)
 
     def without_article(self, text: str) -> str:
@@ -261,11 +263,11 @@ class Language:
         """All ways to write the ordinal of a century or millennium, the usual one first."""
         if number in self.special_counts:
             return self.special_counts[number]
-        first, *more = (t.format(n=number, nth=self.ordinal(number), roman=roman(number)) for t in self.counts)
+        first, *more = (t.format(n=number, nth=self.ordinal(number), roman=roman_numeral(number)) for t in self.counts)
         words = [self.count_words[number - 1]] if 0 < number <= len(self.count_words) else []
         return tuple(dict.fromkeys([first, *words, *more]))
 
-    def count_of(self, text: str) -> int | None:
+    def number_of_ordinal(self, text: str) -> int | None:
         """The number of an ordinal in lower case: "19th", "xixe", "twentieth"; None for other texts."""
         if text in self.count_words:
             return self.count_words.index(text) + 1
@@ -299,14 +301,16 @@ class Language:
         """Exponents of ten by each recognised word in lower case: "million" 6."""
         return {folded(w): s.power for s in self.scales for w in (s.singular, s.plural, *s.read) if w}
 
-    def number_with_noun(self, number: str, what: str) -> str:
+    def number_with_noun(self, number: str, noun: str) -> str:
         """A number with its unit or noun: "35 km", "1.4 billion people", "1,4 milliard d'euros", "35%"."""
-        if what == "%":
+        if noun == "%":
             return self.fill_templates("percent", n=number)[0]
-        return self.with_elisions(f"{number}{self.scale_of if number[-1:].isalpha() else ''}{self.gap}{what}")
+        return self.with_elisions(
+            f"{number}{self.scale_of if number[-1:].isalpha() else ''}{self.word_separator}{noun}"
+        )
 
     @property
-    def gap(self) -> str:
+    def word_separator(self) -> str:
         """The separator of words: a space, or "" as in "約126,000,000人"."""
         return " " if self.separates_words_by_spaces else ""
 
@@ -369,7 +373,7 @@ _BEHIND_LETTERS = re.compile(r"(?<=[^\x00-\u02ff\W\d_])(?=\d)")  # digits right 
 _MYRIAD = 10_000  # numerals from here on multiply the whole group before them
 
 
-def _value_of_numerals(text: str) -> int:
+def _value_of_chinese_numeral(text: str) -> int:
     """The value of a numeral: 四十二 is 42, 三百万 three million, 一九六一 1961."""
     total = group = digit = 0
     for sign in text:
@@ -388,7 +392,7 @@ _FOLDED = {ord(c): "-" for c in "‐‑‒–—−"} | {ord("’"): "'", ord("�
 _DIRECTIONS = dict.fromkeys(map(ord, "\u061c\u200e\u200f"))  # Arabic letter mark, left-to-right and right-to-left mark
 
 
-def roman(number: int) -> str:
+def roman_numeral(number: int) -> str:
     """The Roman numeral of a number from 1 to 399: 4 -> "IV"."""
     out = ""
     for value, letters in (
@@ -404,4 +408,4 @@ def roman_number(text: str) -> int | None:
     values = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
     digits = [values.get(c, 0) for c in text.lower()]
     total = sum(-d if any(d < e for e in digits[i + 1 : i + 2]) else d for i, d in enumerate(digits))
-    return total if 0 < total < 400 and roman(total).lower() == text.lower() else None
+    return total if 0 < total < 400 and roman_numeral(total).lower() == text.lower() else None

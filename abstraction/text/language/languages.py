@@ -1,10 +1,10 @@
-"""Languages as data: how each writes and reads dates, numbers, units and the few phrases that tiers need; and countries
-by their names and adjectives in each.
+"""Languages as data: how each writes and reads dates, numbers, units and the few phrases that tiers need; and
+countries by their names and adjectives in each.
 
 Names of months, date patterns and number signs are from Unicode CLDR; `data/languages/<code>.json` adds what CLDR
 lacks, and `languages()` lists the codes that have a file. A language in CLDR without a file (Polish) has no centuries;
-a language that CLDR lacks uses the nearest of its fallbacks (Bavarian uses German). `notice` describes these gaps to
-the user.
+a language that CLDR lacks uses the nearest of its fallbacks (Bavarian uses German). `language_gaps_notice` describes
+these gaps to the user.
 
 The bundled table of national adjectives ("French" for France) contains present states, some lands that are not states,
 and common historical ones; the P1549 statements of a snapshot extend and correct it. Names in other languages are from
@@ -200,15 +200,15 @@ def supported_languages() -> str:
     return f"{', '.join(languages())} and those of Unicode CLDR"
 
 
-def reading_language(code: str) -> str:
+def description_language(code: str) -> str:
     """The language in which labels and descriptions are read: `code` for a variety of English, else "en".
 
     The grammar of descriptions is English, so only English descriptions are parsed.
     """
-    return code if is_grammatical(code) else GRAMMAR
+    return code if has_grammar(code) else GRAMMAR
 
 
-def is_grammatical(code: str) -> bool:
+def has_grammar(code: str) -> bool:
     """Whether the rules have a grammar for the language, not just its words: true for English only."""
     return code.lower().partition("-")[0] == GRAMMAR
 
@@ -224,7 +224,7 @@ def question_words() -> Mapping[str, Mapping[str, Sequence[str]]]:
     return {code: words["asks"] for code, words in sorted(given.items()) if words.get("asks")}
 
 
-def notice(code: str) -> str | None:
+def language_gaps_notice(code: str) -> str | None:
     """A sentence that lists the gaps of a language without a file; None for a language with one."""
     used = language(code)
     if not is_known(code):

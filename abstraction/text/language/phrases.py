@@ -73,7 +73,7 @@ _WITH_THE = {
 _SHORT = {"United States of America": "United States", "People's Republic of China": "China"}
 
 
-def short(name: str) -> str:
+def short_place_name(name: str) -> str:
     """The usual name of a place inside a phrase: "United States" in "a city in the United States"."""
     return _SHORT.get(name, name)
 
@@ -89,14 +89,14 @@ def indefinite(phrase: str) -> str:
 
 
 @cache
-def listed(name: str) -> frozenset[str]:
+def word_list(name: str) -> frozenset[str]:
     """A word list of `data/phrases.json` by its key: "weak_heads", "prepositions" ..."""
     return frozenset(package_data("phrases.json")[name])
 
 
-def may_stand(phrase: str) -> bool:
+def is_informative(phrase: str) -> bool:
     """Whether a shortened phrase is informative enough: "host" or "laureate" alone are not."""
-    return normalise(phrase) not in listed("weak_heads")
+    return normalise(phrase) not in word_list("weak_heads")
 
 
 # Signs of a truncated or raw label: invisible characters, a name in capitals among others, two nouns without "and", an
@@ -114,27 +114,27 @@ def is_well_formed(text: str) -> bool:
     return not _ILL_FORMED.search(text) and text.count("(") == text.count(")")
 
 
-def takes_back(longer: str, shorter: str) -> bool:
+def modifier_negates(longer: str, shorter: str) -> bool:
     """Whether `longer` is `shorter` with a modifier that negates it: "vice president", "president"."""
     whole, end = normalise(longer), normalise(shorter)
     before = whole.removesuffix(end)
     if not end or not before or before == whole or before[-1] not in " -":
         return False
-    return not listed("privative_modifiers").isdisjoint(before.replace("-", " ").split())
+    return not word_list("privative_modifiers").isdisjoint(before.replace("-", " ").split())
 
 
 @bounded_cache(entries=1 << 13, longest=100)  # 8 MB at most
-def is_opaque(longer: str, shorter: str) -> bool:
+def shortening_changes_meaning(longer: str, shorter: str) -> bool:
     """Whether shortening changes the meaning: a martial artist is not an artist, a vice president not a president.
 
     `shorter` is a suffix of `longer`; both in plain words.
     """
     cut = normalise(longer[: len(longer) - len(shorter)]).rstrip(" -").split()
-    if not cut or not listed("privative_modifiers").isdisjoint(cut):
+    if not cut or not word_list("privative_modifiers").isdisjoint(cut):
         return bool(cut)
     if normalise(shorter) == "director":
-        return cut[-1] not in listed("directing")
-    return f"{cut[-1]} {normalise(shorter)}" in listed("opaque_compounds")
+        return cut[-1] not in word_list("directing")
+    return f"{cut[-1]} {normalise(shorter)}" in word_list("opaque_compounds")
 
 
 NEEDED = f"parting sentences needs sentencex: {install_hint('evidence')}"
@@ -160,8 +160,8 @@ _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
 _PROPER = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
 _JOINT = re.compile(r" (?:of|and|the|de)(?: the)? ")
 ARTICLE = re.compile(r"^(?:an?|the)\s+")
-FUNCTION = listed("function_words")  # words without content of their own
-TAKES_BACK = listed("taking_back")  # words that negate the noun after them: a vice president is no president
+FUNCTION = word_list("function_words")  # words without content of their own
+TAKES_BACK = word_list("taking_back")  # words that negate the noun after them: a vice president is no president
 # Words that negate an occupation, but not the kind of an organisation.
 PAST = frozenset({"former", "ex", "past", "retired"})
 # Words before a place name that put the subject outside the place.
@@ -184,7 +184,7 @@ _LAST = re.compile(r"(?<![\w-])[\w-]++\Z")
 
 
 @bounded_cache(entries=1 << 14, longest=40)  # 5 MB at most
-def stem(word: str) -> str:
+def singular(word: str) -> str:
     """The singular of a lower-case word or noun phrase: "companies" and "company" give the same stem."""
     if word.endswith(("series", "species")):
         return word
@@ -200,19 +200,19 @@ def stem(word: str) -> str:
 
 
 @bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, for texts of one-letter words
-def all_words(text: str) -> tuple[str, ...]:
+def singular_words(text: str) -> tuple[str, ...]:
     """The normalised words of a text, in order, without possessive and plural endings."""
-    return tuple(stem(w.removesuffix("'s")) for w in _WORD.findall(normalise(text)))
+    return tuple(singular(w.removesuffix("'s")) for w in _WORD.findall(normalise(text)))
 
 
 @bounded_cache(entries=1 << 13, longest=200)  # 50 MB at most, for texts of one-letter words
-def content(text: str) -> frozenset[str]:
+def content_words(text: str) -> frozenset[str]:
     """The content words of a text."""
-    return frozenset(w for w in all_words(text) if w not in FUNCTION)
+    return frozenset(w for w in singular_words(text) if w not in FUNCTION)
 
 
 @bounded_cache(entries=1 << 13, longest=200)  # 15 MB at most
-def bare(text: str) -> str:
+def without_article(text: str) -> str:
     """The normalised text without its article."""
     return ARTICLE.sub("", normalise(text))
 
@@ -239,7 +239,7 @@ def denies_location_before(description: str, start: int) -> bool:
     return bool(_OUTSIDE.search(before)) or (directed is not None and not directed["inside"])
 
 
-def taken_back_by(description: str, start: int) -> str | None:
+def negating_word_before(description: str, start: int) -> str | None:
     """The word right before `start` that negates the words after it ("vice" of "vice president"), or None."""
     before = re.split(r"[;,()]", description[:start])[-1]
     end = _JOINED.search(before)
@@ -248,5 +248,5 @@ def taken_back_by(description: str, start: int) -> str | None:
 
 
 def written_in_lower_case(text: str) -> frozenset[str]:
-    """The words of a text with a small first letter, in the form of `all_words`."""
-    return frozenset(w for raw in text.split() if raw[:1].islower() for w in all_words(raw))
+    """The words of a text with a small first letter, in the form of `singular_words`."""
+    return frozenset(w for raw in text.split() if raw[:1].islower() for w in singular_words(raw))

@@ -31,7 +31,7 @@ _CHANNEL_END = re.compile(r"<\|(?:end|return|start|call|channel)\|>")
 _BARE_FINAL = re.compile(r"\A\s*+analysis(?=[A-Z\s]).*?assistantfinal\s*+", re.DOTALL)
 
 
-def without_thoughts(text: str) -> tuple[str, bool]:
+def without_thoughts_and_if_cut(text: str) -> tuple[str, bool]:
     """The text without its thoughts, and whether it ends within one.
 
     A closing tag alone ends a thought that the prompt began. An opening tag alone begins one that was cut off. Of
@@ -75,7 +75,7 @@ _BEGIN = re.compile(r"\s*+(?:(?:<s>|<bos>|<pad>|<\|begin_of_text\|>|<\|startofte
 _ROLE = re.compile(r"\s*+(?:assistant|model)[^\S\n]*+\n\s*+(?=\S)")  # the rest of a token that a tokenizer dropped
 
 
-def own_turn(text: str) -> str:
+def first_model_turn(text: str) -> str:
     """The text of the model's first turn, up to the next token; turns of a repeated prompt before it are skipped."""
     if not ("<" in text or "[" in text) or not _TOKEN.search(text):
         role = _ROLE.match(text)

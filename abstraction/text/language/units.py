@@ -34,7 +34,7 @@ _LONGEST_TEXT = 300  # characters; longer texts are read but not cached
 
 
 @cache
-def _spellings(code: str) -> tuple[re.Pattern[str], frozenset[str], Mapping[str, frozenset[str]]]:
+def _currency_pattern_and_codes(code: str) -> tuple[re.Pattern[str], frozenset[str], Mapping[str, frozenset[str]]]:
     """Currency spellings of a language: a pattern of signs and codes before or after a number and of nouns after one,
     the last words of all spellings in lower case, and the ISO codes of each spelling.
 
@@ -64,7 +64,7 @@ def _spellings(code: str) -> tuple[re.Pattern[str], frozenset[str], Mapping[str,
 @bounded_cache(entries=1 << 12, longest=_LONGEST_TEXT)
 def currencies(text: str, code: str = "en") -> tuple[frozenset[str], ...]:
     """For each currency named in a text of the language, left to right, the ISO codes that it may mean."""
-    named, last_words, codes = _spellings(code)
+    named, last_words, codes = _currency_pattern_and_codes(code)
     if not _SIGN.search(text) and last_words.isdisjoint(_WORD.findall(text.lower())):
         return ()
     found = (match[match.lastgroup or 0] for match in named.finditer(text))
@@ -103,7 +103,7 @@ class MeasureUnit:
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def units(code: str = "en", table: str = "units") -> Mapping[str, MeasureUnit]:
+def units_by_qid(code: str = "en", table: str = "units") -> Mapping[str, MeasureUnit]:
     """The units of a table of data/units.json by QID, with a language's spellings, or the symbol where it has none."""
     names = language(code)
     return {
@@ -121,16 +121,16 @@ def units(code: str = "en", table: str = "units") -> Mapping[str, MeasureUnit]:
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def units_in_texts(code: str = "en") -> Mapping[str, MeasureUnit]:
+def text_units_by_qid(code: str = "en") -> Mapping[str, MeasureUnit]:
     """The units by QID, including those that are recognised within texts only: months, yen, people."""
-    return {**units(code), **units(code, "within_texts")}
+    return {**units_by_qid(code), **units_by_qid(code, "within_texts")}
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def spellings_in_texts(code: str) -> Mapping[str, MeasureUnit]:
+def text_units_by_spelling(code: str) -> Mapping[str, MeasureUnit]:
     """Units by normalised spelling in texts of the language, including English spellings."""
-    spelled = dict(_by_spelling(code))
-    for unit in (*units_in_texts(code).values(), *units_in_texts().values()):
+    spelled = dict(_units_by_spelling(code))
+    for unit in (*text_units_by_qid(code).values(), *text_units_by_qid().values()):
         for spelling in (*unit.spellings, *unit.before):
             spelled.setdefault(normalise(spelling), unit)
     if not language(code).has_file:
@@ -139,14 +139,14 @@ def spellings_in_texts(code: str) -> Mapping[str, MeasureUnit]:
                 spelled |= {normalise(name): named for name in spellings}
     for qid, spellings in package_data("units.json")["further_spellings"].items():
         for spelling in spellings:
-            spelled.setdefault(normalise(spelling), units_in_texts()[qid])
+            spelled.setdefault(normalise(spelling), text_units_by_qid()[qid])
     return spelled
 
 
 @lru_cache(maxsize=256)  # codes may come from outside
-def _by_spelling(code: str) -> Mapping[str, MeasureUnit]:
+def _units_by_spelling(code: str) -> Mapping[str, MeasureUnit]:
     by_spelling: dict[str, MeasureUnit] = {}
-    for unit in units(code).values():
+    for unit in units_by_qid(code).values():
         for spelling in unit.spellings:
             by_spelling.setdefault(normalise(spelling), unit)
     return by_spelling
@@ -155,7 +155,7 @@ def _by_spelling(code: str) -> Mapping[str, MeasureUnit]:
 def unit_of_spelling(text: str, *, code: str = "en") -> MeasureUnit | None:
     """The unit of a symbol or name in a language ("km", "Metres", "lb."), or of a sign after the number, or None."""
     spelling = normalise(text)
-    unit = _by_spelling(language(code).code).get(spelling.rstrip("."))
+    unit = _units_by_spelling(language(code).code).get(spelling.rstrip("."))
     if unit is None and language(code).signs_after:
         return unit_of_sign_before(text, code=code)
     return unit
@@ -164,5 +164,5 @@ def unit_of_spelling(text: str, *, code: str = "en") -> MeasureUnit | None:
 def unit_of_sign_before(text: str, *, code: str = "en") -> MeasureUnit | None:
     """The unit of a sign before the number, or None: "$", "US$"."""
     sign = normalise(text)
-    known = units(language(code).code).values()
+    known = units_by_qid(language(code).code).values()
     return next((unit for unit in known if sign in map(normalise, unit.before)), None) if sign else None

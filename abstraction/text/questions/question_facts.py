@@ -15,8 +15,8 @@ from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
 from abstraction.text.language.calendar_dates import CalendarUnit, Kind, unit_of
 from abstraction.text.language.language_data import without_accents
-from abstraction.text.language.languages import GRAMMAR, bundled_demonyms, is_grammatical, language
-from abstraction.text.language.phrases import stem
+from abstraction.text.language.languages import GRAMMAR, bundled_demonyms, has_grammar, language
+from abstraction.text.language.phrases import singular
 from abstraction.text.questions.question_wording import LONGEST_QUESTION, asked_kind
 from kg.base.bounded_cache import bounded_cache
 from kg.base.model import TimeValue, normalise
@@ -81,7 +81,7 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
         kinds.update(kind for word in pattern.findall(_with_stems(text, code)) for kind in kinds_of_words[word])
     asked = asked_kind(question, language)
     if asked.detail:
-        kinds |= {asked.detail, stem(asked.detail)}
+        kinds |= {asked.detail, singular(asked.detail)}
     told_sports = [row for row in _data()["sports"].values() if any(f" {word} " in text for word in row["words"])]
     league = any(f" {word} " in text for row in told_sports for word in row["land"])
     names, behind_of, longer, spelled = _possible_names_in(question)
@@ -106,7 +106,7 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
 
 def _with_stems(text: str, code: str) -> str:
     """A text with each word replaced by its stem, in languages that have endings: "filmen" as "film"."""
-    if is_grammatical(code) or not language(code).endings:
+    if has_grammar(code) or not language(code).endings:
         return text
     return f" {' '.join(language(code).stem(word) for word in text.replace('-', ' ').split())} "
 
@@ -146,12 +146,12 @@ def follows_from_question(text: str, question: str, language: str = "en", *, rel
     phrase = normalise(_ARTICLE.sub("", text.strip()))
     if not phrase:
         return False
-    if phrase in trivial or folded(text) in facts.names or facts.implies(phrase):
+    if phrase in trivial or folded_name(text) in facts.names or facts.implies(phrase):
         return True
     if (dated := {unit.key() for unit in _units_in_phrase(phrase)}) and dated <= facts.years:
         return True
     match = _PLACED.match(_ARTICLE.sub("", text.strip()))
-    rest, placed = (normalise(match["kind"]), folded(match["place"]) in facts.names) if match else (phrase, True)
+    rest, placed = (normalise(match["kind"]), folded_name(match["place"]) in facts.names) if match else (phrase, True)
     if not placed:
         return False
     adjective, kind = split_nation(rest, bundled_demonyms().countries)
@@ -193,9 +193,9 @@ def names_nation(adjective: str, facts: QuestionFacts) -> bool:
 @cache
 def _countries_by_name_or_adjective() -> Mapping[str, tuple[str, ...]]:
     table = bundled_demonyms()
-    out: dict[str, tuple[str, ...]] = {folded(name): ids for name, ids in table.names.items()}
+    out: dict[str, tuple[str, ...]] = {folded_name(name): ids for name, ids in table.names.items()}
     for word, ids in table.countries.items():
-        out[folded(word)] = (*out.get(folded(word), ()), *ids)
+        out[folded_name(word)] = (*out.get(folded_name(word), ()), *ids)
     return out
 
 
@@ -203,7 +203,7 @@ def _countries_by_name_or_adjective() -> Mapping[str, tuple[str, ...]]:
 
 
 @bounded_cache(entries=1 << 14, longest=200)  # 20 MB at most
-def folded(name: str) -> str:
+def folded_name(name: str) -> str:
     """A name folded for comparison: its words without case, accents and possessive endings."""
     return " ".join(map(_fold_word, _WORD.findall(name)))
 

@@ -18,8 +18,8 @@ from functools import cache, lru_cache, partial
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation, trivial_phrases
 from abstraction.text.descriptions.attested_words import common_occupations
-from abstraction.text.language.languages import is_grammatical, language, question_words
-from abstraction.text.language.phrases import stem
+from abstraction.text.language.languages import has_grammar, language, question_words
+from abstraction.text.language.phrases import singular
 from kg.base.bounded_cache import bounded_cache
 
 _data = partial(package_data, "asked_kinds.json")
@@ -90,11 +90,11 @@ def asked_kind(question: str, language: str = "en") -> AskedKind:
         return kind
     tokens = _WORDS.findall(question[:LONGEST_QUESTION].lower().replace("’", "'"))
     words = [part for token in tokens for part in _split_contraction(token)]
-    at = _question_word(words)
+    at = _index_of_question_word(words)
     if at is not None and (kind := _kind_after(words, at)) != unknown:
         return kind
     other = unknown if _asking_words(base) else _kind_by_question_words(question, question_words(), begins=True)
-    if other != unknown or at is not None or not words or not is_grammatical(base):
+    if other != unknown or at is not None or not words or not has_grammar(base):
         return other
     return _kind_without_word(words)
 
@@ -149,7 +149,7 @@ def _split_contraction(word: str) -> tuple[str, ...]:
     return (word,)
 
 
-def _question_word(words: Sequence[str]) -> int | None:
+def _index_of_question_word(words: Sequence[str]) -> int | None:
     """The index of the question word: at the start, or where it cannot begin a relative clause; None for none."""
     for place, word in enumerate(words):
         if word not in _QUESTION_WORDS:
@@ -292,7 +292,7 @@ def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
     kinds = _kinds_by_noun()
     for end in range(min(len(phrase), start + 3), start, -1):
         text = " ".join(phrase[start:end])
-        for noun in dict.fromkeys((text, stem(text))):
+        for noun in dict.fromkeys((text, singular(text))):
             kind = kinds.get(noun) or (QuestionKind.PERSON if noun in common_occupations() else None)
             if kind is not None:
                 many = noun != text or any(w in _NUMBERS or w.isdigit() for w in phrase[:start])

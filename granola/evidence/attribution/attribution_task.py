@@ -18,7 +18,7 @@ import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from abstraction.base.faults import OnReject
-from abstraction.files.records import Record, parse_json, read_records
+from abstraction.files.records import Record, parse_json_or_text, read_records
 from abstraction.files.row_models import RowModel, read_each_once, without_rejected
 from granola.errors import GranolaError, SampleError
 from granola.evidence.evidence_task import (
@@ -71,7 +71,9 @@ TWO_WAY = ("not supported", "supported")  # the labels where only two classes ar
 LABELS: Mapping[str, Any] = orjson.loads(
     (files("granola") / "evidence" / "attribution" / "data" / "labels.json").read_bytes()
 )
-_Nested = BeforeValidator(lambda value: parse_json(value) if isinstance(value, str) else value)  # JSON text in CSV
+_Nested = BeforeValidator(
+    lambda value: parse_json_or_text(value) if isinstance(value, str) else value
+)  # JSON text in CSV
 _Text = Annotated[str, Field(min_length=1, description="a text")]
 
 

@@ -25,7 +25,7 @@ from pydantic import BaseModel
 
 from abstraction.models.spec import open_entailment
 from abstraction.models.text_scorers import Entailment, EntailmentModel, TextPair
-from abstraction.text.language.phrases import FUNCTION, stem
+from abstraction.text.language.phrases import FUNCTION, singular
 from granola.base.run_record import hash_of_modules
 from granola.errors import UsageError
 from granola.evidence.attribution.attribution_task import TWO_WAY, AttributionSample, Category
@@ -134,7 +134,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4_096)
 def _stems(text: str) -> tuple[str, ...]:
-    return tuple(stem(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(text.casefold()))
+    return tuple(singular(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(text.casefold()))
 
 
 def _numbers(text: str) -> set[str]:
