@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from abstraction.ladders.assembly.tier_wording import phrases_of_acting_place
-from abstraction.ladders.class_terms import concepts, genres, languages, taxa, terms
+from abstraction.ladders.class_terms import concepts, genres, languages, occupations, taxa
 from abstraction.ladders.offices import positions, posts
 from abstraction.ladders.organisation_ladders import groups, organisations, schools
 from abstraction.ladders.person_ladders import people
@@ -21,7 +21,7 @@ _BY_ASKS: Mapping[str, Builder] = {
     **dict.fromkeys(("religion", "sport", "instrument", "color", "people", "movement"), concepts),
     "school": schools,
     "genre": genres,
-    "occupation": terms,
+    "occupation": occupations,
     "language": languages,
     "position": positions,
     "award": awards,
@@ -45,7 +45,7 @@ _BY_CLASS: tuple[tuple[str, Builder], ...] = (
     ("place", places),
     ("work", works),
     ("genre", genres),
-    ("occupation", terms),
+    ("occupation", occupations),
     ("language", languages),
     ("position", positions),
     ("taxon", taxa),
@@ -79,13 +79,13 @@ def builder_for(asks: str, kinds: Collection[str]) -> Builder | None:
 
 
 # Builders that use only the date of the question; `people` also leaves out offices that name the subject.
-_BLIND: frozenset[Builder] = frozenset({places, schools, genres, terms, languages, people, groups, positions})
+_BLIND: frozenset[Builder] = frozenset({places, schools, genres, occupations, languages, people, groups, positions})
 
 
-def looks_at_subject(asks: str, kinds: Collection[str]) -> bool:
-    """Whether the ladder of an answer of these classes may depend on whom the question is about.
+def may_depend_on_subject(asks: str, kinds: Collection[str]) -> bool:
+    """Whether the ladder of an answer of these classes may depend on the subject of the question.
 
-    That of a person may where `abstraction.ladders.offices.may_name_subject`.
+    That of a person may where `abstraction.ladders.offices.has_office_or_kin`.
     """
     return "fictional" in kinds or builder_for(asks, kinds) not in _BLIND
 

@@ -25,13 +25,13 @@ from abstraction.ladders.proposals import (
     ProposalGraph,
     ancestors,
     as_graph,
+    cached_per_source,
     current_values,
     entity_proposal,
-    kept_with_source,
     merge,
+    one_condition,
     phrase_proposal,
     remove,
-    states,
 )
 from abstraction.text.descriptions.attested_words import common_occupations
 from abstraction.text.descriptions.place_grammar import first_segment
@@ -44,21 +44,22 @@ USES, USES_OF = 20, 11_000
 
 
 @cache
-def denied_lifts(*marks: str) -> frozenset[tuple[str, str]]:
-    """P279 pairs that do not justify calling a person by the broader class; with marks only the pairs with one.
+def denied_superclasses(*marks: str) -> frozenset[tuple[str, str]]:
+    """(class, broader class) pairs of P279 statements by which a person of the class is not called by the broader
+    class.
 
-    "person" marks pairs that are right for the occupation itself, "never" those that are wrong even where nothing else
-    is known about the occupation; other pairs have the mark "".
+    With marks only the pairs that have one of them: "person" marks pairs that are right for the occupation itself,
+    "never" those that are wrong even where nothing else is known about the occupation; other pairs have the mark "".
     """
     rows = package_data("lifts.json")["denied"]
     return frozenset((row[0], row[2]) for row in rows if not marks or "".join(row[4:]) in marks)
 
 
-@kept_with_source
+@cached_per_source
 def used_as_value(graph: Graph, prop: str, minimum: int | None) -> Callable[[str], bool]:
-    """A test whether enough entities of the whole source have the class as value of `prop`.
+    """A test whether at least `minimum` entities of the whole source have the class as value of `prop`.
 
-    `minimum` None uses the measured threshold, scaled to the size of the source and at least 1. Sources that were
+    `minimum` None is the measured threshold, scaled to the size of the source and at least 1. Sources that were
     fetched from services do not know the counts of the whole source: there everyday names of occupations pass as well.
     """
     memory: dict[str, bool] = {}
@@ -94,8 +95,8 @@ class ClassAbove:
 def layers_above(
     graph: Graph, start: str, *, steps: int, denied: frozenset[tuple[str, str]] = frozenset()
 ) -> Iterator[list[ClassAbove]]:
-    """The classes one step above a class by current P279, then those one step higher, and so on; each once, only
-    classes with a label.
+    """The classes one step above a class by current P279, then those one step higher, and so on; each class once, only
+    those with a label.
 
     The climb ends at stop classes and at `denied` pairs of a class with the one directly below it or with `start`.
     """
@@ -120,10 +121,10 @@ def layers_above(
 ENTAILED_STEPS = 4
 
 
-@kept_with_source
+@cached_per_source
 def entailed_classes(graph: Graph, qid: str) -> frozenset[str]:
     """The classes that a class entails by current P279: few steps, never through a stop class or a denied pair."""
-    layers = layers_above(graph, qid, steps=ENTAILED_STEPS, denied=denied_lifts())
+    layers = layers_above(graph, qid, steps=ENTAILED_STEPS, denied=denied_superclasses())
     return frozenset(above.qid for layer in layers for above in layer)
 
 
@@ -131,7 +132,7 @@ def entailed_classes(graph: Graph, qid: str) -> frozenset[str]:
 _Rung = tuple[str, str, tuple[Evidence, ...]]
 
 
-def climb(
+def climb_classes(
     graph: Graph,
     start: str,
     *,
@@ -140,13 +141,13 @@ def climb(
     condition: str,
     properties: tuple[str, ...] = ("P279",),
     first: tuple[str, ...] = (),
-    doubting: bool = False,
+    skip_doubtful: bool = False,
 ) -> dict[str, Proposal]:
     """Superclasses of `start` in at most `depth` steps that pass `keep`, as proposals by QID with their edges.
 
     The climb continues through classes that do not pass; stop classes end their branch. `condition` is the property
     that the query of the tier uses. `first` are further properties for the first step only (the family of a language
-    is its P31). `doubting` leaves out the P279 pairs that are known to be noise or whose names show it (vice
+    is its P31). `skip_doubtful` leaves out the P279 pairs that are known to be noise or whose names show it (vice
     president, president).
     """
     proposals: dict[str, Proposal] = {}
@@ -157,15 +158,15 @@ def climb(
         followed = properties if step else (*properties, *first)
         upward: list[_Rung] = []
         for qid, below, trail in layer:
-            for value in _broader_values(graph, qid, followed, doubting=doubting):
+            for value in _broader_values(graph, qid, followed, skip_doubtful=skip_doubtful):
                 target, path = value.qid, (*trail, value.evidence)
                 if target in proposals and below != target:
-                    proposals[target] = with_parents(proposals[target], (below,), path)
+                    proposals[target] = add_parents(proposals[target], (below,), path)
                 if target in seen:
                     continue
                 seen.add(target)
                 if keep(target):
-                    conditions = states(condition, target)
+                    conditions = one_condition(condition, target)
                     proposals[target] = entity_proposal(graph, target, value.label, path, conditions, parents=(below,))
                     upward.append((target, target, ()))
                 else:
@@ -174,19 +175,22 @@ def climb(
     return proposals
 
 
-def _broader_values(graph: Graph, qid: str, properties: Collection[str], *, doubting: bool) -> Iterator[NamedValue]:
+def _broader_values(
+    graph: Graph, qid: str, properties: Collection[str], *, skip_doubtful: bool
+) -> Iterator[NamedValue]:
     """The statements from a class to the broader classes that the climb may visit."""
-    stop, denied = stop_classes(), denied_lifts("", "never") if doubting else denied_lifts("never")
+    stop = stop_classes()
+    denied = denied_superclasses("", "never") if skip_doubtful else denied_superclasses("never")
     for prop in properties:
         for value in current_values(graph, qid, prop):
             if value.qid in stop or (qid, value.qid) in denied:
                 continue
-            if not (doubting and modifier_negates(graph.label(qid) or "", value.label)):
+            if not (skip_doubtful and modifier_negates(graph.label(qid) or "", value.label)):
                 yield value
 
 
-def with_parents(node: Proposal, parents: Collection[str], evidence: Sequence[Evidence] = ()) -> Proposal:
-    """The proposal with further parents, and the evidence of the steps from them."""
+def add_parents(node: Proposal, parents: Collection[str], evidence: Sequence[Evidence] = ()) -> Proposal:
+    """The proposal with the parents added, and with the evidence of the steps from them."""
     return replace(
         node,
         parents=tuple(dict.fromkeys((*node.parents, *parents))),
@@ -195,10 +199,12 @@ def with_parents(node: Proposal, parents: Collection[str], evidence: Sequence[Ev
 
 
 def add_with_classes_above(proposals: dict[str, Proposal], described: Proposal, above: Mapping[str, Proposal]) -> None:
-    """Add a class that a description names, and its superclasses, which are broader than the answer as well."""
+    """Add the class that a description names, and its superclasses `above`, to the proposals; both are broader than
+    the answer.
+    """
     for key, node in above.items():
         parents = tuple(described.key if parent == ANSWER else parent for parent in node.parents)
-        proposals[key] = with_parents(proposals[key], parents) if key in proposals else replace(node, parents=parents)
+        proposals[key] = add_parents(proposals[key], parents) if key in proposals else replace(node, parents=parents)
     proposals[described.key] = described
 
 
@@ -227,9 +233,9 @@ def concepts(case: LadderCase) -> list[Proposal]:
             return False
         return used(qid) or bool(noun and label.endswith(f" {noun}"))
 
-    proposals = climb(
+    proposals = climb_classes(
         case.graph, case.answer, first=("P31",), depth=_CONCEPT_STEPS, keep=keep, condition=case.relation.id,
-        doubting=True,
+        skip_doubtful=True,
     )  # fmt: skip
     return list(proposals.values())
 
@@ -251,13 +257,16 @@ def taxa(case: LadderCase) -> list[Proposal]:
     def is_ranked(qid: str) -> bool:
         return not RANKS.isdisjoint(graph.targets(qid, "P105"))
 
-    ranked = climb(graph, case.answer, properties=("P171",), depth=_TAXON_STEPS, keep=is_ranked, condition="P171")
+    ranked = climb_classes(
+        graph, case.answer, properties=("P171",), depth=_TAXON_STEPS, keep=is_ranked, condition="P171"
+    )
     out = list(ranked.values())
     match = _KIND_OF.match(first_segment(case.description))
     if match is not None:  # "a species of bird"
         words = f"{match['rank']} of {match['x']}"
         aliases = (indefinite(match["x"]),) if match["rank"].endswith(("species", "breed", "variety")) else ()
-        evidence, conditions = from_description(graph, case.answer, words), states("text", f"kind:{normalise(words)}")
+        evidence = from_description(graph, case.answer, words)
+        conditions = one_condition("text", f"kind:{normalise(words)}")
         out.append(phrase_proposal(words, (evidence,), conditions, aliases=aliases))
     return out
 
@@ -272,16 +281,16 @@ _HYPERNYM = re.compile(
 _NOT = re.compile(r"\b(?:non[\s-]+|not\s+(?:an?\s+)?)$", re.IGNORECASE)
 
 
-def terms(case: LadderCase) -> list[Proposal]:
+def occupations(case: LadderCase) -> list[Proposal]:
     """ "actor › performing artist › artist": only classes that enough persons have as occupation."""
     graph = case.graph
     used = used_as_value(graph, "P106", None)
-    above = partial(climb, graph, keep=used, condition="P106")
-    proposals = above(case.answer, depth=2, doubting=True)
+    above = partial(climb_classes, graph, keep=used, condition="P106")
+    proposals = above(case.answer, depth=2, skip_doubtful=True)
     for proposal in described_classes(case, _HYPERNYM, "P106", lambda q: q not in stop_classes() and used(q)):
         if proposal.key not in proposals:
-            add_with_classes_above(proposals, proposal, above(proposal.key, depth=1, doubting=True))
-    # Doubtful steps are used only where there are no others.
+            add_with_classes_above(proposals, proposal, above(proposal.key, depth=1, skip_doubtful=True))
+    # Doubtful P279 steps are better than no tier at all.
     proposals = proposals or above(case.answer, depth=2)
     return list(as_graph(proposals.values()).values())
 
@@ -314,7 +323,7 @@ def described_classes(
         name, qid = next(((n, q) for n, q in fitting if q != case.answer and keep(q)), ("", ""))
         if qid:
             evidence = (from_description(graph, case.answer, written),)
-            node = entity_proposal(graph, qid, graph.label(qid) or written, evidence, states(prop, qid))
+            node = entity_proposal(graph, qid, graph.label(qid) or written, evidence, one_condition(prop, qid))
             aliases = node.aliases if name == node.text else (*node.aliases, name)
             out.append(replace(node, aliases=aliases))
     return out
@@ -357,10 +366,10 @@ def genres(case: LadderCase) -> list[Proposal]:
         return bool(kinds) or used(qid)
 
     def names_to_look_up(written: str) -> list[str]:
-        other = _labels_by_stems(graph).get(_word_stems(written))  # the one genre that differs in endings
+        other = _genre_labels_by_stems(graph).get(_word_stems(written))  # the one genre that differs in endings
         return [written, other] if other else [written]
 
-    above = partial(climb, graph, properties=("P279", "P31"), keep=keep, condition="P136")
+    above = partial(climb_classes, graph, properties=("P279", "P31"), keep=keep, condition="P136")
     proposals = above(case.answer, depth=3)
     for pattern in (_GENRE_OF, _GENRE_HEAD):
         for proposal in described_classes(case, pattern, "P136", keep, names=names_to_look_up):
@@ -388,8 +397,8 @@ def _word_stems(name: str) -> tuple[str, ...]:
     return tuple(_ENDING.sub("", word) for word in normalise(name).removesuffix(" music").split())
 
 
-@kept_with_source
-def _labels_by_stems(graph: Graph) -> dict[tuple[str, ...], str | None]:
+@cached_per_source
+def _genre_labels_by_stems(graph: Graph) -> dict[tuple[str, ...], str | None]:
     """Labels of the genres in use by the stems of their names; None where several genres share the stems."""
     used = list(dict.fromkeys(qid for qid, _ in graph.store.values_of("P136", limit=MOST_GENRES)))
     graph.fetch(used)
@@ -448,7 +457,7 @@ def languages(case: LadderCase) -> list[Proposal]:
             and qid not in {"Q34770", "Q25295", "Q315", "Q33384"}
         )
 
-    above = partial(climb, graph, keep=keep, condition="P407")
+    above = partial(climb_classes, graph, keep=keep, condition="P407")
     proposals = above(case.answer, first=("P31",), depth=9)
     nearest = [key for key, node in proposals.items() if ANSWER in node.parents]
 
@@ -470,15 +479,15 @@ def languages(case: LadderCase) -> list[Proposal]:
     keys = [proposal.key for proposal in described]
     for key in keys:
         if key in nodes:
-            nodes = _above_nearest(nodes, key, nearest, keys)
+            nodes = _put_above_nearest_families(nodes, key, nearest, keys)
     return [_with_article(graph, node) for node in _best_known_families(case, nodes).values()]
 
 
-@kept_with_source
+@cached_per_source
 def _contains_only_forms_of(graph: Graph, language: str, family: str) -> bool:
-    """Whether a family is the language under another name: it contains only forms of the language, as Hellenic does.
+    """Whether a family is the language under another name: all its members are forms of the language, as in Hellenic.
 
-    A family without any other member counts only if it is named after the language: Koreanic.
+    A family without another member counts only if it is named after the language: Koreanic.
     """
     name = normalise(graph.label(language) or "")
     referrers = graph.store.referrers([("P279", family)], limit=MEMBERS)
@@ -489,19 +498,19 @@ def _contains_only_forms_of(graph: Graph, language: str, family: str) -> bool:
     return bool(name) and (called or bool(forms)) and all(forms)
 
 
-def _above_nearest(
-    nodes: ProposalGraph, key: str, nearest: Collection[str], described: Collection[str]
+def _put_above_nearest_families(
+    nodes: ProposalGraph, described_key: str, nearest_keys: Collection[str], described_keys: Collection[str]
 ) -> ProposalGraph:
-    """The families with the described one above the nearest; families with an unknown position relative to it are left
-    out.
+    """The families, with the described one directly above the nearest; those whose position relative to it is unknown
+    are left out.
     """
-    related = {key, *ancestors(nodes, key)}
-    beside = [other for other in nodes if other not in related and key not in ancestors(nodes, other)]
-    below = tuple(other for other in beside if other in nearest and other not in described)
-    unknown = set(beside) - set(nearest)
+    related = {described_key, *ancestors(nodes, described_key)}
+    beside = [other for other in nodes if other not in related and described_key not in ancestors(nodes, other)]
+    below = tuple(other for other in beside if other in nearest_keys and other not in described_keys)
+    unknown = set(beside) - set(nearest_keys)
     nodes = remove(nodes, lambda proposal: proposal.key in unknown)
     if below:
-        nodes[key] = replace(nodes[key], parents=below)
+        nodes[described_key] = replace(nodes[described_key], parents=below)
     return nodes
 
 
@@ -516,7 +525,7 @@ def _with_article(graph: Graph, node: Proposal) -> Proposal:
 
 
 def _best_known_families(case: LadderCase, nodes: dict[str, Proposal]) -> dict[str, Proposal]:
-    """At most four families: described ones, the nearest, the largest, then the best known.
+    """At most FAMILIES families: described ones, the nearest, the largest, then the best known.
 
     Best known: by the number of sitelinks, or in sources without sitelinks by the number of names and direct branches.
     """

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values, kept_with_source
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, cached_per_source, current_values
 from abstraction.linking.gazetteer import COUNTRY, FIRST_DIVISION, SETTLEMENTS, WORLD, Gazetteer, Place, phrase_in
 from abstraction.text.descriptions.place_grammar import first_segment
 from abstraction.text.language.languages import bundled_demonyms
@@ -47,14 +47,15 @@ _RANKED = re.compile(
 _Chain = tuple[list[Step], list[Step]]
 
 
-@kept_with_source
-def described_chain(gazetteer: Gazetteer, graph: Graph, entity_id: str) -> _Chain:
-    """The steps of the described chain of an entity, finest first and the state last; and its parts of the world.
+@cached_per_source
+def described_chain_and_world_parts(gazetteer: Gazetteer, graph: Graph, entity_id: str) -> _Chain:
+    """The places in an entity's description, finest first and the state last; and the parts of the world that it
+    names.
 
-    Parts of the world that a description names in addition to the state are returned separately: the place lies in
-    them, the whole state may not ("autonomous city of Spain in North Africa").
+    Parts of the world that a description names in addition to the state are the second list: the place lies in them,
+    the whole state may not ("autonomous city of Spain in North Africa").
     """
-    words = _NameReader(graph, gazetteer)
+    words = _UnlinkedNameResolver(graph, gazetteer)
     steps = words.split_double_names(gazetteer.chain(entity_id))
     if not any(map(words.holds_country, steps)):
         steps = [tuple(map(words.as_state, step)) for step in steps]
@@ -71,23 +72,23 @@ def described_chain(gazetteer: Gazetteer, graph: Graph, entity_id: str) -> _Chai
     return [step for step in finer if step not in beside] + countries, beside
 
 
-class _NameReader:
-    """The interpretation of names in descriptions that no entity is linked to."""
+class _UnlinkedNameResolver:
+    """The places that names in descriptions mean where the gazetteer links them to no entity."""
 
     def __init__(self, graph: Graph, gazetteer: Gazetteer) -> None:
         self._graph = graph
         self._gazetteer = gazetteer
 
     def is_country(self, qid: str | None) -> bool:
-        """Whether the place is a state or called a country, as the Netherlands within their kingdom."""
+        """Whether the place is a sovereign state or of the class country, as the Netherlands within their kingdom."""
         return qid is not None and (self._gazetteer.is_state(qid) or COUNTRY in self._graph.classes(qid))
 
     def holds_country(self, step: Step) -> bool:
-        """Whether one of the places is a state or called a country."""
+        """Whether one of the places of the step is a state or of the class country."""
         return any(self.is_country(place.qid) for place in step)
 
     def split_double_names(self, chain: Iterable[Step]) -> list[Step]:
-        """The chain with unlinked names split where they contain two places, and without words that are no names."""
+        """The chain with each unlinked name of two places split into two steps, and without words that are no names."""
         out: list[Step] = []
         for step in chain:
             parted = [((place,), None) if place.qid else self._split_name(place) for place in step]
@@ -147,12 +148,14 @@ class _NameReader:
         return out
 
     def _lie_inside(self, inner: Step, whole: Step) -> list[bool]:
-        """For each place whether it is known to lie in one of the whole."""
+        """For each place of `inner`, whether it is known to lie in one of the places of `whole`."""
         names = {normalise(n) for p in whole for n in (p.text, *(self._graph.names(p.qid) if p.qid else ()))}
         return [p.qid is not None and not names.isdisjoint(self._gazetteer.above(p.qid)) for p in inner]
 
     def state_of_ranked_city(self, description: str, chain: Sequence[Step]) -> list[Step]:
-        """The state of which the description calls the place the largest city, capital, main port and so on."""
+        """The state whose largest city, capital or main port the description calls the place, as one step; empty for
+        none.
+        """
         for match in _RANKED.finditer(first_segment(description)):
             state = self._state_by_label(match["state"].strip())
             if state and state not in {p.qid for step in chain for p in step}:
@@ -237,8 +240,10 @@ _DEPENDENCY = re.compile(r"\b(?:territor(?:y|ies)|dependency|collectivity)\b", r
 _NAMED = re.compile(r"[A-Z]")  # a capital letter: the label names the state
 
 
-def dependency(case: LadderCase, key: str) -> list[Proposal]:
-    """The tier "a ... territory" for the answer, or for the place `key` that contains it; at most one."""
+def dependent_territory_tier(case: LadderCase, key: str) -> list[Proposal]:
+    """The tier "a ... territory" for the answer, or for the place `key` that contains it; an empty list for other
+    places.
+    """
     qid = case.answer if key == ANSWER else key
     if not case.gazetteer.dependency(qid):
         return []
@@ -311,7 +316,7 @@ def continent_of_part(graph: Graph, place: str, holder: str) -> Statement | None
     return None
 
 
-def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> bool:
+def lies_on_other_continent(graph: Graph, place: str, holder: str, continent: str) -> bool:
     """Whether there is evidence that `place`, within `holder`, is not on the continent of `holder`."""
     continents = {s.target for s in graph.current(place, CONTINENT) if s.target}
     if continents:
@@ -324,14 +329,14 @@ def lies_elsewhere(graph: Graph, place: str, holder: str, continent: str) -> boo
     return not all(_lies_on(name, continent) for name in _parts_of_world(graph, place))
 
 
-def names_part_of(name: str, continent: str) -> bool:
-    """Whether the part of the world in a name may lie on the continent; True for names without one."""
+def may_lie_on_continent(name: str, continent: str) -> bool:
+    """Whether a part of the world that the name contains may lie on the continent; True for names without one."""
     parts = WORLD.findall(name)
     return not parts or any(_lies_on(part, continent) for part in parts)
 
 
-def continent_of(name: str) -> str | None:
-    """The id of the one continent of the part of the world in a name; None where there is none or several."""
+def continent_in_name(name: str) -> str | None:
+    """The id of the continent of the part of the world in a name; None where there is none or several."""
     continents = {c for c in _WITHIN for part in WORLD.findall(name) if _lies_on(part, c)}
     return continents.pop() if len(continents) == 1 else None
 
@@ -400,12 +405,12 @@ class Containers:
         chain = self.case.gazetteer.chain(entity_id)
         for prop in PLACE_PROPERTIES if all_properties else ("P131", "P361"):
             if prop == "P706" and chain:
-                continue  # P706 locates hills, not towns
-            usable = [s for s in self.values(entity_id, prop) if self.is_usable(s.target or "")]
+                continue  # P706 (physical feature) locates hills, not towns
+            usable = [s for s in self.present_values(entity_id, prop) if self.may_climb_to(s.target or "")]
             if statements := self._about_whole_entity(entity_id, prop, usable):
                 # All containers ended before the question's date, and the description names today's ones: use the
                 # description.
-                all_gone = all(self._is_past(s) and not self.held_at_question_date(s) for s in statements)
+                all_gone = all(self._target_is_past(s) and not self.held_at_question_date(s) for s in statements)
                 return [] if all_gone and chain else statements
         return []
 
@@ -424,7 +429,8 @@ class Containers:
         return statements
 
     def _may_hold_all(self, entity_id: str, container: str) -> bool:
-        """Whether the container may hold the whole of a thing such as a river, judged by its description.
+        """Whether the description of a river, lake or other spreading thing names the container; True for all other
+        things.
 
         A river or lake has one statement for each place that it touches, and a snapshot may lack some of them.
         """
@@ -439,15 +445,15 @@ class Containers:
 
     def _in_current_state(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
         """The statements without former states; for divisions directly within a state, the state alone."""
-        statements = self._in_todays_division(entity_id, self._in_the_described_state(entity_id, statements))
+        statements = self._in_todays_division(entity_id, self._in_described_state(entity_id, statements))
         states = [s for s in statements if self.case.gazetteer.is_state(s.target or "")]
-        today = {s.target for s in self.values(entity_id, "P17")} if states else set()
+        today = {s.target for s in self.present_values(entity_id, "P17")} if states else set()
         if today:
             statements = [s for s in statements if s not in states or s.target in today]
             states = [s for s in states if s.target in today]
         return states if states and self._is_division(entity_id) else statements
 
-    def _in_the_described_state(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
+    def _in_described_state(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
         """The statements whose places are known to lie in the state of the description, where it names one of several
         places.
 
@@ -483,13 +489,15 @@ class Containers:
         )
         return not nested and not set(self.graph.classes(place)).isdisjoint(self.graph.classes(other))
 
-    def values(self, entity_id: str, prop: str) -> list[Statement]:
-        """The present values, and those of the question's date; former places only where there are no others."""
+    def present_values(self, entity_id: str, prop: str) -> list[Statement]:
+        """The statements of present values, and of those at the question's date; former places only where there are no
+        others.
+        """
         today = [s for s in self.graph.current(entity_id, prop) if s.target]
         self.graph.fetch(s.target for s in today if s.target)
-        statements = [s for s in today if not self._is_past(s)]
+        statements = [s for s in today if not self._target_is_past(s)]
         # A former place may contain other former things, and things that existed in its time.
-        statements = statements or [s for s in today if self.no_longer_exists(entity_id) or self._may_have_held(s)]
+        statements = statements or [s for s in today if self.no_longer_exists(entity_id) or self._may_have_contained(s)]
         if self.case.at is not None:
             then = self.graph.held_at(entity_id, prop, self.case.at)
             statements = [*statements, *(s for s in then if s.target and s not in statements)]
@@ -498,7 +506,7 @@ class Containers:
     def countries(self, qid: str) -> list[Statement]:
         """The entity's states by P17, else P361, never the answer itself."""
         for prop in ("P17", "P361"):
-            states = [s for s in self.values(qid, prop) if s.target not in (qid, self.case.answer)]
+            states = [s for s in self.present_values(qid, prop) if s.target not in (qid, self.case.answer)]
             if qid == self.case.answer:
                 states = [s for s in states if self._may_hold_all(qid, s.target or "")]
             if prop == "P361":
@@ -507,7 +515,7 @@ class Containers:
                 return states
         return []
 
-    def _is_past(self, statement: Statement) -> bool:
+    def _target_is_past(self, statement: Statement) -> bool:
         """Whether the target no longer exists: dissolved, described as former, or described as located in a former
         place.
         """
@@ -528,7 +536,7 @@ class Containers:
         begins = self._statement_times(statement.target or "", "P571")
         return bool(ends) and max(ends) >= time_key(at) and (not begins or min(begins) <= time_key(at, late=True))
 
-    def _may_have_held(self, statement: Statement) -> bool:
+    def _may_have_contained(self, statement: Statement) -> bool:
         """Whether a former place may have contained something at the date of the question, by its own dates."""
         at, target = self.case.at, statement.target or ""
         ends, begins = self._statement_times(target, "P576"), self._statement_times(target, "P571")
@@ -547,8 +555,8 @@ class Containers:
     def _is_division(self, qid: str) -> bool:
         return self.graph.is_instance(qid, FIRST_DIVISION)
 
-    def is_usable(self, qid: str) -> bool:
-        """Whether the climb may visit the place: it has a label in the snapshot, and is neither the answer nor a
-        world.
+    def may_climb_to(self, qid: str) -> bool:
+        """Whether the place has a label in the snapshot and is neither the answer nor a world, so that it may be a
+        container.
         """
         return qid not in WORLDS and qid != self.case.answer and self.graph.label(qid) is not None

@@ -109,8 +109,8 @@ _RANGE = re.compile(
 )
 
 
-def with_range(text: str, *, code: str = "en") -> tuple[Level, ...] | None:
-    """The levels of an amount that is given with the range of amounts that are accepted; None for any other text.
+def amount_with_range_levels(text: str, *, code: str = "en") -> tuple[Level, ...] | None:
+    """The levels of an amount with the range of accepted amounts after it; None for any other text.
 
     "150 (acceptable range: 148 to 152)" is 150 give or take 2: the range is a name of level 1.
     """
@@ -128,13 +128,13 @@ def with_range(text: str, *, code: str = "en") -> tuple[Level, ...] | None:
 
 
 def age_levels(text: str, *, graph: Graph) -> tuple[Level, ...] | None:
-    """The levels of an age of somebody; None where the text is no amount."""
+    """The levels of a person's age; None where the text is no amount."""
     parsed = parse_quantity(text, code=graph.shown_in)
     return None if parsed is None else with_quantity_bits(parsed, age_ladder(parsed), "")
 
 
-def measured_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
-    """The levels of an amount that only its unit shows to be one: "45.3%", "-195.8 °C".
+def amount_with_unit_levels(text: str, *, graph: Graph, subject: str | None, relation: str) -> tuple[Level, ...] | None:
+    """The levels of an amount that is recognised by its unit: "45.3%", "-195.8 °C".
 
     None for bare numbers and counted things, which may be names, and for units in title case ("127 Hours").
     """
@@ -151,10 +151,10 @@ YEAR = 365.2425  # days, the mean of the Gregorian calendar
 _UNITS = {"decade": 10, "century": 100, "millennium": 1000}  # years
 _EDGE = 10  # years of the beginning or the end of a century
 _DATE = re.compile(r"-?\d+(?:-\d\d){0,2}")
-# States of tiers of amounts, as builders write them.
+# Values of the conditions of rounded amounts, as `literal_ladders` and `age_ladder` write them.
 _ROUNDED = re.compile(r"(?P<amount>-?[\d.]+) to (?P<digits>\d+) digits")
 _BETWEEN = re.compile(r"(?P<low>-?[\d.]+) to (?P<high>-?[\d.]+)")
-_SMALL = 20  # smaller counts are on the shifted scale
+_SMALL = 20  # counts below this are on the scale shifted by one, which has a place for zero
 
 
 def with_date_bits(parsed: ParsedDate, levels: Sequence[Level], relation: str) -> tuple[Level, ...]:
@@ -175,7 +175,7 @@ def with_quantity_bits(parsed: ParsedQuantity, levels: Sequence[Level], relation
         unit = Decimal(1).scaleb(parsed.amount.adjusted() - max(parsed.digits, 1) + 1)
         bound = parsed.bound or (unit if parsed.approximate else unit / 2)
         answer_width = _powers_of_ten_between(parsed.amount - bound, parsed.amount + bound, decades)
-    return _with_bits(levels, decades, answer_width, lambda state: _width_of_condition(state, decades))
+    return _with_bits(levels, decades, answer_width, lambda state: _scale_width_of_condition(state, decades))
 
 
 def _with_bits(
@@ -184,12 +184,12 @@ def _with_bits(
     def in_bits(part: float | None) -> float | None:
         return None if not part else max(0.0, math.log2(whole / part))
 
-    def narrowest_width(states: Iterable[Condition]) -> float | None:
+    def narrowest_width(conditions: Iterable[Condition]) -> float | None:
         """The narrowest width that the conditions state.
 
         It is at least that of the answer, since a mean decade may be some hours shorter than ten real years.
         """
-        widths = (width(condition.value) for condition in states)
+        widths = (width(condition.value) for condition in conditions)
         part = min((stated for stated in widths if stated is not None), default=None)
         return max(part, answer_width) if part else part
 
@@ -255,20 +255,20 @@ def _days_of_condition(state: str) -> float | None:
     return sum(known) * YEAR if len(known) == len(sizes) else None
 
 
-def _powers_of_ten_between(low: Decimal, high: Decimal, decades: float) -> float:
+def _powers_of_ten_between(low: Decimal, high: Decimal, whole_scale: float) -> float:
     """Powers of ten between two amounts of one sign; an interval that reaches zero begins at half its middle."""
     if high < 0:
         low, high = -high, -low
     middle = (low + high) / 2
-    return math.log10(high) - math.log10(low if low > 0 else middle / 2) if middle > 0 else decades
+    return math.log10(high) - math.log10(low if low > 0 else middle / 2) if middle > 0 else whole_scale
 
 
-def _width_of_condition(state: str, decades: float) -> float | None:
+def _scale_width_of_condition(state: str, whole_scale: float) -> float | None:
     state = state.replace(",", "")
     if match := _ROUNDED.fullmatch(state):
         amount = Decimal(match["amount"])
         unit = Decimal(1).scaleb(amount.adjusted() - int(match["digits"]) + 1)
-        return _powers_of_ten_between(amount - unit, amount + unit, decades)
+        return _powers_of_ten_between(amount - unit, amount + unit, whole_scale)
     if match := _BETWEEN.fullmatch(state):
-        return _powers_of_ten_between(Decimal(match["low"]), Decimal(match["high"]), decades)
+        return _powers_of_ten_between(Decimal(match["low"]), Decimal(match["high"]), whole_scale)
     return None

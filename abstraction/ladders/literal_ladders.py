@@ -53,7 +53,9 @@ _CONVERTED = re.compile(r"(?P<amount>[^()]{1,60}?) \((?P<other>[^()]{1,60})\)\.?
 
 
 def read_amount(text: str, *, code: str = "en", is_temperature: bool = True) -> ParsedQuantity | None:
-    """See `parse_quantity`; the amount may be followed by the same in another unit: "26.2 miles (42.2 km)"."""
+    """The amount in a text, as `parse_quantity` reads it; the same amount in another unit may follow: "26.2 miles
+    (42.2 km)".
+    """
     parsed = parse_quantity(text, code=code, is_temperature=is_temperature)
     match = _CONVERTED.fullmatch(text.strip()) if parsed is None else None
     if match is None:
@@ -108,7 +110,7 @@ def round_to(amount: Decimal, digits: int) -> Decimal:
 
 
 def _coarser_roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
-    """(digits, amount), finest first: coarser than the amount given, each different from the one before."""
+    """(digits, amount), finest first: roundings coarser than the given amount, each different from the one before."""
     roundings: list[tuple[int, Decimal]] = []
     last = parsed.amount
     for digits in ROUNDINGS:
@@ -118,7 +120,7 @@ def _coarser_roundings(parsed: ParsedQuantity) -> list[tuple[int, Decimal]]:
         amount = round_to(parsed.amount, digits)
         size = abs(parsed.amount)
         if parsed.unit is not None and parsed.unit.qid == PERCENT and size <= 100:
-            size = min(size, 100 - size)  # 95 % are not about 100
+            size = min(size, 100 - size)  # the error counts against the nearer end: 95 % are not about 100 %
         if amount == last or abs(amount - parsed.amount) > MISLEADS * size:
             continue
         roundings.append((digits, amount))
@@ -139,7 +141,7 @@ def _names_of_amount(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     numbers = _number_spellings(amount, parsed)
     out = [_with_unit(number, parsed) for number in numbers]
     if parsed.unit is not None:
-        after = (*_shown_spellings(parsed.unit), *(parsed.unit.before if words.signs_after else ()))
+        after = (*_spellings_to_show(parsed.unit), *(parsed.unit.before if words.signs_after else ()))
         out += [words.number_with_noun(numbers[0], spelling) for spelling in after]
         before = () if words.signs_after else parsed.unit.before
         out += [f"{sign}{' ' if sign.isalpha() else ''}{numbers[0]}" for sign in before]
@@ -148,7 +150,7 @@ def _names_of_amount(amount: Decimal, parsed: ParsedQuantity) -> list[str]:
     return list(dict.fromkeys(out))
 
 
-def _shown_spellings(unit: MeasureUnit) -> list[str]:
+def _spellings_to_show(unit: MeasureUnit) -> list[str]:
     """The spellings to show: a second one-letter symbol is only accepted when reading."""
     return [s for s in unit.spellings if len(s) > 1 or s == unit.spellings[0]]
 
@@ -168,7 +170,7 @@ def _amounts_in_other_units(parsed: ParsedQuantity, digits: int) -> list[str]:
             amounts.append(whole)
         for rounded in amounts:
             number = _number_spellings(rounded, parsed)[0]
-            out += [parsed.language.number_with_noun(number, spelling) for spelling in _shown_spellings(other)[:3]]
+            out += [parsed.language.number_with_noun(number, spelling) for spelling in _spellings_to_show(other)[:3]]
     return out
 
 
@@ -247,7 +249,7 @@ def _coarser_rungs_of_certain_date(parsed: ParsedDate) -> list[list[Tier]]:
         unit = unit_of(first, kind)
         if kind == "month" and _FIRST_DAY.fullmatch(parsed.text.strip()):
             continue
-        if unit is None or unit != unit_of(last, kind) or not _is_worth_saying(unit, parsed.era):
+        if unit is None or unit != unit_of(last, kind) or not _is_useful_tier(unit, parsed.era):
             continue
         if kind == "decade" and unit_of(first, "century") != unit_of(last, "century"):
             first = last = TimeValue(year=unit.number, precision=8)  # 1900-1905: the century of the decade
@@ -264,7 +266,7 @@ def _rungs_of_unit(unit: CalendarUnit, value: TimeValue, other: TimeValue | None
         century = unit_of(value, "century")
         if century and century != unit_of(TimeValue(year=unit.number, precision=8), "century"):
             # 1900 is in the 1900s, but not in the 20th century; 1000 is in the 1000s, but not in the second millennium.
-            rungs = [_decade_of(value.year, unit, era), _century_edge(century, era)]
+            rungs = [_decade_of(value.year, unit, era), _last_or_first_year_of_century(century, era)]
     if other and (also := unit_of(other, unit.kind)) and also != unit:
         rungs.append(_decade_of(other.year, also, era) if unit.kind == "decade" else _rung_of_unit(also, era))
     return rungs
@@ -283,7 +285,7 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
     if parsed.last is None and first.precision > _YEAR:
         year = TimeValue(year=first.year, precision=_YEAR)
         units = filter(None, (unit_of(year, kind) for kind in KINDS[KINDS.index("year") : -1]))
-        return [[_rung_of_unit(unit, parsed.era)] for unit in units if _is_worth_saying(unit, parsed.era)]
+        return [[_rung_of_unit(unit, parsed.era)] for unit in units if _is_useful_tier(unit, parsed.era)]
     begin, end = unit_of(first), unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
         return []
@@ -304,7 +306,7 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
     ):
         levels.append([_turn_of_centuries(early_century, late_century, parsed.era)])
     millennium = unit_of(early, "millennium")
-    if millennium and millennium == unit_of(late, "millennium") and _is_worth_saying(millennium, parsed.era):
+    if millennium and millennium == unit_of(late, "millennium") and _is_useful_tier(millennium, parsed.era):
         levels.append([_rung_of_unit(millennium, parsed.era)])
     return levels
 
@@ -314,7 +316,7 @@ def _possible_error_in_years(value: TimeValue) -> int:
     return {8: 10, 7: 100}.get(value.precision) or circa_tolerance(value.year)
 
 
-def _is_worth_saying(unit: CalendarUnit, era: Era) -> bool:
+def _is_useful_tier(unit: CalendarUnit, era: Era) -> bool:
     """Whether the language has a word for the unit; millennia are used only for years BCE."""
     return era.words.has_words_for(unit.kind) and (unit.kind != "millennium" or unit.number < 0)
 
@@ -332,9 +334,9 @@ def _rung_of_unit(unit: CalendarUnit, era: Era) -> Tier:
     return _date_rung(texts, _keys_of_containing_units(unit), _rule_text(unit, texts[0], era))
 
 
-def _date_rung(texts: Sequence[str], states: Collection[str], rule: str) -> Tier:
+def _date_rung(texts: Sequence[str], unit_keys: Collection[str], rule: str) -> Tier:
     """A tier with its names, the calendar units that it states, and the text of the calendar rule."""
-    conditions = frozenset(Condition(property=TIME, value=state) for state in states)
+    conditions = frozenset(Condition(property=TIME, value=state) for state in unit_keys)
     evidence = (Evidence(kind="rule", text=rule),)
     return Tier(text=texts[0], aliases=tuple(texts[1:]), evidence=evidence, conditions=conditions)
 
@@ -363,7 +365,7 @@ def _rule_text(unit: CalendarUnit, text: str, era: Era) -> str:
     return f"{text} {'are' if unit.kind == 'decade' else 'is'} the years {years}"
 
 
-def _century_edge(century: CalendarUnit, era: Era) -> Tier:
+def _last_or_first_year_of_century(century: CalendarUnit, era: Era) -> Tier:
     """The end of a century, for its last year (1900), which the decade leaves out; the beginning for years BCE."""
     place = "end" if century.number > 0 else "beginning"
     year = names(CalendarUnit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from abstraction.base.relations import stop_classes
 from abstraction.base.tiers import Evidence, from_description, from_statement
-from abstraction.ladders.class_terms import climb, used_as_value
+from abstraction.ladders.class_terms import climb_classes, used_as_value
 from abstraction.ladders.phrase_parts import (
     Lattice,
     Wording,
@@ -27,8 +27,8 @@ from abstraction.ladders.proposals import (
     Proposal,
     current_values,
     named_values,
+    one_condition,
     phrase_proposal,
-    states,
 )
 from abstraction.text.descriptions.attested_words import Vocabulary, words
 from abstraction.text.descriptions.office_grammar import Kin, Office, office_data, read_office
@@ -88,7 +88,7 @@ def add_offices(person: Portrait) -> bool:
     return tells_occupation
 
 
-def may_name_subject(graph: Graph, vocabulary: Vocabulary, person: str) -> bool:
+def has_office_or_kin(graph: Graph, vocabulary: Vocabulary, person: str) -> bool:
     """Whether the person has an office or kin by statement or description, which may name the subject."""
     if graph.statements(person, "P39"):
         return True
@@ -136,14 +136,14 @@ def _add_office(person: Portrait, office: Office, described: tuple[Evidence, ...
     hidden = is_spouse or repeats_answer(case, title) or any(name and name <= whose for name in subjects)
     holders = _holder_wordings(person, office, evidence, hidden)
     features = frozenset({f"f:{normalise(named)}"}).union(*(holder.features for holder in holders))
-    conditions = states("text", f"office:{normalise(named)}") if post is None else post.conditions
+    conditions = one_condition("text", f"office:{normalise(named)}") if post is None else post.conditions
     wording = worded(named, features, evidence, conditions)
     person.order += 1
     if not hidden:
         if office.ordinal is not None and not office.former and not _ORDINAL.search(case.question):
             written = [w for w in words(case.description) if w.end <= office.words[0].start]
             written = [w for w in written if w.key == office.ordinal.casefold()][-1:]
-            conditions = states("text", f"ordinal:{office.ordinal}")
+            conditions = one_condition("text", f"ordinal:{office.ordinal}")
             holding = {f"f:{office.ordinal} {normalise(named)}"}
             ordinal = worded(office.ordinal, holding, word_evidence(case, written), conditions)
             person.lattice.add(f"{office.ordinal} {title}", (ordinal, wording), order=person.order, the=True)
@@ -174,7 +174,7 @@ def _holder_wordings(person: Portrait, office: Office, evidence: tuple[Evidence,
         backing = [from_statement(case.graph, s) for s in case.graph.current(case.answer, "P106") if s.target in owners]
         if not backing and noun != title:
             backing = [Evidence(kind="rule", text=f"{indefinite(title)} is {indefinite(noun)}")]
-        conditions = states("P106", owners[0]) if owners else states("text", f"occupation:{noun}")
+        conditions = one_condition("P106", owners[0]) if owners else one_condition("text", f"occupation:{noun}")
         plain = worded(noun, (f"o:{n}" for n in nouns[at:]), (*evidence, *backing[:1]), conditions)
         out += [phrase_of(land, plain) for land in _adjectives_of_holder(person, office, noun, hidden)]
         out.append(plain)
@@ -192,11 +192,11 @@ def _adjectives_of_holder(person: Portrait, office: Office, noun: str, hidden: b
             return ()  # a Roman emperor is no "Roman monarch"
         # The land of the title need not be the holder's own.
         features = frozenset({f"title:{adjective}"}).union(*(n.features for n in nations if n.text == adjective))
-        return (worded(adjective, features, (), states("text", f"land:{adjective}")),)
+        return (worded(adjective, features, (), one_condition("text", f"land:{adjective}")),)
     if office.family == "monarch":
         return ()  # a king's own nationality is not that of his throne
     if not nations and adjective is not None and office.family == "politician":
-        return (worded(adjective, {f"n:{adjective}"}, (), states("text", f"land:{adjective}")),)
+        return (worded(adjective, {f"n:{adjective}"}, (), one_condition("text", f"land:{adjective}")),)
     # A President of Senegal who is French as well is a Senegalese politician.
     fitting = [n for n in nations if n.text == adjective] if len(nations) > 1 else []
     return fitting or nations
@@ -254,7 +254,7 @@ def add_kin(case: LadderCase, lattice: Lattice, kin: Sequence[Kin]) -> None:
         of = relative.of[:-2] if relative.of.endswith(("'s", "’s")) else relative.of
         phrase = f"{relative.word} of {of}"
         key, evidence = normalise(phrase), word_evidence(case, relative.words)
-        wording = worded(phrase, {f"k:{key}"}, evidence, states("text", f"kin:{key}"))
+        wording = worded(phrase, {f"k:{key}"}, evidence, one_condition("text", f"kin:{key}"))
         lattice.add(phrase, (wording,), the=alone)
 
 
@@ -279,7 +279,7 @@ def posts(case: LadderCase) -> list[Proposal]:
             and not _POSTS.isdisjoint(case.gazetteer.classes(qid))
         )
 
-    above = climb(graph, case.answer, depth=STEPS, keep=keep, condition="P279", doubting=True)
+    above = climb_classes(graph, case.answer, depth=STEPS, keep=keep, condition="P279", skip_doubtful=True)
     out = dict(above)
     for nation in nations(case, None, ("P1001", "P17")):
         for key, node in above.items():
@@ -310,10 +310,12 @@ def positions(case: LadderCase) -> list[Proposal]:
     side = None  # the side of the field, where the description names it
     if match and match["side"]:
         evidence = from_description(graph, case.answer, match.group().strip())
-        side = worded(match["side"], (), (evidence,), states("text", match["side"]))
+        side = worded(match["side"], (), (evidence,), one_condition("text", match["side"]))
     phrases = [p for sport in _sports_in_words(case, match)[:2] for p in _positions_in_sport(sport, side)]
     used = used_as_value(graph, "P413", 1)
-    broader = climb(graph, case.answer, depth=2, keep=lambda q: used(q) and q not in stop_classes(), condition="P413")
+    broader = climb_classes(
+        graph, case.answer, depth=2, keep=lambda q: used(q) and q not in stop_classes(), condition="P413"
+    )
     tops = tuple(key for key in broader if not any(key in node.parents for node in broader.values()))
     if tops:
         phrases = [replace(p, parents=tops) if p.parents == (ANSWER,) else p for p in phrases]
@@ -328,7 +330,7 @@ def _sports_in_words(case: LadderCase, match: re.Match[str] | None) -> list[Word
     qid = next((m.id for m in graph.find(name)), None) if name else None
     if match and qid and normalise(name) not in {normalise(sport.text) for sport in sports}:
         evidence = from_description(graph, case.answer, match.group().strip())
-        sports.insert(0, worded(name, (), (evidence,), states("P641", qid)))
+        sports.insert(0, worded(name, (), (evidence,), one_condition("P641", qid)))
     return sports
 
 

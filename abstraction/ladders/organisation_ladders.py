@@ -22,7 +22,7 @@ from abstraction.ladders.phrase_parts import (
     stated_kinds,
     worded,
 )
-from abstraction.ladders.place_ladders import Climb
+from abstraction.ladders.place_ladders import ContainerClimb
 from abstraction.ladders.proposals import (
     ANSWER,
     LadderCase,
@@ -30,10 +30,10 @@ from abstraction.ladders.proposals import (
     NamedValue,
     Proposal,
     current_values,
-    named_above,
+    entities_above_answer,
     named_values,
+    one_condition,
     phrase_proposal,
-    states,
 )
 from abstraction.linking.gazetteer import Place
 from abstraction.text.descriptions.attested_words import Vocabulary, shortenings
@@ -131,7 +131,7 @@ def _kinds_by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindCh
             phrase = f"{genre.label.removesuffix(' music')} {noun}"
             texts = [t for t in shortenings(phrase, case.vocabulary) if is_informative(t)] or [phrase]
             proof = (genre.evidence, *(kind.evidence if kind is not None else ()))
-            conditions = [genre.conditions, *(states("text", f"kind:{text}") for text in texts[1:])]
+            conditions = [genre.conditions, *(one_condition("text", f"kind:{text}") for text in texts[1:])]
             chains.append(KindChain.from_texts(texts, [proof] * len(texts), conditions))
     return chains
 
@@ -149,7 +149,7 @@ _SUBSIDIARY = re.compile(r"(?:subsidiary|division|imprint|sub-?label|business un
 
 def parents(case: LadderCase) -> list[Proposal]:
     """Organisations that the answer belongs to, nearest first: P749, else P127, else P361, else the description."""
-    above = named_above(
+    above = entities_above_answer(
         case, lambda child: (one for one in _parents_of(case, child) if one[0] != case.subject), steps=PARENTS
     )
     return list(above.values())
@@ -168,7 +168,7 @@ def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
             if _SUBSIDIARY.match(words) and (qid := _find_owner(case, case.answer, owner)):
                 phrases.append((words, qid, from_description(graph, case.answer, words)))
     return [
-        replace(phrase_proposal(phrase, (evidence,), states("P749", qid)), order=-1)
+        replace(phrase_proposal(phrase, (evidence,), one_condition("P749", qid)), order=-1)
         for phrase, qid, evidence in phrases[:1]
     ]
 
@@ -184,7 +184,7 @@ def _parents_of(case: LadderCase, child: str) -> list[NamedStep]:
             if len(statements) > TOGETHER and prop != "P361":
                 return []
             by_target = {s.target or "": s for s in fitting}
-            return [(qid, from_statement(case.graph, s), states(prop, qid)) for qid, s in by_target.items()]
+            return [(qid, from_statement(case.graph, s), one_condition(prop, qid)) for qid, s in by_target.items()]
     return _described_parents(case, child)
 
 
@@ -202,7 +202,7 @@ def _described_parents(case: LadderCase, child: str) -> list[NamedStep]:
         if qid := _find_owner(case, child, owner):
             labels = {i: label for i in (child, qid) if (label := case.graph.label(i))}
             evidence = replace(from_span(case.graph, child, owner.span), labels=labels)
-            return [(qid, evidence, states("P749", qid))]
+            return [(qid, evidence, one_condition("P749", qid))]
     return []
 
 
@@ -235,7 +235,7 @@ def schools(case: LadderCase) -> list[Proposal]:
                 if not _LOOSE.search(value.label) and "school" in case.gazetteer.classes(value.qid):
                     yield value.qid, value.evidence, value.conditions
 
-    return Climb(case).proposals_above_parents(named_above(case, institutions, steps=_SCHOOL_STEPS))
+    return ContainerClimb(case).proposals_above_parents(entities_above_answer(case, institutions, steps=_SCHOOL_STEPS))
 
 
 ORGANISATION = "organisation"

@@ -11,17 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from abstraction.base.tiers import Evidence, from_span, from_statement
-from abstraction.ladders.class_terms import ClassAbove, denied_lifts, layers_above, used_as_value
+from abstraction.ladders.class_terms import ClassAbove, denied_superclasses, layers_above, used_as_value
 from abstraction.ladders.offices import Portrait, add_kin, add_offices, names_subject, repeats_answer
 from abstraction.ladders.phrase_parts import Lattice, Nation, Wording, word_evidence, worded
 from abstraction.ladders.proposals import (
     LadderCase,
     NamedValue,
     Proposal,
+    cached_per_source,
     current_values,
-    kept_with_source,
     named_values,
-    states,
+    one_condition,
 )
 from abstraction.text.descriptions.attested_words import DescriptionWord, shortenings
 from abstraction.text.descriptions.person_grammar import PersonDescription, parse_person
@@ -133,12 +133,12 @@ def _wordings_with_conditions(
     for at, (text, qid, evidence) in enumerate(zip(texts, qids, proofs, strict=True)):
         behind = next((i for i in range(at, len(texts)) if qids[i] is not None), None)
         if behind is None:
-            conditions = states("text", f"occupation:{normalise(text)}")
+            conditions = one_condition("text", f"occupation:{normalise(text)}")
         else:
-            conditions = states("P106", qids[behind] or "")
+            conditions = one_condition("P106", qids[behind] or "")
             if behind > at:
                 before = text[: len(text) - len(texts[behind])].strip()
-                conditions |= states("text", f"mod:{normalise(before)}")
+                conditions |= one_condition("text", f"mod:{normalise(before)}")
         label = case.graph.label(qid) if qid else None
         is_same = label is None or f" {normalise(label)}".endswith(f" {normalise(text)}")
         other = None if is_same else label
@@ -178,16 +178,16 @@ def _broader_wordings(case: LadderCase, chain: Sequence[OccupationWording]) -> l
         return [
             _broader_wording(text, owner or above.qid, (*source.evidence, *above.path))
             for text, owner in zip(texts, owners, strict=True)
-            if normalise(text) not in known and is_informative(text) and (above.qid, owner) not in denied_lifts()
+            if normalise(text) not in known and is_informative(text) and (above.qid, owner) not in denied_superclasses()
         ]
     return []
 
 
 def _broader_wording(text: str, qid: str, evidence: tuple[Evidence, ...]) -> OccupationWording:
-    return OccupationWording(text=text, qid=qid, evidence=evidence, conditions=states("P106", qid), lifted=True)
+    return OccupationWording(text=text, qid=qid, evidence=evidence, conditions=one_condition("P106", qid), lifted=True)
 
 
-@kept_with_source
+@cached_per_source
 def broader_class(graph: Graph, qid: str) -> ClassAbove | None:
     """The nearest class above an occupation that enough persons have as occupation.
 
@@ -201,7 +201,7 @@ def broader_class(graph: Graph, qid: str) -> ClassAbove | None:
         pair = ("P106", above.qid)
         return -graph.store.value_counts([pair]).get(pair, 0), int(above.qid[1:])
 
-    for layer in layers_above(graph, qid, steps=PASSED_THROUGH, denied=denied_lifts()):
+    for layer in layers_above(graph, qid, steps=PASSED_THROUGH, denied=denied_superclasses()):
         plain = [
             a for a in layer if normalise(a.label) not in names and is_informative(a.label) and a.label[:1].islower()
         ]
@@ -286,7 +286,7 @@ def _add_kind_and_work(case: LadderCase, lattice: Lattice) -> None:
     kind = match["kind"][:1].lower() + match["kind"][1:]
     if _SUPPORTED.search(kind) and normalise(kind) not in {"character", "fictional human"}:
         evidence = (from_span(case.graph, case.answer, match.span("kind")),)
-        conditions = states("text", f"kind:{normalise(kind)}")
+        conditions = one_condition("text", f"kind:{normalise(kind)}")
         wording = worded(kind, _features_of_kind(kind), evidence, conditions)
         lattice.add(kind, (wording,), order=5)
     work, link = match["work"] or "", (match["link"] or "").lower()
@@ -296,7 +296,7 @@ def _add_kind_and_work(case: LadderCase, lattice: Lattice) -> None:
     if not repeats_answer(case, phrase):
         features = _features_of_kind(kind) | {f"w:{normalise(work)}"}
         evidence = (from_span(case.graph, case.answer, (match.start("kind"), match.end("work"))),)
-        conditions = states("text", f"in:{normalise(work)}")
+        conditions = one_condition("text", f"in:{normalise(work)}")
         wording = worded(phrase, features, evidence, conditions)
         lattice.add(phrase, (wording,), order=1)
 
@@ -372,7 +372,9 @@ class _Person(Portrait):
             return  # "German-born" would follow a nationality that is not from the description
         text = " ".join(w.text for w in chain.lead)
         text = text if chain.lead[0].text[:1].isdigit() or "born" in text else text.lower()
-        lead = worded(text, {f"lead:{text}"}, word_evidence(self.case, chain.lead), states("text", f"mod:{text}"))
+        lead = worded(
+            text, {f"lead:{text}"}, word_evidence(self.case, chain.lead), one_condition("text", f"mod:{text}")
+        )
         self.add_parts((lead, *nation, wording))
 
     def add_nationality_alone(self, nation: Nation) -> None:

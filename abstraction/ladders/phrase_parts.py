@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from abstraction.base.tiers import Condition, Evidence, from_span, from_statement
 from abstraction.ladders.class_terms import ClassAbove, layers_above
-from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, current_values, kept_with_source, states
+from abstraction.ladders.proposals import ANSWER, LadderCase, Proposal, cached_per_source, current_values, one_condition
 from abstraction.text.descriptions.attested_words import DescriptionWord, common_types, shortenings, text_spans
 from abstraction.text.descriptions.kind_grammar import DescribedKind, Nationality, head_nouns, is_plural
 from abstraction.text.language.phrases import indefinite, is_informative, word_list
@@ -187,7 +187,7 @@ def add_national(lattice: Lattice, wording: Wording, nations: Sequence[Nation], 
 def nation_of(adjective: str, prop: str, value: str, evidence: tuple[Evidence, ...]) -> Nation:
     """A nationality by its adjective, as the value of a property."""
     return Nation(
-        text=adjective, features=frozenset({f"n:{adjective}"}), evidence=evidence, conditions=states(prop, value)
+        text=adjective, features=frozenset({f"n:{adjective}"}), evidence=evidence, conditions=one_condition(prop, value)
     )
 
 
@@ -225,7 +225,7 @@ def _as_british(case: LadderCase, part: Nation, stated: Sequence[Statement], pro
         return part
     whole = nation_of(british, prop, UNITED_KINGDOM, (from_statement(case.graph, united),))
     # The description names the part, so the nationality of the part is a condition as well.
-    conditions = whole.conditions | states("text", f"nation:{part.text}")
+    conditions = whole.conditions | one_condition("text", f"nation:{part.text}")
     return replace(part, features=part.features | whole.features, conditions=conditions, broader=(whole,))
 
 
@@ -253,7 +253,7 @@ class KindChain:
         condition.
         """
         features = [f"o:{normalise(text)}" for text in texts]
-        stated = conditions or [states("text", f"kind:{normalise(text)}") for text in texts]
+        stated = conditions or [one_condition("text", f"kind:{normalise(text)}") for text in texts]
         wordings = (worded(text, features[at:], proofs[at], stated[at]) for at, text in enumerate(texts))
         return cls(wordings=tuple(wordings), tied=tied)
 
@@ -315,7 +315,7 @@ def _kind_chain(
     tied: int = 0,
 ) -> KindChain:
     conditions = [
-        states("P31", qid) if qid else states("text", f"kind:{normalise(text)}")
+        one_condition("P31", qid) if qid else one_condition("text", f"kind:{normalise(text)}")
         for text, qid in zip(texts, qids, strict=True)
     ]
     chain = KindChain.from_texts(texts, proofs, conditions, tied=tied).filtered(_synonym_test(case.graph, texts, qids))
@@ -348,12 +348,12 @@ def _with_broader_kind(case: LadderCase, chain: KindChain, qids: Sequence[str | 
         broader_features = frozenset({f"o:{normalise(above.label)}"})
         finer = (replace(wording, features=wording.features | broader_features) for wording in chain.wordings[: at + 1])
         evidence = (*source.evidence, *above.path)
-        broader = worded(above.label, broader_features, evidence, states("P31", above.qid))
+        broader = worded(above.label, broader_features, evidence, one_condition("P31", above.qid))
         return replace(chain, wordings=(*finer, *chain.wordings[at + 1 :], broader))
     return chain
 
 
-@kept_with_source
+@cached_per_source
 def _class_with_label(graph: Graph, text: str) -> str | None:
     """The one class with this label, or None where there are several or none."""
     entity_ids = [m.id for m in graph.find(text) if m.kind == "label"]
@@ -362,7 +362,7 @@ def _class_with_label(graph: Graph, text: str) -> str | None:
     return classes[0] if len(classes) == 1 else None
 
 
-@kept_with_source
+@cached_per_source
 def _usual_class_above(graph: Graph, start: str, family: str) -> ClassAbove | None:
     usual = common_types(family) - word_list("general_kinds") - set(map(normalise, graph.names(start)))
     for layer in layers_above(graph, start, steps=STEPS):

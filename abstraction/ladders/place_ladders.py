@@ -16,12 +16,12 @@ from abstraction.ladders.containers import (
     WORLDS,
     Containers,
     combined_place,
-    continent_of,
+    continent_in_name,
     continent_of_part,
-    dependency,
-    described_chain,
-    lies_elsewhere,
-    names_part_of,
+    dependent_territory_tier,
+    described_chain_and_world_parts,
+    lies_on_other_continent,
+    may_lie_on_continent,
     place_as_written,
     same_extent,
     stated_continent,
@@ -52,10 +52,10 @@ _WATER = re.compile(r"\b(?:Ocean|Sea|Gulf)$")  # lies on no continent
 
 def places(case: LadderCase) -> list[Proposal]:
     """Containers of the answer, finest first; for a country its region and continent."""
-    return Climb(case).proposals()
+    return ContainerClimb(case).proposals()
 
 
-class Climb:
+class ContainerClimb:
     """The climb from one answer to its containers."""
 
     def __init__(self, case: LadderCase) -> None:
@@ -68,13 +68,13 @@ class Climb:
         self.either: dict[str, list[set[str]]] = {}
 
     def proposals(self) -> list[Proposal]:
-        """The proposals; empty where neither statements nor descriptions give a place."""
+        """The containers as proposals; empty where neither statements nor descriptions give a place."""
         if self._is_state(self.case.answer):
             self._add_region_and_continent(ANSWER)
             return self._assemble_graph()
         if self._is_continent(self.case.answer):
             return []
-        self._climb(ANSWER, DEPTH)
+        self._add_containers(ANSWER, DEPTH)
         self._add_country()
         if self.case.relation.asks == "country":  # a part of a country asked as one: Hong Kong
             for state in [key for key in self.nodes if self._is_state(key)]:
@@ -82,17 +82,19 @@ class Climb:
                     self._add_region_and_continent(ANSWER)
                     continue
                 whole = stated_continent(self.graph, state)
-                if whole is None or not lies_elsewhere(self.graph, self.case.answer, state, whole.target or ""):
+                if whole is None or not lies_on_other_continent(
+                    self.graph, self.case.answer, state, whole.target or ""
+                ):
                     self._add_region_and_continent(state)
         elif self.case.relation.asks == "place":
             self._add_continent()
         return self._assemble_graph()
 
     def proposals_above_parents(self, parents: Mapping[str, Proposal]) -> list[Proposal]:
-        """See `proposals`; other entities (parent institutions, by id) come before the place chain."""
+        """The containers of the answer above other entities (parent institutions, by id), which come first."""
         for qid, parent in parents.items():
             self._add_node(Place(text=parent.text, qid=qid), parent.parents[0], parent.evidence)
-            self._climb(qid, DEPTH)
+            self._add_containers(qid, DEPTH)
         proposals = self.proposals()
         # A university system has its seat in one town, its colleges in others: where the answer's own places are known,
         # those of the parent are kept only if they are among them.
@@ -102,7 +104,7 @@ class Climb:
         kept = own_places | parents.keys()
         return list(remove({p.key: p for p in proposals}, lambda p: p.key not in kept).values())
 
-    def _climb(self, key: str, depth: int) -> None:
+    def _add_containers(self, key: str, depth: int) -> None:
         """Add the containers of the place, node by node, up to a sovereign state or the depth limit."""
         entity_id = self.case.answer if key == ANSWER else key
         if depth == 0 or (key != ANSWER and self._is_state(entity_id)):
@@ -113,32 +115,32 @@ class Climb:
         linked = {s.target for s in stated if self._add_statement_value(key, s)}
         for target in fresh:
             if target in linked:
-                self._climb(target, depth - 1)
-        described = self._climb_description(key, entity_id, depth) if key == ANSWER or not stated else []
+                self._add_containers(target, depth - 1)
+        described = self._add_described_containers(key, entity_id, depth) if key == ANSWER or not stated else []
         one_of = [s.target for s in stated if s.property in _ONE_OF and not self.containers.held_at_question_date(s)]
         if all(map(self._has_known_division, one_of)):
             # A place in Merseyside by statement and in Lancashire by description lies in one of them.
             one_of += filter(self._has_known_division, described)
         self._record_alternatives(key, one_of)
 
-    def _climb_description(self, key: str, entity_id: str, depth: int) -> list[str]:
+    def _add_described_containers(self, key: str, entity_id: str, depth: int) -> list[str]:
         """Add the places that the description puts the entity in; returns the keys of the finest step."""
         below, finest = [key], list[str]()
-        chain, beside = described_chain(self.case.gazetteer, self.graph, entity_id)
+        chain, beside = described_chain_and_world_parts(self.case.gazetteer, self.graph, entity_id)
         for step in [*chain, *beside]:
             keys = []
             for place in step:
                 if place.qid:
                     # "seat of the United States Congress" names nothing that can contain places.
                     kinds = self.case.gazetteer.classes(place.qid)
-                    if not self.containers.is_usable(place.qid) or (kinds and kinds.isdisjoint(_HOLDING)):
+                    if not self.containers.may_climb_to(place.qid) or (kinds and kinds.isdisjoint(_HOLDING)):
                         continue
                 place = self._entity_in_chain(place)
                 evidence = (from_description(self.graph, entity_id, place.written or place.text),)
                 fresh = place.key not in self.nodes
                 linked = [b for b in ([key] if step in beside else below) if self._connect(place, b, evidence)]
                 if linked and fresh and place.qid:
-                    self._climb(place.qid, depth - 1)
+                    self._add_containers(place.qid, depth - 1)
                 if place.key in self.nodes:
                     keys.append(place.key)
             for lower in [key] if step in beside else below:
@@ -184,7 +186,7 @@ class Climb:
         regions = self._regions_with_evidence(country, named, stated)
         if below != ANSWER and (continents := self.graph.targets(self.case.answer, CONTINENT)):
             # The Caribbean is no region of the Netherlands, though it is one of their kingdom.
-            regions = {r: e for r, e in regions.items() if any(names_part_of(r.text, c) for c in continents)}
+            regions = {r: e for r, e in regions.items() if any(may_lie_on_continent(r.text, c) for c in continents)}
         flat = [place for step in named for place in step]
         chosen = self._choose_continents(country, stated, list(regions), flat)
         added = [region for region, evidence in regions.items() if self._connect(region, below, evidence)]
@@ -212,7 +214,7 @@ class Climb:
             for step in named
         ]
         flat = [place for step in partial for place in step]
-        if len({continent for place in flat if (continent := continent_of(place.text))}) > 1:
+        if len({continent for place in flat if (continent := continent_in_name(place.text))}) > 1:
             partial = [flat]  # "Southeast Europe, Southwest Asia and Africa"
         groups = [step for step in partial if step]
         if not groups:  # P361 values whose names end in that of a continent of the country: North Africa, not the EU
@@ -241,7 +243,7 @@ class Climb:
         if len(chosen) > 1:
             return chosen
         apart = [name for r in regions if len(parts := WORLD.findall(r.text)) > 1 for name in parts]
-        return [s for s in chosen if all(names_part_of(text, s.target or "") for text in apart)]
+        return [s for s in chosen if all(may_lie_on_continent(text, s.target or "") for text in apart)]
 
     def _add_continent_above_regions(self, continents: list[Statement], regions: list[Place], below: str) -> None:
         """Add the continent above the regions that are parts of it, and above the country, which has the statement.
@@ -252,7 +254,7 @@ class Climb:
         keys = [region.key for region in regions]
         if whole.qid:
             inside = [r.key for r in regions if self._is_part_of(r, whole.qid)]
-            land = [r.key for r in regions if not _WATER.search(r.text) and names_part_of(r.text, whole.qid)]
+            land = [r.key for r in regions if not _WATER.search(r.text) and may_lie_on_continent(r.text, whole.qid)]
             keys = inside or land
         for key in dict.fromkeys((*keys, below)):
             self._connect(whole, key, tuple(from_statement(self.graph, s) for s in continents))
@@ -278,7 +280,7 @@ class Climb:
             self._add_statement_value(key, statement)
 
     def _undenied_continents(self, chain: Mapping[str, str], ups: Mapping[str, set[str]]) -> dict[str, Statement]:
-        """The one continent of each place, by key, unless a place in it is known to lie elsewhere."""
+        """The P30 statement of each place, by key, unless a place in it is known to lie on another continent."""
         stated: dict[str, Statement] = {}
         for key, qid in chain.items():
             for inner, place in chain.items():
@@ -289,7 +291,7 @@ class Climb:
             if statement is not None:
                 target = statement.target or ""
                 finer = [chain[inner] for inner in chain if inner != key and key in ups[inner]]
-                if not any(lies_elsewhere(self.graph, inner, qid, target) for inner in finer):
+                if not any(lies_on_other_continent(self.graph, inner, qid, target) for inner in finer):
                     stated[key] = statement
         return stated
 
@@ -354,7 +356,7 @@ class Climb:
             return False  # unknown, or a class such as "valley" instead of a place
         if place.key == below or below in self._keys_above(place.key):
             return False
-        if self._dependency(below) and not WORLD.search(label):
+        if self._territory_classes(below) and not WORLD.search(label):
             return False  # Gibraltar is no part of the United Kingdom
         self._add_node(place, below, evidence)
         return True
@@ -384,7 +386,7 @@ class Climb:
             return False
         return same_extent(self.graph, inner, outer)
 
-    def _without_near_aliases(self, nodes: ProposalGraph) -> ProposalGraph:
+    def _merge_places_of_same_extent(self, nodes: ProposalGraph) -> ProposalGraph:
         """The graph with every place that is no larger than one below it turned into aliases of that one."""
         near = {key: [p for p in node.parents if self._is_same_place(p, key)] for key, node in nodes.items()}
         nodes = dict(nodes)
@@ -396,7 +398,7 @@ class Climb:
         return remove(nodes, lambda p: bool(near[p.key]))
 
     def _record_alternatives(self, key: str, places: Iterable[str | None]) -> None:
-        """Record that a place lies in one of several alternative containers, and it is unknown in which one."""
+        """Record that the place `key` lies in one of several containers, without knowing which."""
         group = {place for place in places if place in self.up.get(key, {}) and not self._is_same_place(key, place)}
         if len(group) > 1:
             self.either.setdefault(key, []).append(group)
@@ -411,10 +413,10 @@ class Climb:
         return any(not self._is_state(above) for above in self._keys_above(node.key))
 
     def _keys_above(self, key: str, without: Collection[str] = ()) -> set[str]:
-        return all_above(self.up, key, without)
+        return keys_above(self.up, key, without)
 
     def _assemble_graph(self) -> list[Proposal]:
-        parents: dict[str, list[str]] = {}  # each node has one, as it was put above it
+        parents: dict[str, list[str]] = {}  # every node has one: nodes are only added above another
         for below, ups in self.up.items():
             for above in ups:
                 parents.setdefault(above, []).append(below)
@@ -423,7 +425,7 @@ class Climb:
                 node,
                 parents=tuple(parents[key]),
                 evidence=join_evidence(
-                    # A tier quotes all statements that lead to it, not only the first.
+                    # A tier has the evidence of all statements that lead to it, not only of the first.
                     (node.evidence, *([e for e in self.up[b][key] if e.kind == "statement"] for b in parents[key]))
                 ),
             )
@@ -434,21 +436,23 @@ class Climb:
             nodes,
             lambda p: p.qid in WORLDS or self.case.gazetteer.is_no_tier(p.qid) if p.qid else normalise(p.text) in known,
         )
-        sure = certain_containers(self.up, self.either, ANSWER) - self._in_one_of_several_divisions()
+        sure = certain_containers(self.up, self.either, ANSWER) - self._keys_in_one_of_several_divisions()
         nodes = remove(nodes, lambda p: p.key not in sure)
-        nodes = self._without_near_aliases(nodes)
-        dependent = [key for key in (ANSWER, *nodes) if self._dependency(key)]
+        nodes = self._merge_places_of_same_extent(nodes)
+        dependent = [key for key in (ANSWER, *nodes) if self._territory_classes(key)]
         if dependent:
             nodes = remove(nodes, lambda p: p.qid is not None and self._is_state(p.qid))
         self.case.doubted.update(node.qid for key, node in candidates.items() if node.qid and key not in nodes)
         if dependent:
-            nodes |= {p.key: p for key in dependent for p in dependency(self.case, key)}
+            nodes |= {p.key: p for key in dependent for p in dependent_territory_tier(self.case, key)}
         deep = {key for key, depth in depths(nodes).items() if depth > MAX_LEVELS}
         # A continent takes no finer place's level.
         return list(remove(nodes, lambda p: p.key in deep and self._is_continent(p.key)).values())
 
-    def _in_one_of_several_divisions(self) -> set[str]:
-        """The first-level divisions that the chains lead to, where there are several, and all places in one of them."""
+    def _keys_in_one_of_several_divisions(self) -> set[str]:
+        """Where the chains lead to several first-level divisions, the keys of these and of all places in one of them;
+        else empty.
+        """
         kinds = self.graph.classes
         divisions = {k for k, node in self.nodes.items() if node.qid and not FIRST_DIVISION.isdisjoint(kinds(node.qid))}
         finest = divisions.difference(*(self._keys_above(key) for key in divisions))
@@ -462,7 +466,7 @@ class Climb:
     def _qid(self, key: str) -> str | None:
         return self.case.answer if key == ANSWER else self.nodes[key].qid
 
-    def _dependency(self, key: str) -> tuple[str, ...]:
+    def _territory_classes(self, key: str) -> tuple[str, ...]:
         qid = self._qid(key)
         return self.case.gazetteer.dependency(qid) if qid else ()
 
@@ -475,7 +479,7 @@ class Climb:
 Upward = Mapping[str, Collection[str]]
 
 
-def all_above(up: Upward, key: str, without: Collection[str] = ()) -> set[str]:
+def keys_above(up: Upward, key: str, without: Collection[str] = ()) -> set[str]:
     """The keys above a key that are reached without passing through those of `without`."""
     return reachable([key], lambda inner: (above for above in up.get(inner, ()) if above not in without))
 
@@ -491,9 +495,9 @@ def certain_containers(up: Upward, either: Mapping[str, Sequence[Collection[str]
 
     def containers_of(inner: str) -> set[str]:
         if inner not in known:
-            known[inner] = set()  # a circle adds nothing
+            known[inner] = set()  # a cycle adds no container
             # Of each group the places that contain no other member, where there are several.
-            finest = [set(g).difference(*(all_above(up, place) for place in g)) for g in either.get(inner, ())]
+            finest = [set(g).difference(*(keys_above(up, place) for place in g)) for g in either.get(inner, ())]
             groups = [places for places in finest if len(places) > 1]
             sure = set(up.get(inner, ())).difference(*groups)
             shared = (set.intersection(*({place} | containers_of(place) for place in group)) for group in groups)

@@ -39,18 +39,18 @@ Others = TypeVarTuple("Others")
 Result = TypeVar("Result")
 
 
-def kept_with_source(function: Callable[[Source, *Others], Result]) -> Callable[[Source, *Others], Result]:
-    """Cache the results of a function by its other arguments, as long as its first argument lives, usually a graph."""
+def cached_per_source(function: Callable[[Source, *Others], Result]) -> Callable[[Source, *Others], Result]:
+    """Cache the results of a function by its other arguments while its first argument (mostly a graph) is in memory."""
     memory: WeakKeyDictionary[Source, dict[tuple[Any, ...], Result]] = WeakKeyDictionary()
 
     @wraps(function)
-    def result_kept_with_source(source: Source, *others: *Others) -> Result:
+    def cached_result(source: Source, *others: *Others) -> Result:
         known = memory.setdefault(source, {})
         if others not in known:
             known[others] = function(source, *others)
         return known[others]
 
-    return result_kept_with_source
+    return cached_result
 
 
 ANSWER = ""  # key of the root: the answer itself
@@ -58,10 +58,10 @@ ANSWER = ""  # key of the root: the answer itself
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LadderCase:
-    """One answer to abstract, with all information from its question.
+    """One answer to make a ladder for, with all information from its question.
 
-    `answer` and `subject` are ids of the snapshot; `at` is the date of the question (the subject's birth for a
-    birthplace, say), None where the graph has no date or the relation needs none. Builders add to `doubted` ids that
+    `answer` and `subject` are ids of the snapshot; `at` is the date of the question (for a birthplace the subject's
+    birth), None where the graph has no date or the relation needs none. Builders add to `doubted` the ids that
     statements lead to but that do not surely follow from the answer: one of several places, a place that is no larger
     than a finer one, the state that governs a territory.
     """
@@ -107,8 +107,10 @@ class Proposal:
 Builder = Callable[[LadderCase], list[Proposal]]
 
 
-def states(prop: str, value: str) -> frozenset[Condition]:
-    """The condition that a property of the answer has this value; for "text", that the words describe it."""
+def one_condition(prop: str, value: str) -> frozenset[Condition]:
+    """The one condition that a property of the answer has this value; for "text", that these words describe the
+    answer.
+    """
     return frozenset({Condition(property=prop, value=value)})
 
 
@@ -129,7 +131,7 @@ class NamedValue:
     @property
     def conditions(self) -> frozenset[Condition]:
         """The value of the statement as conditions of a tier."""
-        return states(self.statement.property, self.qid)
+        return one_condition(self.statement.property, self.qid)
 
 
 def named_values(graph: Graph, statements: Iterable[Statement]) -> list[NamedValue]:
@@ -172,17 +174,20 @@ def entity_proposal(
 NamedStep = tuple[str, Evidence, frozenset[Condition]]  # the id of an entity, the evidence for it, the conditions
 
 
-def named_above(case: LadderCase, above: Callable[[str], Iterable[NamedStep]], *, steps: int) -> dict[str, Proposal]:
-    """The entities that `above` leads to from the answer, by id, each once; never the answer itself.
+def entities_above_answer(
+    case: LadderCase, entities_one_step_above: Callable[[str], Iterable[NamedStep]], *, steps: int
+) -> dict[str, Proposal]:
+    """Entities reached in at most `steps` steps up from the answer, as proposals by id; each once, never the answer
+    itself.
 
-    `above` returns for an id the entities one step higher.
+    `entities_one_step_above` returns for an id the entities one step higher.
     """
     out: dict[str, Proposal] = {}
     layer = [(case.answer, ANSWER)]
     for step in range(steps):
         upward: list[tuple[str, str]] = []
         for child, key in layer:
-            for qid, evidence, conditions in above(child):
+            for qid, evidence, conditions in entities_one_step_above(child):
                 label = case.graph.label(qid)
                 if label is not None and qid != case.answer and qid not in out:
                     tier = entity_proposal(case.graph, qid, label, (evidence,), conditions, parents=(key,))
@@ -320,7 +325,7 @@ def entails_by_words(fine: str, coarse: str) -> bool:
 
 
 def order_by_words(nodes: ProposalGraph) -> ProposalGraph:
-    """The graph with each phrase as a child of those that entail it by their words."""
+    """The graph with each phrase as a child of the phrases that entail it by their words."""
     phrases = [key for key, node in nodes.items() if node.qid is None and ARTICLE.match(node.text)]
     for fine in phrases:
         for coarse in phrases:

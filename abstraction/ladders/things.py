@@ -30,10 +30,10 @@ from abstraction.ladders.proposals import (
     NamedValue,
     Proposal,
     current_values,
+    entities_above_answer,
     entity_proposal,
-    named_above,
     named_values,
-    states,
+    one_condition,
 )
 from abstraction.text.descriptions.attested_words import shortenings, words
 from abstraction.text.descriptions.kind_grammar import WorkDescription, parse_work, read_kind
@@ -128,7 +128,7 @@ def _year_of_work(case: LadderCase, described: WorkDescription | None) -> Wordin
         evidence = (*evidence, from_statement(case.graph, first))
     if not evidence:
         return None
-    return worded(year, {"y"}, evidence, states("P577", year))
+    return worded(year, {"y"}, evidence, one_condition("P577", year))
 
 
 def _creator_phrase(case: LadderCase, described: WorkDescription | None, kind: str) -> Wording | None:
@@ -148,7 +148,7 @@ def _creator_phrase(case: LadderCase, described: WorkDescription | None, kind: s
     is_list = comma and " and " not in creators.names and " & " not in creators.names
     names = f"{before} and {last}" if is_list else creators.names
     wording = _creator_wording(names, word_evidence(case, creators.words), makers)
-    return wording if makers else replace(wording, conditions=states("text", f"by:{normalise(creators.names)}"))
+    return wording if makers else replace(wording, conditions=one_condition("text", f"by:{normalise(creators.names)}"))
 
 
 def _stated_creators(case: LadderCase, kind: str) -> list[NamedValue]:
@@ -251,7 +251,7 @@ def _named_wholes(case: LadderCase, family: str, properties: Sequence[str]) -> l
             if is_name and family in case.gazetteer.classes(value.qid):
                 yield value.qid, value.evidence, value.conditions
 
-    return list(named_above(case, wholes, steps=STEPS).values())
+    return list(entities_above_answer(case, wholes, steps=STEPS).values())
 
 
 # Awards: the prize that includes them, then the giver, the country and the kind.
@@ -293,7 +293,9 @@ def _award_details(case: LadderCase) -> Sequence[Wording]:
     for pattern, verb in ((_FOR, ""),) if givers else ((_BY, "given "), (_FOR, "")):
         if match := pattern.search(sentence):
             evidence = from_description(graph, case.answer, match["words"])
-            details.append((f"{verb}{match['words']}", evidence, states("text", f"award:{normalise(match['words'])}")))
+            details.append(
+                (f"{verb}{match['words']}", evidence, one_condition("text", f"award:{normalise(match['words'])}"))
+            )
     return [worded(text, {f"d:{text}"}, (evidence,), conditions) for text, evidence, conditions in details]
 
 
@@ -320,7 +322,7 @@ def _event_time(case: LadderCase) -> Wording | None:
     text = str(first) if first == last else f"{first // DECADE * DECADE}s"
     dated = (start,) if start is end else (start, end)
     evidence = tuple(from_statement(case.graph, statement) for _, statement in dated)
-    return worded(text, {f"y:{text}"}, evidence, states("P585", text))
+    return worded(text, {f"y:{text}"}, evidence, one_condition("P585", text))
 
 
 def _first_dated_statement(case: LadderCase, prop: str) -> tuple[int, Statement] | None:

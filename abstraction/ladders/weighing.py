@@ -21,7 +21,7 @@ from functools import cached_property
 from abstraction.base.properties import package_data, with_role
 from abstraction.base.relations import Classifier, Relation, anchors, stop_classes
 from abstraction.base.tiers import Condition, Level, Tier
-from abstraction.ladders.proposals import Proposal, kept_with_source, reachable
+from abstraction.ladders.proposals import Proposal, cached_per_source, reachable
 from abstraction.linking.candidates import Pair, ValueCounts
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.descriptions.attested_words import DESCRIPTIONS_READ, Vocabulary
@@ -95,12 +95,12 @@ class Hierarchy:
         start = set(values)
         return start | reachable(start, lambda value: (v for v in self._below.get(value, ()) if v not in but))
 
-    @kept_with_source
+    @cached_per_source
     def mass(self, value: str) -> int:
         """The number of statements that give the value or one below it."""
         return sum(self.direct.get(lower, 0) for lower in self.at_or_below([value]))
 
-    @kept_with_source
+    @cached_per_source
     def share(self, value: str) -> float | None:
         """The share of the entities with a counted property that have the value or one below it; None for none.
 
@@ -194,7 +194,7 @@ class World:
         """The number of states in a part of the world; None where none are known."""
         return len(self._states[1][key]) if key in self._states[1] else None
 
-    @kept_with_source
+    @cached_per_source
     def share(self, key: str) -> float | None:
         """The share of all located entities that lies in the place, in (0, 1]; None where none is known to."""
         share = 0.0
@@ -289,7 +289,7 @@ class Facets:
         )
         self._joint = Joint(counts)
 
-    @kept_with_source
+    @cached_per_source
     def size(self, kind: str) -> int:
         """The number of statements of the source that put something into an answer class, under the nearest anchors."""
         known = anchors()

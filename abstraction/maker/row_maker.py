@@ -45,17 +45,17 @@ from abstraction.ladders.assembly.tier_wording import (
     word_containers_as_asked,
 )
 from abstraction.ladders.assembly.told_in_question import QuestionGiveaways
-from abstraction.ladders.builders import builder_for, looks_at_subject
+from abstraction.ladders.builders import builder_for, may_depend_on_subject
 from abstraction.ladders.class_terms import entailed_classes
 from abstraction.ladders.literal_answers import (
     age_levels,
+    amount_with_range_levels,
+    amount_with_unit_levels,
     date_levels,
-    measured_levels,
     quantity_levels,
-    with_range,
 )
 from abstraction.ladders.literal_ladders import TIME
-from abstraction.ladders.offices import may_name_subject
+from abstraction.ladders.offices import has_office_or_kin
 from abstraction.ladders.organisation_ladders import organisations
 from abstraction.ladders.proposals import (
     Builder,
@@ -103,8 +103,8 @@ class ProposalCache:
         """The proposals of `build` and those of the row; kept where the builder uses only the date of the question."""
         graph, asked, key = case.graph, case.relation, None
         woman = is_woman(graph, case.answer, case.subject)
-        depends = build is not organisations and looks_at_subject(asked.asks, kinds)
-        depends = depends or ("person" in kinds and may_name_subject(graph, case.vocabulary, case.answer))
+        depends = build is not organisations and may_depend_on_subject(asked.asks, kinds)
+        depends = depends or ("person" in kinds and has_office_or_kin(graph, case.vocabulary, case.answer))
         if not row_proposals and not depends:
             alike = asked.asks in _PLACED and graph.shown_in == graph.language
             subject = case.subject if build is organisations else None  # which is no owner of its own company
@@ -254,7 +254,7 @@ class RowMaker:
         else:
             link = self._readers.linker.link(text, asked, subjects=subjects, question=self._row.question)
         if link.qid is None and not asked.id and asked.asks == "any" and kind.kind in MAY_BE_VALUE:
-            for read in (date_levels, measured_levels):
+            for read in (date_levels, amount_with_unit_levels):
                 made = read(text, graph=self._graph, subject=None, relation="")
                 if made is not None and len(left := self._drop_levels_of_asked_years(made)) > 1:
                     return None, Ladder(levels=left)
@@ -277,7 +277,7 @@ class RowMaker:
             made = age_levels(text, graph=self._graph)
             made = made[:1] if made is not None and fixed else made
         elif asked.asks == "quantity":
-            made = with_range(text, code=self._graph.shown_in)
+            made = amount_with_range_levels(text, code=self._graph.shown_in)
         build = date_levels if asked.asks == "date" else quantity_levels
         subject = subjects[0] if len(subjects) == 1 else None  # an ambiguous subject is not used
         made = made or build(text, graph=self._graph, subject=subject, relation=asked.id)

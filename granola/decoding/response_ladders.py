@@ -19,8 +19,8 @@ from abstraction.base.relations import Relation
 from abstraction.base.tiers import Level, Tier
 from abstraction.files.rows import QARow
 from abstraction.ladders.assembly.filters import only_repeats_question, question_places_answer_in
-from abstraction.ladders.builders import looks_at_subject
-from abstraction.ladders.offices import may_name_subject
+from abstraction.ladders.builders import may_depend_on_subject
+from abstraction.ladders.offices import has_office_or_kin
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.linking.linker import Link
 from abstraction.maker.pipeline import LadderMaker
@@ -253,8 +253,8 @@ class Ladders:
     def _levels_with_subject(self, qid: str, context: AnswerContext) -> tuple[Level, ...]:
         subject, graph, kinds = context.subject, self._maker.graph, self._maker.classes(qid)
         is_looked_at = subject is not None and (
-            looks_at_subject(context.asked.asks, kinds)
-            or ("person" in kinds and may_name_subject(graph, self._maker.vocabulary, qid))
+            may_depend_on_subject(context.asked.asks, kinds)
+            or ("person" in kinds and has_office_or_kin(graph, self._maker.vocabulary, qid))
         )
         return self.of_entity(qid, context.asked, subject if is_looked_at else None)
 

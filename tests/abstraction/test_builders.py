@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import pytest
 
-from abstraction.ladders.builders import builder_for, looks_at_subject
-from abstraction.ladders.offices import may_name_subject
+from abstraction.ladders.builders import builder_for, may_depend_on_subject
+from abstraction.ladders.offices import has_office_or_kin
 from abstraction.maker.pipeline import LadderMaker
 from kg.building import snapshot
 from kg.store.sqlite import SQLiteStore
@@ -42,9 +42,9 @@ def test_who_does_not_look_at_the_subject_makes_the_same_ladder_whoever_is_asked
                 case = case_in(world, qid, prop)
                 kinds = world.classes(qid)
                 build = builder_for(case.relation.asks, kinds)
-                if build is None or looks_at_subject(case.relation.asks, kinds):
+                if build is None or may_depend_on_subject(case.relation.asks, kinds):
                     continue
-                if may_name_subject(world.graph, world.vocabulary, qid):
+                if has_office_or_kin(world.graph, world.vocabulary, qid):
                     continue
                 blind += bool(build(replace(case, subject=Subject("Q1"), subject_text=Subject("Nobody"))))
     assert blind > 500
@@ -67,4 +67,4 @@ def test_the_guard_of_that_test_raises() -> None:
     ],
 )
 def test_looks_at_subject(asks: str, kinds: set[str], looks: bool) -> None:
-    assert looks_at_subject(asks, kinds) is looks
+    assert may_depend_on_subject(asks, kinds) is looks

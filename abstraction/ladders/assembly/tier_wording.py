@@ -21,7 +21,7 @@ from abstraction.ladders.assembly.filters import (
     is_named,
     leaks_name,
 )
-from abstraction.ladders.place_ladders import Climb
+from abstraction.ladders.place_ladders import ContainerClimb
 from abstraction.ladders.proposals import (
     ANSWER,
     LadderCase,
@@ -157,7 +157,7 @@ def phrases_of_acting_place(case: LadderCase) -> list[Proposal]:
     empty without a noun or container.
     """
     named = common_noun_of(case)
-    containers = Climb(case).proposals()
+    containers = ContainerClimb(case).proposals()
     if named is None or not containers:
         return []
     noun, evidence = named

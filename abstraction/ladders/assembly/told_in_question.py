@@ -16,7 +16,7 @@ from functools import partial
 from abstraction.base.properties import package_data
 from abstraction.ladders.assembly.filters import leaks_name
 from abstraction.ladders.assembly.tier_wording import WHERE
-from abstraction.ladders.proposals import LadderCase, Proposal, ancestors, kept_with_source
+from abstraction.ladders.proposals import LadderCase, Proposal, ancestors, cached_per_source
 from abstraction.linking.gazetteer import FIRST_DIVISION, PAST_STATE, PLACES, STATE
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.language.languages import bundled_demonyms, lands_of_adjectives
@@ -269,7 +269,7 @@ def _is_location_in_name(place_name: str, subject_name: str) -> bool:
     return not words <= set(_parts()["around_places"]["words"])
 
 
-@kept_with_source
+@cached_per_source
 def _searchable_names(graph: Graph, qid: str) -> frozenset[str]:
     """The folded names of an entity that are searched in questions."""
     texts = (*graph.names(qid), *graph.shown_names(qid))
