@@ -80,16 +80,16 @@ class Fault:
         return partial(Fault, stage=self.stage, place=self.place, error=self.error), ()
 
     @property
-    def reason(self) -> str:
+    def message(self) -> str:
         """The reason as lists of rejected rows show it."""
         return f"{FAULT} in {self.stage}{f', {self.place}' if self.place else ''}: {self.error}; please report it"
 
     def rejected(self, *, source: str, id: str, text: str) -> RejectedRow:
         """The row that the fault rejects, with its place, its id and the beginning of its text."""
-        return RejectedRow(source=source or id, reason=self.reason, excerpt=excerpt(text), id=excerpt(id))
+        return RejectedRow(source=source or id, reason=self.message, excerpt=excerpt(text), id=excerpt(id))
 
 
-def fault_of(error: Exception, stage: str) -> Fault:
+def fault_or_raise(error: Exception, stage: str) -> Fault:
     """The fault for an unforeseen error. Raises any other error again."""
     # A text or number that SQLite cannot take comes from one row.
     if isinstance(error, _NOT_OF_ONE_ROW) and not isinstance(error, sqlite3.DataError):
@@ -108,4 +108,4 @@ def attempt(stage: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
     try:
         return work(*args, **kwargs)
     except Exception as error:
-        return fault_of(error, stage)
+        return fault_or_raise(error, stage)

@@ -38,7 +38,7 @@ def label_of(prop: str) -> str | None:
     return label
 
 
-def titled(prop: str) -> str:
+def id_with_label(prop: str) -> str:
     """`P38 currency`; the id alone where no label is known."""
     label = label_of(prop)
     return f"{prop} {label}" if label else prop

@@ -6,7 +6,6 @@ a reliable taxonomy (a city reaches "organization" through it), so climbing ends
 goes at most CLIMB steps.
 """
 
-
 from __future__ import annotations
 
 import difflib
@@ -123,7 +122,7 @@ def relation(property_id: str) -> Relation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wanted:
+class ClassFilter:
     """The answer classes that a relation accepts, prefers and excludes; linking filters candidates by them."""
 
     fits: frozenset[str]
@@ -135,7 +134,7 @@ _class_data = partial(package_data, "classes.json")
 
 
 @lru_cache(maxsize=1)
-def anchors() -> Mapping[str, frozenset[str]]:
+def answer_classes_by_anchor() -> Mapping[str, frozenset[str]]:
     """By the QID of each anchor class, the answer classes that it implies."""
     out: dict[str, set[str]] = {}
     for kind, qids in _class_data()["anchors"].items():
@@ -145,12 +144,12 @@ def anchors() -> Mapping[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=64)
-def class_filter(asks: str) -> Wanted | None:
+def class_filter(asks: str) -> ClassFilter | None:
     """The class filter for an answer class that relations ask for; None where any class fits."""
     row = _class_data()["asks"].get(asks)
     if row is None:
         return None
-    return Wanted(fits=frozenset(row["fits"]), prefers=frozenset(row["prefers"]), excludes=frozenset(row["not"]))
+    return ClassFilter(fits=frozenset(row["fits"]), prefers=frozenset(row["prefers"]), excludes=frozenset(row["not"]))
 
 
 @lru_cache(maxsize=1)
@@ -186,7 +185,7 @@ def head_of_description(description: str) -> tuple[str, str] | None:
     return (found.group(1), kinds[found.group(1)]) if found else None
 
 
-def class_of_description(description: str) -> str | None:
+def answer_class_of_description(description: str) -> str | None:
     """The answer class of a description's head noun, or None."""
     if _DOER.match(description):
         return "occupation"
@@ -194,14 +193,14 @@ def class_of_description(description: str) -> str | None:
     return head[1] if head else None
 
 
-def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
+def answer_classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
     """The answer classes of an entity; empty where neither P31 nor the description gives one.
 
     Classes within one step of the nearest anchor all count: a city that is also a country is both. Without an anchor
     an entity with an occupation, or with a nationality but no class, is a person.
     """
     depth_of: dict[str, int] = {}
-    known = anchors()
+    known = answer_classes_by_anchor()
     layer = graph.classes(entity_id)
     seen = set(layer)
     for depth in range(CLIMB + 1):
@@ -223,7 +222,7 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
         nearest = min(depth_of.values())
         return frozenset(name for name, depth in depth_of.items() if depth <= nearest + 1)
     description = graph.description(entity_id)
-    described = class_of_description(description) if description else None
+    described = answer_class_of_description(description) if description else None
     # Entities with a nationality and nothing else are persons, hardly anything else.
     is_anybody = not graph.classes(entity_id) and graph.targets(entity_id, "P27")
     if described is None and (graph.targets(entity_id, "P106") or is_anybody):
@@ -232,17 +231,17 @@ def classes_of(graph: Graph, entity_id: str) -> frozenset[str]:
 
 
 class Classifier:
-    """`classes_of` for one graph, keeping its results."""
+    """`answer_classes_of` for one graph, keeping its results."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._known: dict[str, frozenset[str]] = {}
 
     def __call__(self, entity_id: str) -> frozenset[str]:
-        """The answer classes of an entity; see `classes_of`."""
+        """The answer classes of an entity; see `answer_classes_of`."""
         known = self._known.get(entity_id)
         if known is None:
-            known = self._known[entity_id] = classes_of(self._graph, entity_id)
+            known = self._known[entity_id] = answer_classes_of(self._graph, entity_id)
         return known
 
 

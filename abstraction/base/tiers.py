@@ -257,7 +257,7 @@ def from_statement(graph: Graph, statement: Statement) -> Evidence:
         kind="statement",
         subject=statement.subject,
         property=statement.property,
-        value=value_of(statement),
+        value=evidence_value(statement),
         statement=statement.id,
         labels=labels,
     )
@@ -374,7 +374,7 @@ def leads_to(step: Evidence, following: Evidence) -> bool:
     return normalise(name) in said or said in normalise(name)
 
 
-def value_of(statement: Statement) -> str | None:
+def evidence_value(statement: Statement) -> str | None:
     """The value of a statement in the form that evidence has."""
     return statement.target or literal(statement)
 

@@ -31,15 +31,15 @@ from abstraction.files.writing import json_line
 from abstraction.linking.linker import settings_fingerprint
 from abstraction.linking.review import (
     Reviewer,
-    with_decisions,
-    without_refused_links,
-    without_uncertain_links,
+    drop_refused_ladder,
+    drop_uncertain_ladder,
+    with_decided_qids,
     write_sheet,
 )
 from abstraction.maker.pipeline import LadderMakers
 from abstraction.models.chat_model import Failure
 from abstraction.phrasing.checking import DecisionCounts, log_lines, without_decisions
-from abstraction.phrasing.phraser import with_descriptions
+from abstraction.phrasing.phraser import with_descriptions_and_sitelinks
 from kg import __version__
 from kg.base.files import resolved, sha256_of
 from kg.store.protocol import Store
@@ -318,18 +318,18 @@ def _make_batches(
             # Built only if a batch is missing: that takes seconds.
             maker = maker or LadderMakers(store, language=settings.language, linker=settings.linker)
             faulty: list[RejectedRow] = []
-            asked = [with_decisions(row, decisions) for row in batch]
-            ladders = [without_refused_links(row, decisions) for row in maker.make_all(asked, on_reject=faulty.append)]
+            asked = [with_decided_qids(row, decisions) for row in batch]
+            ladders = [drop_refused_ladder(row, decisions) for row in maker.make_all(asked, on_reject=faulty.append)]
             if settings.least is not None:
-                ladders = [without_uncertain_links(row, settings.least) for row in ladders]
-            made: Sequence[TieredRow] = [with_descriptions(row, maker.maker().graph) for row in ladders]
+                ladders = [drop_uncertain_ladder(row, settings.least) for row in ladders]
+            made: Sequence[TieredRow] = [with_descriptions_and_sitelinks(row, maker.maker().graph) for row in ladders]
             lacking = 0
             if phraser is not None:
                 made = _run_isolating_faults("phrasing", phraser, made, faulty)
                 counts = DecisionCounts()
                 for row in made:
                     counts.add(row)
-                lacking = counts.unanswered
+                lacking = counts.rows_with_failed_call
             if scorer is not None:
                 scored = _run_isolating_faults("scoring", partial(_score_rows, scorer=scorer), made, faulty)
                 made, failed = [row for row, _ in scored], sum(lacks for _, lacks in scored)

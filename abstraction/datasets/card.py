@@ -52,7 +52,7 @@ def card_text(
         size=next((name for limit, name in _SIZES if built.statistics.rows < limit), "n>1M"),
         row_counts=_row_counts(built),
         cleaning=_cleaning_rows(built.cleaner, scored=scored),
-        fallbacks=stay and f" {sum(counts.fallbacks.values()):,} rows {counts.fallback_in_words}: {stay}.",
+        fallbacks=stay and f" {sum(counts.fallbacks.values()):,} rows {counts.fallback_clause}: {stay}.",
         findings=[
             (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
             for name, by in sorted(counts.findings.items())

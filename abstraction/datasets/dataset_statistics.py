@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from abstraction.base.faults import RejectedRow
-from abstraction.base.properties import titled
+from abstraction.base.properties import id_with_label
 from abstraction.base.relations import table
 from abstraction.files.rows import TieredRow
 from abstraction.text.questions.question_wording import QuestionKind, asked_kind
@@ -149,7 +149,7 @@ class Statistics:
             rows.append(("answers per row, mean", f"{self.mean():.2f}"))
         by_relation: list[Row] = [
             (
-                titled(name),
+                id_with_label(name),
                 f"{self.answers[name].total():,}",
                 *(f"{100 * share:.1f} %" for share in self.shares(name).values()),
                 f"{self.mean(name):.2f}",

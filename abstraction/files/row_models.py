@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
-from abstraction.base.faults import OnReject, RejectedRow, UnansweredRow, fault_of, repr_excerpt
+from abstraction.base.faults import OnReject, RejectedRow, UnansweredRow, fault_or_raise, repr_excerpt
 from abstraction.errors import RowError
 from abstraction.files.records import (
     ANSWER_QIDS,
@@ -60,7 +60,7 @@ def read_each(
             yield record.rejected(str(error))
         except Exception as error:
             given = record.data.get("id", "")
-            fault, id_ = fault_of(error, "reading"), str(given) if isinstance(given, str | int) else ""
+            fault, id_ = fault_or_raise(error, "reading"), str(given) if isinstance(given, str | int) else ""
             yield fault.rejected(source=record.source, id=id_, text=record.text_excerpt)
         else:
             if name is not None and name(row) in seen:

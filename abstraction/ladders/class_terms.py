@@ -15,7 +15,7 @@ from functools import cache, partial
 from itertools import permutations
 
 from abstraction.base.properties import package_data
-from abstraction.base.relations import anchors, stop_classes
+from abstraction.base.relations import answer_classes_by_anchor, stop_classes
 from abstraction.base.tiers import Evidence, from_description, join_evidence
 from abstraction.ladders.proposals import (
     ANSWER,
@@ -348,7 +348,7 @@ def genres(case: LadderCase) -> list[Proposal]:
     """ "alternative rock › rock music › popular music": only classes that are genres themselves."""
     graph = case.graph
     used = used_as_value(graph, "P136", 1)
-    metaclasses = frozenset(q for q, kinds in anchors().items() if "genre" in kinds)
+    metaclasses = frozenset(q for q, kinds in answer_classes_by_anchor().items() if "genre" in kinds)
     media = metaclasses.intersection(graph.classes(case.answer)) - {_ANY_GENRE}
 
     def keep(qid: str) -> bool:

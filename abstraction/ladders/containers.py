@@ -56,7 +56,7 @@ def described_chain_and_world_parts(gazetteer: Gazetteer, graph: Graph, entity_i
     the whole state may not ("autonomous city of Spain in North Africa").
     """
     words = _UnlinkedNameResolver(graph, gazetteer)
-    steps = words.split_double_names(gazetteer.chain(entity_id))
+    steps = words.split_double_names(gazetteer.description_chain(entity_id))
     if not any(map(words.holds_country, steps)):
         steps = [tuple(map(words.as_state, step)) for step in steps]
         if not any(map(words.holds_country, steps)):
@@ -133,7 +133,7 @@ class _UnlinkedNameResolver:
             q
             for q in known
             if self._graph.is_instance(q, FIRST_DIVISION)
-            and not inside.isdisjoint(self._gazetteer.above(q))
+            and not inside.isdisjoint(self._gazetteer.container_names(q))
             and not self._graph.is_historical(q)
         ]
         return self._linked_place(place, divisions[0]) if len(divisions) == 1 else place
@@ -150,7 +150,7 @@ class _UnlinkedNameResolver:
     def _lie_inside(self, inner: Step, whole: Step) -> list[bool]:
         """For each place of `inner`, whether it is known to lie in one of the places of `whole`."""
         names = {normalise(n) for p in whole for n in (p.text, *(self._graph.names(p.qid) if p.qid else ()))}
-        return [p.qid is not None and not names.isdisjoint(self._gazetteer.above(p.qid)) for p in inner]
+        return [p.qid is not None and not names.isdisjoint(self._gazetteer.container_names(p.qid)) for p in inner]
 
     def state_of_ranked_city(self, description: str, chain: Sequence[Step]) -> list[Step]:
         """The state whose largest city, capital or main port the description calls the place, as one step; empty for
@@ -245,7 +245,7 @@ def dependent_territory_tier(case: LadderCase, key: str) -> list[Proposal]:
     places.
     """
     qid = case.answer if key == ANSWER else key
-    if not case.gazetteer.dependency(qid):
+    if not case.gazetteer.dependency_classes(qid):
         return []
     kinds = [
         v for v in current_values(case.graph, qid, "P31") if _NAMED.search(v.label) and _DEPENDENCY.search(v.label)
@@ -402,7 +402,7 @@ class Containers:
         """The statements of the first of PLACE_PROPERTIES with a usable value; only P131 and P361 without
         `all_properties`.
         """
-        chain = self.case.gazetteer.chain(entity_id)
+        chain = self.case.gazetteer.description_chain(entity_id)
         for prop in PLACE_PROPERTIES if all_properties else ("P131", "P361"):
             if prop == "P706" and chain:
                 continue  # P706 (physical feature) locates hills, not towns
@@ -459,12 +459,12 @@ class Containers:
 
         Mumbai has a statement for the Bombay Presidency, of which no end is stated.
         """
-        described = {p.qid for step in self.case.gazetteer.chain(entity_id) for p in step if p.qid}
+        described = {p.qid for step in self.case.gazetteer.description_chain(entity_id) for p in step if p.qid}
         states = [qid for qid in described if self.case.gazetteer.is_state(qid)]
         if len(statements) < 2 or not states or described.isdisjoint(s.target for s in statements):
             return statements
         names = {normalise(name) for state in states for name in self.graph.names(state)}
-        above = self.case.gazetteer.above
+        above = self.case.gazetteer.container_names
         return [s for s in statements if s.target in described or not names.isdisjoint(above(s.target or ""))]
 
     def _in_todays_division(self, entity_id: str, statements: list[Statement]) -> list[Statement]:
@@ -474,7 +474,7 @@ class Containers:
         divisions = [s for s in statements if self._is_division(s.target or "")]
         if not divisions:
             return statements
-        described = [p.qid for step in self.case.gazetteer.chain(entity_id) for p in step if p.qid]
+        described = [p.qid for step in self.case.gazetteer.description_chain(entity_id) for p in step if p.qid]
         past = [s for s in divisions if s.target not in described]
         if len(past) == len(divisions):
             today = next((q for q in described if self._is_division(q) and not self.graph.is_historical(q)), None)
@@ -483,7 +483,7 @@ class Containers:
 
     def _are_exclusive(self, place: str, other: str) -> bool:
         """Whether a place in one of the two cannot lie in the other: of the same kind, and neither within the other."""
-        above, names = self.case.gazetteer.above, self.graph.names
+        above, names = self.case.gazetteer.container_names, self.graph.names
         nested = any(normalise(n) in above(place) for n in names(other)) or any(
             normalise(n) in above(other) for n in names(place)
         )
@@ -522,7 +522,7 @@ class Containers:
         target = statement.target or ""
         if self.no_longer_exists(target):
             return True
-        around = [p.qid for step in self.case.gazetteer.chain(target) for p in step if p.qid]
+        around = [p.qid for step in self.case.gazetteer.description_chain(target) for p in step if p.qid]
         return not self.case.gazetteer.is_state(target) and bool(around) and self.no_longer_exists(around[-1])
 
     def held_at_question_date(self, statement: Statement) -> bool:

@@ -308,13 +308,13 @@ class _OrganisationPhrases:
         described, gazetteer = self.described, self.case.gazetteer
         if described.kind is None or not described.placed or described.land is not None:
             return []
-        chain = list(gazetteer.chain(self.case.answer))[:PLACES]
+        chain = list(gazetteer.description_chain(self.case.answer))[:PLACES]
         known = [place.qid for step in chain for place in step if place.qid]
         if not known or not all(LOCATED & gazetteer.classes(qid) for qid in known):
             return []  # "in the State Legislature" is no place
         last = chain[-1][0].qid
         if last is not None and not self._is_country(last) and len(chain[-1]) == 1:
-            above = gazetteer.chain(last)
+            above = gazetteer.description_chain(last)
             chain.extend([step for step in above if any(self._is_country(place.qid) for place in step)][:1])
         if self.case.relation.id == MAKER:  # its present seat may differ from that at the time of making
             chain = [step for step in chain if all(p.qid and gazetteer.is_state(p.qid) for p in step)]
@@ -420,7 +420,7 @@ class _OrganisationPhrases:
             for statement in graph.current(inner.qid, prop):
                 if statement.target == outer.qid:
                     return from_statement(graph, statement)
-        for step in self.case.gazetteer.chain(inner.qid):
+        for step in self.case.gazetteer.description_chain(inner.qid):
             for place in step:
                 if place.key == outer.key:
                     return from_description(graph, inner.qid, place.written or place.text)

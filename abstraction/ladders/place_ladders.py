@@ -182,7 +182,7 @@ class ContainerClimb:
         """Add the region that the description of the country names, then its continent."""
         country = self.case.answer if below == ANSWER else below
         stated = [s for s in self.graph.current(country, CONTINENT) if s.target]
-        named = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.chain(country)]
+        named = [[p for p in step if self._is_region(p)] for step in self.case.gazetteer.description_chain(country)]
         regions = self._regions_with_evidence(country, named, stated)
         if below != ANSWER and (continents := self.graph.targets(self.case.answer, CONTINENT)):
             # The Caribbean is no region of the Netherlands, though it is one of their kingdom.
@@ -468,7 +468,7 @@ class ContainerClimb:
 
     def _territory_classes(self, key: str) -> tuple[str, ...]:
         qid = self._qid(key)
-        return self.case.gazetteer.dependency(qid) if qid else ()
+        return self.case.gazetteer.dependency_classes(qid) if qid else ()
 
     def _is_continent(self, qid: str) -> bool:
         return CONTINENT_CLASS in self.graph.classes(qid)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from abstraction.base.properties import package_data, with_role
-from abstraction.base.relations import Classifier, Relation, anchors, stop_classes
+from abstraction.base.relations import Classifier, Relation, answer_classes_by_anchor, stop_classes
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.ladders.proposals import Proposal, cached_per_source, reachable
 from abstraction.linking.candidates import Pair, ValueCounts
@@ -66,7 +66,7 @@ class Hierarchy:
     @cached_property
     def entities(self) -> int:
         """The number of entities with a counted property; an entity with two of them counts twice."""
-        return sum(self._counts.total(prop) for prop in self._counted)
+        return sum(self._counts.count_property(prop) for prop in self._counted)
 
     @cached_property
     def _below(self) -> Mapping[str, tuple[str, ...]]:
@@ -157,8 +157,8 @@ class Joint:
     def _carriers_of(self, base: frozenset[Pair]) -> Collection[str]:
         """All carriers of the base, in the order of its pairs; none where not all are in the snapshot."""
         pairs = sorted(base)
-        self._counts.read(pairs)
-        counts = {pair: self._counts.of(*pair) for pair in pairs}
+        self._counts.load_pairs(pairs)
+        counts = {pair: self._counts.count_pair(*pair) for pair in pairs}
         if sum(counts.values()) > MOST:
             return ()
         held = self._counts.store.referrers(pairs, limit=MOST + 1)  # one more shows that there are too many
@@ -183,7 +183,7 @@ class World:
     @property
     def located(self) -> int:
         """N: the number of statements that place an entity, or of entities with a state where there are more."""
-        return max(self._containers.statements, self._counts.total("P17"))
+        return max(self._containers.statements, self._counts.count_property("P17"))
 
     @property
     def states(self) -> frozenset[str]:
@@ -200,8 +200,8 @@ class World:
         share = 0.0
         if mass := self._containers.mass(key):
             share = (mass + 1) / self._containers.statements  # the place itself is one of the answers
-        if key in self.states and (of_state := self._counts.of("P17", key)):
-            share = max(share, of_state / self._counts.total("P17"))
+        if key in self.states and (of_state := self._counts.count_pair("P17", key)):
+            share = max(share, of_state / self._counts.count_property("P17"))
         parts = self._states[1]
         if key in parts:
             share = max(share, sum(self.share(state) or 0.0 for state in sorted(parts[key])))
@@ -214,7 +214,7 @@ class World:
         graph = Graph(self._counts.store, language=self._language, properties=_READ)
         gazetteer = Gazetteer(graph, Classifier(graph))
         countries = [value for value, _ in self._counts.store.values_of("P17")]
-        self._counts.read(("P17", country) for country in countries)
+        self._counts.load_pairs(("P17", country) for country in countries)
         graph.fetch(countries)
         states = frozenset(
             country for country in countries if gazetteer.is_state(country) and not graph.is_historical(country)
@@ -232,7 +232,7 @@ def _parts_of_the_world(graph: Graph, gazetteer: Gazetteer, state: str) -> set[s
     Among several continents those in the description count: overseas territories are no reason to count a state twice.
     """
     keys = set(graph.targets(state, "P361"))
-    for step in gazetteer.chain(state):
+    for step in gazetteer.description_chain(state):
         for place in step:
             keys.add(place.key)
             if place.written:
@@ -292,7 +292,7 @@ class Facets:
     @cached_per_source
     def size(self, kind: str) -> int:
         """The number of statements of the source that put something into an answer class, under the nearest anchors."""
-        known = anchors()
+        known = answer_classes_by_anchor()
         of_kind = {qid for qid, kinds in known.items() if kind in kinds}
         held = self.classes.at_or_below(sorted(of_kind), but=known.keys() - of_kind)
         return sum(self.classes.direct.get(qid, 0) for qid in held)
@@ -321,7 +321,9 @@ class Facets:
             share = None
             if base is not None and part is not base and part.prop in _JOINT:
                 pairs = frozenset(
-                    (base.prop, value) for value in self._values_at_or_below(base) if self._counts.of(base.prop, value)
+                    (base.prop, value)
+                    for value in self._values_at_or_below(base)
+                    if self._counts.count_pair(base.prop, value)
                 )
                 share = self._joint.share(pairs, part.prop, self._values_at_or_below(part))
             bits += part.bits if share is None else information(share)
@@ -357,8 +359,8 @@ class Facets:
             return 1 / (last - first + 1)  # a condition with a year: all years of the relation are equally likely
         if prop in self._below:
             return self._below[prop].share(value)
-        count = self._counts.of(prop, value)
-        return count / max(size if prop in _RARE else self._counts.total(prop), count) if count else None
+        count = self._counts.count_pair(prop, value)
+        return count / max(size if prop in _RARE else self._counts.count_property(prop), count) if count else None
 
     def _bits_of_words(self, value: str, kind: str, size: float, phrase: str) -> ConditionBits | None:
         """Bits of a condition in words, without a statement: words that name a class, an office or a nation, or a
@@ -407,9 +409,9 @@ class Facets:
             languages = fallback_chain(self._vocabulary.language)
             matches = self._counts.store.find([name], languages=languages).get(name, [])
             entity_ids = tuple(match.id for match in matches)
-        self._counts.read((prop, qid) for qid in entity_ids)
-        best = max(entity_ids, key=lambda qid: (self._counts.of(prop, qid), -entity_number(qid)), default=None)
-        if best is None or not self._counts.of(prop, best):
+        self._counts.load_pairs((prop, qid) for qid in entity_ids)
+        best = max(entity_ids, key=lambda qid: (self._counts.count_pair(prop, qid), -entity_number(qid)), default=None)
+        if best is None or not self._counts.count_pair(prop, best):
             return None
         return self._bits_of_condition(Condition(property=prop, value=best), kind, size, "")
 
@@ -417,7 +419,7 @@ class Facets:
     def _entities_per_description(self) -> float:
         """The number of entities in the source per description that was read."""
         read = min(self._counts.store.manifest()["counts"].get("items", 0), DESCRIPTIONS_READ)
-        return max(1.0, self._counts.total("P31") / read) if read else 1.0
+        return max(1.0, self._counts.count_property("P31") / read) if read else 1.0
 
     @cached_property
     def _phrase_ending_counts(self) -> Mapping[str, int]:
@@ -501,8 +503,8 @@ class Information:
 
     def bits_of_answer(self, qid: str, relation: str) -> float | None:
         """The bits of an answer among all answers of the relation in the source, add-one smoothed; None for none."""
-        total = self._counts.total(relation)
-        return math.log2((total + 1) / (self._counts.of(relation, qid) + 1)) if total else None
+        total = self._counts.count_property(relation)
+        return math.log2((total + 1) / (self._counts.count_pair(relation, qid) + 1)) if total else None
 
     def bits_of_container(self, qid: str, asked: Relation, kinds: Collection[str]) -> float | None:
         """The bits of lying in a place, in the population for answers of its classes; None where they are unknown."""

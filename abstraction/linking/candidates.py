@@ -14,12 +14,12 @@ from functools import lru_cache, partial
 from abstraction.base.properties import package_data
 from abstraction.base.relations import (
     LONGEST_DESCRIPTION,
+    ClassFilter,
     Classifier,
     Relation,
-    Wanted,
-    anchors,
+    answer_class_of_description,
+    answer_classes_by_anchor,
     class_filter,
-    class_of_description,
     table,
 )
 from abstraction.linking.gazetteer import COUNTRY, PLACES, SETTLEMENTS, STATE, Gazetteer
@@ -48,8 +48,8 @@ class ValueCounts:
         self._pairs: dict[Pair, int] = {}
         self._totals: dict[str, int] = {}
 
-    def read(self, pairs: Iterable[Pair]) -> None:
-        """Read the counts of many pairs from the store at once, before `of` is called."""
+    def load_pairs(self, pairs: Iterable[Pair]) -> None:
+        """Read the counts of many pairs from the store at once, before `count_pair` is called."""
         asked = dict.fromkeys(pairs)
         missing = [pair for pair in asked if pair not in self._pairs]
         if len(self._pairs) + len(missing) > MOST_PAIRS:
@@ -59,28 +59,28 @@ class ValueCounts:
             counts = self.store.value_counts(missing)
             self._pairs.update((pair, counts.get(pair, 0)) for pair in missing)
 
-    def of(self, prop: str, value: str) -> int:
+    def count_pair(self, prop: str, value: str) -> int:
         """The number of entities with (property, value); 0 where there are none."""
         if (prop, value) not in self._pairs:
-            self.read([(prop, value)])
+            self.load_pairs([(prop, value)])
         return self._pairs[prop, value]
 
-    def total(self, prop: str) -> int:
+    def count_property(self, prop: str) -> int:
         """The number of entities with the property."""
         if prop not in self._totals:
             self._totals[prop] = self.store.property_counts([prop]).get(prop, 0)
         return self._totals[prop]
 
-    def fetch(self, relation: Relation, ids: Iterable[str]) -> None:
+    def load_for_relation(self, relation: Relation, ids: Iterable[str]) -> None:
         """Fetch the counts of entities for the relation and its kin in one batch."""
-        self.read((prop, qid) for qid in ids for prop in (relation.id, *kin(relation)) if prop)
+        self.load_pairs((prop, qid) for qid in ids for prop in (relation.id, *kindred_relations(relation)) if prop)
 
     def uses(self, relation: Relation, qid: str) -> int:
         """The number of entities with `qid` as the relation's value."""
-        return self.of(relation.id, qid) if relation.id else 0
+        return self.count_pair(relation.id, qid) if relation.id else 0
 
 
-def kin(relation: Relation) -> tuple[str, ...]:
+def kindred_relations(relation: Relation) -> tuple[str, ...]:
     """The other relations of the table that ask for the same kind of answer; empty where any kind is asked for."""
     if relation.asks == "any":
         return ()
@@ -169,7 +169,7 @@ class Candidates:
             CANDIDATES_KEPT, lambda key, signs: len(key[0]) + 600 * (1 + len(signs))
         )
 
-    def of(self, text: str, relation: Relation) -> Sequence[Candidate] | None:
+    def find_fitting(self, text: str, relation: Relation) -> Sequence[Candidate] | None:
         """The candidates of a text as an answer to the relation: `fitting` of `items_named`; None where no item has
         the name.
         """
@@ -213,14 +213,14 @@ class Candidates:
         """
         graph, answer_classes = self._graph, self._classes(entity_id)
         kinds = (*graph.classes(entity_id), *graph.targets(entity_id, "P106"))
-        if any(split.type in self._names_of_class(kind) for kind in kinds) and (
+        if any(split.type in self._type_names_of_class(kind) for kind in kinds) and (
             not split.proper or ("place" in answer_classes and not graph.is_instance(entity_id, SETTLEMENTS))
         ):
             return True
         description = graph.description(entity_id) if "person" in answer_classes else None
         return description is not None and f" {split.type} " in f" {' '.join(_WORD.findall(normalise(description)))} "
 
-    def _names_of_class(self, class_id: str) -> frozenset[str]:
+    def _type_names_of_class(self, class_id: str) -> frozenset[str]:
         known = self._types.get(class_id)
         if known is None:
             near = [class_id, *self._graph.targets(class_id, "P279")]
@@ -241,7 +241,7 @@ class Candidates:
             return ()
         for variant in variants(first):
             places = [m for m in self._items(variant) if not PLACES.isdisjoint(self._classes(m.id))]
-            if inside := tuple(m for m in places if names <= self._gazetteer.above(m.id)):
+            if inside := tuple(m for m in places if names <= self._gazetteer.container_names(m.id)):
                 return inside
         return ()
 
@@ -278,14 +278,14 @@ class Candidates:
             candidate = Candidate(qid=match.id, name=match, exact=match.text == text.strip(), fits=fits)
             (out if fits else spare)[match.id] = candidate
         if spare and relation.id:
-            self._priors.fetch(relation, spare)
+            self._priors.load_for_relation(relation, spare)
             for qid, candidate in spare.items():
                 if self._priors.uses(relation, qid) >= PROVEN:
                     out[qid] = candidate
         if not out:
             out = {i: c for i, c in spare.items() if not self._classes(i) and c.name.kind == "label"}
         if len(out) > MOST:
-            self._priors.fetch(relation, out)
+            self._priors.load_for_relation(relation, out)
             most_used = sorted(out, key=lambda i: -self._priors.uses(relation, i))[:MOST]
             out = {i: out[i] for i in most_used}
         return list(out.values())
@@ -306,8 +306,8 @@ class Candidates:
 
     def _signs_of(self, candidates: Sequence[Candidate], text: str, relation: Relation) -> dict[str, dict[str, float]]:
         ids = [c.qid for c in candidates]
-        self._priors.fetch(relation, ids)
-        family = self._nested_namesakes(ids, text)
+        self._priors.load_for_relation(relation, ids)
+        family = self._nesting_among_namesakes(ids, text)
         filter_ = class_filter(relation.asks)
         states = self._states_by_alias(candidates)
         out: dict[str, dict[str, float]] = {}
@@ -319,10 +319,10 @@ class Candidates:
                 "exact": candidate.exact,
                 "fits": candidate.fits,
                 "uses": math.log1p(self._priors.uses(relation, qid)),
-                "kindred": math.log1p(sum(self._priors.of(prop, qid) for prop in kin(relation))),
+                "kindred": math.log1p(sum(self._priors.count_pair(prop, qid) for prop in kindred_relations(relation))),
                 "sitelinks": math.log1p(entity.sitelinks if entity else 0),
                 "prefers": filter_ is not None and not filter_.prefers.isdisjoint(self._classes(qid)),
-                "suits": self._suits(qid, relation),
+                "suits": self._has_usual_class_or_occupation(qid, relation),
                 "past": self._graph.is_historical(qid),
                 "no_tier": self._gazetteer.is_no_tier(qid),
                 "outer": family[qid] > 0,
@@ -353,13 +353,13 @@ class Candidates:
             if not self._graph.is_historical(c.qid)
         )
 
-    def is_unsuited(self, qid: str, relation: Relation) -> bool:
+    def has_unsuited_occupation(self, qid: str, relation: Relation) -> bool:
         """Whether the entity has occupations, but none that is usual for makers of such works."""
         if relation.subject != "work" or "P106" not in relation.suits or not self._graph.targets(qid, "P106"):
             return False
-        return not self._suits(qid, relation)
+        return not self._has_usual_class_or_occupation(qid, relation)
 
-    def _suits(self, qid: str, relation: Relation) -> bool:
+    def _has_usual_class_or_occupation(self, qid: str, relation: Relation) -> bool:
         for prop, kinds in relation.suits.items():
             if prop == "P31":
                 if self._graph.is_instance(qid, kinds):
@@ -371,24 +371,24 @@ class Candidates:
                 return True
         return False
 
-    def _nested_namesakes(self, ids: Collection[str], text: str) -> dict[str, int]:
+    def _nesting_among_namesakes(self, ids: Collection[str], text: str) -> dict[str, int]:
         """1 for a place that contains a namesake (a city its borough), -1 for a place in one, else 0."""
         key = normalise(text)
         places = [i for i in ids if not PLACES.isdisjoint(self._classes(i))]
         out = dict.fromkeys(ids, 0)
         for inner in places:
-            around = self._gazetteer.above(inner)
+            around = self._gazetteer.container_names(inner)
             if key not in around or self._gazetteer.is_state(inner):
                 continue  # the name of a state does not mean the region around it
             for outer in places:
                 # A further common container shows that both are the same city.
-                theirs = self._gazetteer.above(outer)
+                theirs = self._gazetteer.container_names(outer)
                 if outer != inner and key not in theirs and (theirs & around) - {key}:
                     out[outer], out[inner] = 1, -1
         return out
 
 
-def fits_class(kinds: frozenset[str], filter_: Wanted) -> bool:
+def fits_class(kinds: frozenset[str], filter_: ClassFilter) -> bool:
     """Whether an entity with these classes fits what is asked for."""
     if filter_.fits.isdisjoint(kinds):
         return False
@@ -455,25 +455,27 @@ class AskedNouns:
         for an entity that is clearly of another sort. A noun that only repeats the relation ("Which position ...?")
         gives no evidence.
         """
-        noun = self.of(question, relation)
+        noun = self.noun_of_question(question, relation)
         if noun is None or (relation.id and noun.text in relation.trivial):
             return {}
         return {qid: self._signs_of(qid, noun) for qid in ids}
 
-    def of(self, question: str, relation: Relation) -> AskedNoun | None:
-        """The noun found by `read`, or for a question without relation the noun that determines its kind of answer."""
-        noun = self.read(question)
+    def noun_of_question(self, question: str, relation: Relation) -> AskedNoun | None:
+        """The noun found by `read_noun`; for a question without relation, else the noun that determines its kind of
+        answer.
+        """
+        noun = self.read_noun(question)
         if noun is None and not relation.id and (named := asked_kind(question, self._graph.shown_in).detail):
             self._graph.find_all([named])
             noun = self._cached_noun(named)
         return noun
 
-    def read(self, question: str) -> AskedNoun | None:
+    def read_noun(self, question: str) -> AskedNoun | None:
         """The noun after "which" or "what", or None: the first noun, extended by the nouns right after it.
 
         "film director" of "French film director won".
         """
-        phrase, whole = _phrase(question)
+        phrase, whole = _words_of_asked_phrase(question)
         spans = {
             end: [singular(normalise(" ".join(phrase[start:end]))) for start in range(max(0, end - 3), end)]
             for end in range(1, len(phrase) + 1)
@@ -501,12 +503,12 @@ class AskedNouns:
         entity_ids = [m.id for m in self._graph.find(text) if m.id.startswith("Q") and m.kind == "label"]
         self._graph.fetch(entity_ids)
         classes = frozenset(i for i in entity_ids if self._graph.targets(i, "P279"))
-        kinds = _listed_kinds(text) or self._kinds_of(classes)
+        kinds = _listed_classes_of_noun(text) or self._answer_classes_of_instances(classes)
         if not kinds and not classes:
             return None
         return AskedNoun(text=text, kinds=kinds, arts=_arts_of_work_noun(text), classes=classes)
 
-    def _kinds_of(self, classes: Iterable[str]) -> frozenset[str]:
+    def _answer_classes_of_instances(self, classes: Iterable[str]) -> frozenset[str]:
         """The answer classes of instances of the classes; empty where one class has none."""
         out: set[str] = set()
         for qid in classes:
@@ -517,14 +519,14 @@ class AskedNouns:
             if not sorts:
                 # Only the classes right above: farther up P279 leads to nearly every class.
                 near = {qid, *self._graph.targets(qid, "P279")}
-                sorts = {kind for i in near for kind in anchors().get(i, ())}
+                sorts = {kind for i in near for kind in answer_classes_by_anchor().get(i, ())}
             if not sorts:
                 return frozenset()
             out |= sorts
         return frozenset(out)
 
     def _signs_of(self, qid: str, noun: AskedNoun) -> dict[str, float]:
-        if self._is_such(qid, noun):
+        if self._is_instance_of_noun(qid, noun):
             return {"asked": 1.0}
         kinds = self._classes(qid)
         sorts = frozenset().union(*(_data()["sorts"][k]["classes"] for k in noun.kinds if k in _data()["sorts"]))
@@ -540,12 +542,12 @@ class AskedNouns:
         if noun.arts and "work" in kinds:
             classes = self._graph.classes(qid)
             self._graph.fetch(classes)
-            texts = (_head_of_description(self._graph.description(qid)), *(self._graph.label(i) or "" for i in classes))
+            texts = (_opening_phrase(self._graph.description(qid)), *(self._graph.label(i) or "" for i in classes))
             arts = frozenset().union(*map(_arts_of_work_noun, texts))
             return {"asked": 0.5} if not arts.isdisjoint(noun.arts) else {"otherwise": 1.0} if arts else {}
         return {"asked": 0.5}
 
-    def _is_such(self, qid: str, noun: AskedNoun) -> bool:
+    def _is_instance_of_noun(self, qid: str, noun: AskedNoun) -> bool:
         graph = self._graph
         if noun.classes:
             if graph.is_instance(qid, noun.classes):
@@ -554,10 +556,10 @@ class AskedNouns:
             graph.fetch(held)
             if any(not noun.classes.isdisjoint((i, *graph.targets(i, "P279"))) for i in held):
                 return True
-        return bool(re.search(rf"\b{re.escape(noun.text)}\Z", _head_of_description(graph.description(qid))))
+        return bool(re.search(rf"\b{re.escape(noun.text)}\Z", _opening_phrase(graph.description(qid))))
 
 
-def _phrase(question: str) -> tuple[tuple[str, ...], bool]:
+def _words_of_asked_phrase(question: str) -> tuple[tuple[str, ...], bool]:
     """The words from the noun phrase on, at most LONGEST_NOUN, and whether all of them belong to it."""
     for match in _ASKED.finditer(question):
         words = match["rest"].split()
@@ -571,14 +573,14 @@ def _phrase(question: str) -> tuple[tuple[str, ...], bool]:
     return (), False
 
 
-def _head_of_description(description: str | None) -> str:
+def _opening_phrase(description: str | None) -> str:
     return re.split(
         r"[,;(]|\s(?:in|of|on|at|from|by|for|with|directed|written|based|that|who|which)\b",
         normalise((description or "")[:LONGEST_DESCRIPTION]),
     )[0].strip()
 
 
-def _listed_kinds(text: str) -> frozenset[str]:
+def _listed_classes_of_noun(text: str) -> frozenset[str]:
     """The answer classes of a noun in the bundled lists."""
     data = _data()
     sorts = frozenset(sort for sort, row in data["sorts"].items() if text in row["nouns"])
@@ -587,7 +589,7 @@ def _listed_kinds(text: str) -> frozenset[str]:
     kinds = {family for family in FAMILIES if text in common_types(family)}
     if text in data["persons"] or text in common_occupations():
         kinds.add("person")
-    kinds |= {class_of_description(text) or "never"} - {"never"}
+    kinds |= {answer_class_of_description(text) or "never"} - {"never"}
     return frozenset(kinds)
 
 

@@ -101,7 +101,7 @@ class Gazetteer:
         self._containers: dict[str, tuple[tuple[str | None, frozenset[str]], ...]] = {}
         self._chains: dict[str, tuple[tuple[Place, ...], ...]] = {}
 
-    def chain(self, entity_id: str) -> tuple[tuple[Place, ...], ...]:
+    def description_chain(self, entity_id: str) -> tuple[tuple[Place, ...], ...]:
         """The chain in the entity's own description, finest first; each step is one or more places."""
         known = self._chains.get(entity_id)
         if known is None:
@@ -113,13 +113,13 @@ class Gazetteer:
                 spread = bool(_SPREAD.search(phrase.kind))
                 known = self.resolve(phrase.units, exclude=entity_id, spread=spread)
                 if _SUBURB.search(phrase.kind):
-                    known = self._without_city(known, entity_id)
+                    known = self._without_nearby_city(known, entity_id)
             if description and not any(self.is_state(p.qid) for step in known for p in step if p.qid):
-                known = (*known, *self._by_demonym(description, entity_id))
+                known = (*known, *self._chain_by_demonym(description, entity_id))
             self._chains[entity_id] = known
         return known
 
-    def _without_city(self, steps: tuple[tuple[Place, ...], ...], suburb: str) -> tuple[tuple[Place, ...], ...]:
+    def _without_nearby_city(self, steps: tuple[tuple[Place, ...], ...], suburb: str) -> tuple[tuple[Place, ...], ...]:
         """The steps without a city that no statement of the suburb leads to: Beverly Hills is next to Los Angeles."""
         stated = self._containers_by_statements(suburb)
         if not steps or not stated:
@@ -136,7 +136,7 @@ class Gazetteer:
         """
         steps: list[tuple[Place, ...]] = []
         for unit in reversed(units):
-            for part in reversed(self._split(unit.text)):
+            for part in reversed(self._split_unit(unit.text)):
                 coarser = [place for step in steps for place in step]
                 if WORLD.search(part) and any(p.qid and self.is_state(p.qid) for p in coarser):
                     continue  # "in north-west Europe, part of the United Kingdom": Europe is not in a state
@@ -163,7 +163,7 @@ class Gazetteer:
             return True
         return PAST_STATE in classes and self._graph.is_historical(entity_id)  # Florence was one, and is a city
 
-    def dependency(self, entity_id: str) -> tuple[str, ...]:
+    def dependency_classes(self, entity_id: str) -> tuple[str, ...]:
         """The classes that make the entity a present dependent territory outside the state that governs it.
 
         Empty for other entities, and for those that are also divisions of the state (Guadeloupe, a region of France).
@@ -182,7 +182,7 @@ class Gazetteer:
             return True
         return bool(_PASSED_THROUGH.search(self._graph.label(entity_id) or ""))
 
-    def _by_demonym(self, description: str, entity_id: str) -> tuple[tuple[Place, ...], ...]:
+    def _chain_by_demonym(self, description: str, entity_id: str) -> tuple[tuple[Place, ...], ...]:
         """A chain of the country alone, by a demonym: "Italian comune" lies in Italy."""
         if PLACES.isdisjoint(self.classes(entity_id)):
             return ()
@@ -195,14 +195,14 @@ class Gazetteer:
                 return ((Place(text=label, qid=qid, written=match[1]),),)
         return ()
 
-    def above(self, entity_id: str) -> frozenset[str]:
+    def container_names(self, entity_id: str) -> frozenset[str]:
         """Normalised names of all containers, by statements and by the description."""
         if entity_id not in self._above:
             climbed = self._containers_by_statements(entity_id).values()
             self._above[entity_id] = frozenset().union(*climbed, *self._names_in_description(entity_id))
         return self._above[entity_id]
 
-    def containers(self, entity_id: str) -> tuple[tuple[str | None, frozenset[str]], ...]:
+    def containers_with_names(self, entity_id: str) -> tuple[tuple[str | None, frozenset[str]], ...]:
         """The containers of the entity up to its state: QIDs (None for those from the description) and normalised
         names.
         """
@@ -245,10 +245,10 @@ class Gazetteer:
         names = [
             frozenset(normalise(v) for v in barer_names(part))
             for unit in (phrase.units if phrase else ())
-            for part in self._split(unit.text)
+            for part in self._split_unit(unit.text)
         ]
         if description:
-            names += [self.names_of(p.qid) for s in self._by_demonym(description, entity_id) for p in s if p.qid]
+            names += [self.names_of(p.qid) for s in self._chain_by_demonym(description, entity_id) for p in s if p.qid]
         return names
 
     def names_of(self, entity_id: str) -> frozenset[str]:
@@ -263,11 +263,11 @@ class Gazetteer:
     def is_county_elsewhere(self, entity_id: str, name: str) -> bool:
         """Whether a county with the name exists elsewhere: then a town of the name probably does too."""
         county = f"{name} County"
-        if normalise(county) in self.above(entity_id) or self._graph.is_instance(entity_id, STATE | FIRST_DIVISION):
+        mine = self.container_names(entity_id)
+        if normalise(county) in mine or self._graph.is_instance(entity_id, STATE | FIRST_DIVISION):
             return False
         counties = [m.id for m in self._graph.find(county) if m.id != entity_id and m.kind == "label"]
-        mine = self.above(entity_id)
-        return any(_are_apart(mine, self.above(q)) for q in counties)
+        return any(_differ_in_state_or_division(mine, self.container_names(q)) for q in counties)
 
     def places_named(self, text: str, *, sites: bool = False) -> list[str]:
         """QIDs of places with the name (with `sites` also of schools, buildings, organisations), in the order of the
@@ -281,7 +281,7 @@ class Gazetteer:
         out = dict.fromkeys(m.id for m in matches if not fitting.isdisjoint(self.classes(m.id)))
         return list(out)
 
-    def _split(self, text: str) -> list[str]:
+    def _split_unit(self, text: str) -> list[str]:
         """The parts of "A of B in C", unless the whole is a known name."""
         if self._graph.find(text):
             return [text]
@@ -297,7 +297,7 @@ class Gazetteer:
                 continue
             if typed and typed.end() >= match.end():
                 continue
-            return [*self._split(left), *self._split(right)]
+            return [*self._split_unit(left), *self._split_unit(right)]
         return [text]
 
     def _resolve_unit(
@@ -366,11 +366,11 @@ class Gazetteer:
             # Only a common container below the state is proof: Paris, Texas.
             wanted = {normalise(n) for n in (place.text, *(self._graph.names(place.qid) if place.qid else ()))}
             believed = namesakes.sure if place.qid and self.is_state(place.qid) else namesakes.possible
-            meeting = [c for c in believed if c == place.qid or not wanted.isdisjoint(self.above(c))]
+            meeting = [c for c in believed if c == place.qid or not wanted.isdisjoint(self.container_names(c))]
             if meeting:
                 return self._best_of(name, meeting)
         # A wrong namesake is worse than a bare name: the rest of the chain must not contradict it.
-        return self._best_of(name, [c for c in namesakes.possible & namesakes.labelled if not self.above(c)])
+        return self._best_of(name, [c for c in namesakes.possible & namesakes.labelled if not self.container_names(c)])
 
     def _namesakes(self, name: str, exclude: str | None) -> _Namesakes:
         label = self._graph.label
@@ -397,7 +397,7 @@ class Gazetteer:
         return min(candidates, key=order, default=None)
 
 
-def _are_apart(places: frozenset[str], others: frozenset[str]) -> bool:
+def _differ_in_state_or_division(places: frozenset[str], others: frozenset[str]) -> bool:
     """Whether two sets of containers (normalised names) belong to different states or different divisions."""
     states = bundled_demonyms().names
     for kept in (lambda n: n in states, lambda n: n not in states and not WORLD.search(n.title())):
@@ -429,7 +429,7 @@ def lies_in_another_unit(candidate: str, relation: Relation, question: str, gaze
     if asked is None:
         return False
     kind, name = normalise(asked["kind"]), normalise(asked[0])
-    same_kind = [above for above in gazetteer.above(candidate) if above.endswith(f" {kind}")]
+    same_kind = [above for above in gazetteer.container_names(candidate) if above.endswith(f" {kind}")]
     return bool(same_kind) and name not in same_kind and not any(a.startswith(name) for a in same_kind)
 
 

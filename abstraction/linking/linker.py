@@ -87,8 +87,8 @@ class Surroundings:
         if subject is None:
             return {qid: self._signs_of_question(qid, relation, None, question) for qid in listed}
         self._graph.fetch([subject])
-        self._graph.fetch(s.target for s in self._statements(subject) if s.target)
-        around = self._whereabouts(subject)
+        self._graph.fetch(s.target for s in self._statements_with_target(subject) if s.target)
+        around = self._place_ids_by_names(subject)
         inside = frozenset(around.values())
         placing = self._signs_of_location(listed, subject, relation, around)
         return {
@@ -106,17 +106,17 @@ class Surroundings:
         """The signs of location of each candidate; `around` are the subject's places."""
         description = normalise(self._graph.description(subject) or "")
         names = frozenset().union(*around)
-        placed = self._in_a_state(around)
+        placed = self._includes_state(around)
         meeting: dict[str, int] = {}
         apart: dict[str, float] = {}
         for qid in ids:
             called = self._gazetteer.names_of(qid)
-            places = {n: i for n, i in self._whereabouts(qid).items() if called.isdisjoint(n)}
+            places = {n: i for n, i in self._place_ids_by_names(qid).items() if called.isdisjoint(n)}
             meeting[qid] = sum(
                 not names.isdisjoint(place) or any(len(n) > 3 and phrase_in(n, description) for n in place)
                 for place in places
             )
-            apart[qid] = float(not meeting[qid] and placed and self._in_a_state(places))
+            apart[qid] = float(not meeting[qid] and placed and self._includes_state(places))
         least = min(meeting.values(), default=0)
         width = max(meeting.values(), default=0) - least or 1
         return {
@@ -129,11 +129,11 @@ class Surroundings:
         }
 
     def _signs_of_question(self, qid: str, relation: Relation, subject: str | None, question: str) -> Signs:
-        own, foreign = self._authorship(qid, relation, subject, question)
-        return {"described": self._agrees_with_surroundings(qid, subject, question), "own": own, "foreign": foreign}
+        own, foreign = self._author_signs(qid, relation, subject, question)
+        return {"described": self._is_described_by_context(qid, subject, question), "own": own, "foreign": foreign}
 
     def _signs_of_subject(self, qid: str, relation: Relation, subject: str, *, inside: bool) -> Signs:
-        mine, theirs = self._statements(qid), self._statements(subject)
+        mine, theirs = self._statements_with_target(qid), self._statements_with_target(subject)
         stated = any(s.property == relation.id and s.target == qid for s in theirs) or any(
             s.property in relation.inverse and s.target == subject for s in mine
         )
@@ -152,20 +152,20 @@ class Surroundings:
             "anachronism": self._cannot_meet(qid, subject, relation),
         }
 
-    def _statements(self, entity_id: str) -> list[Statement]:
+    def _statements_with_target(self, entity_id: str) -> list[Statement]:
         """The entity's statements about other entities, without deprecated ones."""
         entity = self._graph.entity(entity_id)
         return [s for s in entity.statements if s.rank != "deprecated" and s.target] if entity is not None else []
 
-    def _whereabouts(self, entity_id: str) -> dict[frozenset[str], str | None]:
+    def _place_ids_by_names(self, entity_id: str) -> dict[frozenset[str], str | None]:
         """The places of the entity by statements and description, with their containers: QIDs by normalised names."""
         if entity_id in self._where:
             return self._where[entity_id]
-        out = {names: qid for qid, names in self._gazetteer.containers(entity_id)}
-        for statement in self._statements(entity_id):
+        out = {names: qid for qid, names in self._gazetteer.containers_with_names(entity_id)}
+        for statement in self._statements_with_target(entity_id):
             if statement.property in _PLACES and statement.target:
                 out.setdefault(self._gazetteer.names_of(statement.target), statement.target)
-                for qid, names in self._gazetteer.containers(statement.target):
+                for qid, names in self._gazetteer.containers_with_names(statement.target):
                     out.setdefault(names, qid)
         opening = (self._graph.description(entity_id) or "").split(",")[0].split()
         for size in (3, 2, 1):
@@ -177,7 +177,7 @@ class Surroundings:
         self._where[entity_id] = out
         return out
 
-    def _in_a_state(self, places: Mapping[frozenset[str], str | None]) -> bool:
+    def _includes_state(self, places: Mapping[frozenset[str], str | None]) -> bool:
         """Whether one of the places is a state."""
         states = bundled_demonyms().names
         return any(
@@ -185,22 +185,22 @@ class Surroundings:
             for names, qid in places.items()
         )
 
-    def _agrees_with_surroundings(self, qid: str, subject: str | None, question: str) -> bool:
+    def _is_described_by_context(self, qid: str, subject: str | None, question: str) -> bool:
         """Whether the candidate's description or containers name the subject, or the question its containers."""
         if subject is not None:
             description = normalise(self._graph.description(qid) or "")
             own_names = self._gazetteer.names_of(qid)
-            above = self._gazetteer.above(qid)
+            above = self._gazetteer.container_names(qid)
             names = [n for n in map(normalise, self._graph.names(subject)) if len(n) > 3 and n not in own_names]
             if any(n in above or phrase_in(n, description) for n in names):
                 return True
         asked = normalise(question)
         if qid not in self._names_of_containers:
-            above = self._gazetteer.above(qid) - self._gazetteer.names_of(qid)
+            above = self._gazetteer.container_names(qid) - self._gazetteer.names_of(qid)
             self._names_of_containers[qid] = tuple(name for name in above if len(name) > 3)
         return any(n in asked and phrase_in(n, asked) for n in self._names_of_containers[qid])
 
-    def _authorship(self, qid: str, relation: Relation, subject: str | None, question: str) -> tuple[float, float]:
+    def _author_signs(self, qid: str, relation: Relation, subject: str | None, question: str) -> tuple[float, float]:
         """("own", "foreign") for a candidate work: made by the subject, or by someone else."""
         if relation.asks != "work" or not (subject or question):
             return 0, 0
@@ -244,7 +244,7 @@ class Surroundings:
         return end is not None and first is not None and end < first
 
     def _first_and_last_year(self, entity_id: str) -> tuple[int | None, int | None]:
-        begin, end = (self._year(entity_id, props) for props in (_BEGINS, _ENDS))
+        begin, end = (self._earliest_year(entity_id, props) for props in (_BEGINS, _ENDS))
         if begin is None and end is None:
             description = self._graph.description(entity_id) or ""
             if match := _LIFE.search(description) or _YEAR.search(description):
@@ -252,7 +252,7 @@ class Surroundings:
                 return int(parts["begin"]), int(parts["end"]) if parts.get("end") else None
         return begin, end
 
-    def _year(self, entity_id: str, props: Iterable[str]) -> int | None:
+    def _earliest_year(self, entity_id: str, props: Iterable[str]) -> int | None:
         for prop in props:
             years = [
                 s.value.year
@@ -360,19 +360,19 @@ class Linker:
         ids = [i for i in ids if i.startswith("Q") and "never" not in self._classes(i)]
         return tuple(ids[:MOST_SUBJECTS])
 
-    def other_names(self, text: str) -> list[str]:
+    def name_forms(self, text: str) -> list[str]:
         """Further forms of a text without a match, so that many can be looked up in one batch."""
         return [*variants(text), *(split.name for split in split_type(text))]
 
-    def prepare(self, texts: Iterable[str], relation: Relation) -> None:
+    def prefetch_counts(self, texts: Iterable[str], relation: Relation) -> None:
         """Fetch in one batch the counts that `link` needs for these answers; links do not depend on it."""
         if self.method == "question" and relation.id:
             ids = {m.id for text in texts for m in self._graph.find(text) if m.id.startswith("Q")}
-            self._priors.fetch(relation, sorted(ids))
+            self._priors.load_for_relation(relation, sorted(ids))
 
     def link(self, text: str, relation: Relation, *, subjects: Sequence[str] = (), question: str = "") -> Link:
         """The link of `text` as an answer to the question."""
-        candidates = self._candidates.of(text, relation)
+        candidates = self._candidates.find_fitting(text, relation)
         if candidates is None:
             return Link(qid=None, abstained=Abstention.NO_LINK)
         if self.method == "smallest":
@@ -389,9 +389,9 @@ class Linker:
             own_signs[qid].update(signs)
         question_signs = self._signs_of_question(list(own_signs), relation, subjects, question)
         whole = {qid: {**own_signs[qid], **question_signs[qid]} for qid in own_signs}
-        foreign = relation.asks == "work" and all(map(_is_foreign, whole.values()))
+        foreign = relation.asks == "work" and all(map(_is_by_another_maker, whole.values()))
         # Clearly not what the noun of the question names, and the source does not prove otherwise.
-        if foreign or all(signs.get("otherwise") and not _is_proven(signs) for signs in whole.values()):
+        if foreign or all(signs.get("otherwise") and not _has_proven_uses(signs) for signs in whole.values()):
             return Link(qid=None, abstained=Abstention.TYPE_CONFLICT)
         if len(whole) == 1:
             return self._link_lone_candidate(whole, relation, text, question)
@@ -416,12 +416,12 @@ class Linker:
         A snapshot may lack the intended entity and contain only a namesake.
         """
         ((qid, signs),) = whole.items()
-        doubt = self._doubt(qid, text, signs, relation, question)
-        unlikely = not _is_sure(signs) and is_unlikely_seat(qid, relation, question, self._gazetteer)
+        doubt = self._namesake_doubt(qid, text, signs, relation, question)
+        unlikely = not _question_supports(signs) and is_unlikely_seat(qid, relation, question, self._gazetteer)
         if unlikely or doubt >= link_settings()["most_doubt"]:
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         uses = math.expm1(signs.get("uses", 0.0)) + math.expm1(signs.get("kindred", 0.0))
-        certain = _is_sure(signs) or signs.get("asked") == 1 or uses >= link_settings()["well_known"]
+        certain = _question_supports(signs) or signs.get("asked") == 1 or uses >= link_settings()["well_known"]
         if not certain and relation.asks == "place" and self._may_be_elsewhere(qid, text, signs):
             return Link(qid=None, rivals=(qid,), abstained=Abstention.AMBIGUOUS_LINK)
         return Link(qid=qid, confidence="high" if certain and doubt < 1 else "medium", rule="only", share=1.0)
@@ -443,14 +443,14 @@ class Linker:
         if weights[best] == weights[second]:
             rule = "smallest-id"
         confidence: Confidence = "low"
-        doubt = self._doubt(best, text, signs[best], relation, question)
-        unlikely = not _is_sure(signs[best]) and is_unlikely_seat(best, relation, question, self._gazetteer)
+        doubt = self._namesake_doubt(best, text, signs[best], relation, question)
+        unlikely = not _question_supports(signs[best]) and is_unlikely_seat(best, relation, question, self._gazetteer)
         if unlikely or (not relation.id and doubt >= settings["most_doubt"]):
             return Link(qid=None, rivals=tuple(order), abstained=Abstention.AMBIGUOUS_LINK)
         # A city is preferred to its borough, which it contains, and a great city to towns of its name.
         settled = signs[best].get("outer") and self._graph.is_instance(best, SETTLEMENTS)
         bound = "state" if settled or self._gazetteer.is_state(best) else "medium"
-        enough = settings["shares"]["great" if bound == "medium" and self._is_great(best, rivals) else bound]
+        enough = settings["shares"]["great" if bound == "medium" and self._is_great_city(best, rivals) else bound]
         if share >= enough and doubt < settings["most_doubt"]:
             confidence = "high" if share >= settings["shares"]["high"] else "medium"
         else:
@@ -463,32 +463,32 @@ class Linker:
         """
         if not signs.get("label") and not signs.get("uses") and not signs.get("kindred"):
             return SequenceMatcher(None, normalise(self._graph.label(qid) or ""), normalise(text)).ratio() >= ALIKE
-        if self._is_great(qid, ()) and self._graph.is_instance(qid, SETTLEMENTS):
+        if self._is_great_city(qid, ()) and self._graph.is_instance(qid, SETTLEMENTS):
             return False
         return self._gazetteer.is_county_elsewhere(qid, text)
 
-    def _is_great(self, qid: str, rivals: Sequence[str]) -> bool:
+    def _is_great_city(self, qid: str, rivals: Sequence[str]) -> bool:
         """Whether a place has at least GREAT inhabitants and GREATER times those of its namesakes."""
         people = self._gazetteer.inhabitants(qid)
         return people >= GREAT and people >= GREATER * max(map(self._gazetteer.inhabitants, rivals), default=0.0)
 
-    def _doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
+    def _namesake_doubt(self, qid: str, text: str, signs: Signs, relation: Relation, question: str) -> float:
         """The doubt that the snapshot lacks the intended entity; 0 where question or subject lead to the candidate.
 
         Without a relation the name is the only evidence: the doubt grows for a name of one word, for lower case, and
         where the question leaves the kind of answer open or its noun asks for another kind, except for a state's label.
         """
-        if _is_sure(signs):
+        if _question_supports(signs):
             return 0.0
         seen: dict[str, float] = {
             **signs,
             "alias": 1.0 - signs.get("label", 0.0),
             "unused": bool(relation.id) and not signs.get("uses") and not signs.get("kindred"),
-            "unsuited": self._candidates.is_unsuited(qid, relation),
-            "proven": _is_proven(signs),
+            "unsuited": self._candidates.has_unsuited_occupation(qid, relation),
+            "proven": _has_proven_uses(signs),
         }
         if not relation.id and not (self._gazetteer.is_state(qid) and signs.get("label")):
-            noun = self._nouns.of(question, relation)
+            noun = self._nouns.noun_of_question(question, relation)
             seen |= {
                 "any_kind": relation.asks == "any" and not signs.get("asked"),
                 "one_word": len(text.split()) == 1,
@@ -500,12 +500,12 @@ class Linker:
         return sum(weight * seen.get(name, 0.0) for name, weight in doubts.items())
 
 
-def _is_sure(signs: Signs) -> bool:
+def _question_supports(signs: Signs) -> bool:
     """Whether the question or its subject leads to the entity."""
     return any(signs.get(name) for name in ("stated", "linked", "described", "own"))
 
 
-def _is_foreign(signs: Signs) -> bool:
+def _is_by_another_maker(signs: Signs) -> bool:
     """Whether a work is by someone else, with no statement that it is also the subject's.
 
     A statement that only links a film counts for nothing, as the author of its book has one.
@@ -514,7 +514,7 @@ def _is_foreign(signs: Signs) -> bool:
     return bool(signs.get("foreign")) and not signs.get("stated") and (is_film or not signs.get("linked"))
 
 
-def _is_proven(signs: Signs) -> bool:
+def _has_proven_uses(signs: Signs) -> bool:
     """Whether the source has at least PROVEN uses of the entity as such a value."""
     return signs.get("uses", 0.0) >= math.log1p(PROVEN)
 

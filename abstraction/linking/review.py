@@ -35,20 +35,20 @@ Decisions = Mapping[tuple[str, str], str]
 """Decisions of a person by (row id, answer): the QID of an item, or NONE."""
 
 
-def without_uncertain_links(row: TieredRow, least: str) -> TieredRow:
+def drop_uncertain_ladder(row: TieredRow, least: str) -> TieredRow:
     """The row, without its ladder if one of its links has less confidence than `least`."""
-    if any(_rank(link) < CONFIDENCE.index(least) for link in row.links if link.get("qid")):
+    if any(_confidence_rank(link) < CONFIDENCE.index(least) for link in row.links if link.get("qid")):
         return _without_ladder(row, Abstention.UNCERTAIN_LINK)
     return row
 
 
-def with_decisions(row: QARow, decisions: Decisions) -> QARow:
+def with_decided_qids(row: QARow, decisions: Decisions) -> QARow:
     """The question with the QIDs of the decisions."""
     qids = [decisions.get((row.id, text), qid) for text, qid in zip(row.answers, row.answer_qids, strict=True)]
     return replace(row, answer_qids=tuple(None if qid == NONE else qid for qid in qids))
 
 
-def without_refused_links(row: TieredRow, decisions: Decisions) -> TieredRow:
+def drop_refused_ladder(row: TieredRow, decisions: Decisions) -> TieredRow:
     """The row, without its ladder and the link if a decision for one of its answers is NONE."""
     none = {text for text in row.answers if decisions.get((row.id, text)) == NONE}
     if not none:
@@ -57,7 +57,7 @@ def without_refused_links(row: TieredRow, decisions: Decisions) -> TieredRow:
     return replace(_without_ladder(row, Abstention.NO_LINK), extra={**row.extra, "links": links})
 
 
-def _rank(link: Mapping[str, Any]) -> int:
+def _confidence_rank(link: Mapping[str, Any]) -> int:
     confidence = link.get("confidence")
     return CONFIDENCE.index(confidence) if confidence in CONFIDENCE else 0
 
@@ -93,7 +93,7 @@ class Reviewer:
         for link in row.links:
             text = str(link.get("answer") or row.answers[0])
             code = link.get("abstained")
-            if code is None and _rank(link) >= CONFIDENCE.index("high"):
+            if code is None and _confidence_rank(link) >= CONFIDENCE.index("high"):
                 continue
             ids = [i for i in candidate_ids_of_link(link) if ENTITY_ID.match(i)]
             named = ids or self._items_named(text) or self._items_in_text(text)
@@ -105,9 +105,9 @@ class Reviewer:
                 answer=text,
                 confidence=str(link.get("confidence") or ""),
                 reason=str(code or link.get("rule") or ""),
-                meant="".join(map(self.in_words, meant)),
-                rivals=tuple(self.in_words(i) for i in named[:MOST_SHOWN] if i not in meant),
-                holds=tuple(map(self._statements_of, named[:1])),
+                meant="".join(map(self.describe_item, meant)),
+                rivals=tuple(self.describe_item(i) for i in named[:MOST_SHOWN] if i not in meant),
+                holds=tuple(map(self._statements_as_text, named[:1])),
             )
 
     def _items_named(self, text: str) -> list[str]:
@@ -126,12 +126,12 @@ class Reviewer:
         ids = [i for span in spans for i in self._items_named(span)]
         return list(dict.fromkeys(ids))[:MOST_SHOWN]
 
-    def in_words(self, qid: str) -> str:
+    def describe_item(self, qid: str) -> str:
         """An item as text: QID, label and description."""
         description = self._graph.description(qid)
         return f"{qid} {self._graph.label(qid) or '(no label)'}" + (f": {description}" if description else "")
 
-    def _statements_of(self, qid: str) -> str:
+    def _statements_as_text(self, qid: str) -> str:
         """The statements of an item about other items, as text."""
         entity = self._graph.entity(qid)
         held = [(s.property, s.target) for s in entity.statements if s.target] if entity else []
@@ -174,7 +174,7 @@ def read_decisions(path: Path) -> Decisions:
     return decisions
 
 
-def doubt_lines(doubts: Sequence[Doubt]) -> list[str]:
+def doubt_lines_for_terminal(doubts: Sequence[Doubt]) -> list[str]:
     """The doubts as lines for a terminal."""
     out = []
     for doubt in doubts:

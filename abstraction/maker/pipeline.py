@@ -47,8 +47,8 @@ class LadderMaker:
     the names in the question imply or that most answers share are kept, and containers keep their bare names, as in
     the paper. Without `bits_asked` that field stays empty: counting the answers of a relation takes a second or more.
 
-    `graph` is the cached view of the snapshot; `classes`, `gazetteer` and `linker` read it. `make_room` and
-    `start_afresh` may replace them.
+    `graph` is the cached view of the snapshot; `classes`, `gazetteer` and `linker` read it. `drop_caches_if_full` and
+    `drop_conclusions` may replace them.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class LadderMaker:
         read = description_language(self._language)
         labels = territory_labels(self._language)
         graph = Graph(store, language=read, shown_in=self._language, further_labels=labels, properties=known)
-        self._read_with(GraphReaders(graph, method=self._linker_method, priors=self._priors))
+        self._use_readers(GraphReaders(graph, method=self._linker_method, priors=self._priors))
         self._tools = MakerTools(
             vocabulary=self.vocabulary,
             information=self.information,
@@ -87,7 +87,7 @@ class LadderMaker:
             bits_asked=self._bits_asked,
         )
 
-    def _read_with(self, readers: GraphReaders) -> None:
+    def _use_readers(self, readers: GraphReaders) -> None:
         self._readers, self.graph = readers, readers.graph
         self.classes, self.gazetteer, self.linker = readers.classes, readers.gazetteer, readers.linker
 
@@ -102,7 +102,7 @@ class LadderMaker:
             for row in chunk:
                 made = attempt("making a ladder", self.make, row)
                 if isinstance(made, Fault):
-                    self.start_afresh()  # caches may be half filled
+                    self.drop_conclusions()  # caches may be half filled
                     yield made.rejected(source=row.source, id=row.id, text=row.question)
                 else:
                     yield made
@@ -111,11 +111,11 @@ class LadderMaker:
         """The rows in lists of CHUNK, after their entities were read from the store."""
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
-            self.make_room()
+            self.drop_caches_if_full()
             attempt("reading the store", self._prefetch, chunk)  # its row raises the error again
             yield chunk
 
-    def make_room(self) -> bool:
+    def drop_caches_if_full(self) -> bool:
         """Drop the caches where they contain more than KEPT entities; returns whether that was done."""
         if self.graph.held <= KEPT:
             return False
@@ -144,13 +144,13 @@ class LadderMaker:
         kind = asked_kind(row.question, self._language) if row.relation is None else ANY_KIND
         row = _with_relation_of_wording(row, self._language)
         described = self._entity_as_described(row)
-        readers = self._readers if described is None else self._readers.afresh(described)
+        readers = self._readers if described is None else self._readers.with_empty_caches(described)
         asked = relation(row.relation) if row.relation else read_wording(row.question, self._language).kind
         return RowMaker(self._tools, readers, row, kind, asked or ANY).make_with_notes()
 
-    def start_afresh(self) -> None:
+    def drop_conclusions(self) -> None:
         """Drop all conclusions, as after an interruption; entities that were read are kept."""
-        self._read_with(self._readers.afresh())
+        self._use_readers(self._readers.with_empty_caches())
 
     def _entity_as_described(self, row: QARow) -> Entity | None:
         qid, description = row.answer_qids[0], row.answer_description
@@ -187,14 +187,14 @@ class LadderMaker:
             if row.relation:
                 by_relation[row.relation] += row.answers
         for prop, answers in by_relation.items():
-            self.linker.prepare(answers, relation(prop))  # priors depend on the relation
+            self.linker.prefetch_counts(answers, relation(prop))  # priors depend on the relation
 
     def _mentioned_ids(self, rows: list[QARow]) -> list[str]:
         """The ids in the rows, and the ids of entities that their texts may name."""
         texts = [text for row in rows for text in (*row.answers, row.subject_text) if text]
         self.graph.find_all(texts)
         unknown = [text for row in rows for text in row.answers if not self.graph.find(text)]
-        self.graph.find_all(name for text in unknown for name in self.linker.other_names(text))
+        self.graph.find_all(name for text in unknown for name in self.linker.name_forms(text))
         ids = [match.id for text in texts for match in self.graph.find(text)]
         return ids + [qid for row in rows for qid in (*row.answer_qids, row.subject_qid) if qid]
 
@@ -249,7 +249,7 @@ class LadderMakers:
 
     def make_each(self, rows: Iterable[QARow]) -> Iterator[TieredRow | RejectedRow]:
         """See `LadderMaker.make_each`; each row in its own language, in the order of the rows."""
-        for code, part in self._by_language(rows):
+        for code, part in self._chunks_by_language(rows):
             yield from self.maker(code).make_each(part)
 
     def make_all(self, rows: Iterable[QARow], *, on_reject: OnReject | None = None) -> Iterator[TieredRow]:
@@ -258,7 +258,7 @@ class LadderMakers:
         A row at which the program fails goes to `on_reject` (see `abstraction.base.faults`) and does not affect later
         rows; without `on_reject` the error is raised.
         """
-        for code, part in self._by_language(rows):
+        for code, part in self._chunks_by_language(rows):
             if on_reject is None:
                 yield from self.maker(code).make_all(part)
                 continue
@@ -268,7 +268,7 @@ class LadderMakers:
                 else:
                     yield row
 
-    def _by_language(self, rows: Iterable[QARow]) -> Iterator[tuple[str, list[QARow]]]:
+    def _chunks_by_language(self, rows: Iterable[QARow]) -> Iterator[tuple[str, list[QARow]]]:
         """The rows in order, neighbours of one language together, at most CHUNK."""
         for code, part in groupby(rows, lambda row: row_language(row, self.language)):
             while chunk := list(islice(part, CHUNK)):

@@ -132,7 +132,7 @@ class GraphReaders:
         self.place_names = PlaceNames(graph, self.gazetteer)
         self.proposal_cache = ProposalCache()
 
-    def afresh(self, entity: Entity | None = None) -> GraphReaders:
+    def with_empty_caches(self, entity: Entity | None = None) -> GraphReaders:
         """New readers with empty caches; `entity` replaces the one of the snapshot, for them alone."""
         graph = self.graph if entity is None else self.graph.with_entity(entity)
         return GraphReaders(graph, method=self._method, priors=self._priors)
@@ -217,7 +217,7 @@ class RowMaker:
             extra[QUESTION_SITELINKS] = asked_about.sitelinks
         return extra
 
-    def _drop_levels_of_asked_years(self, made: tuple[Level, ...]) -> tuple[Level, ...]:
+    def _drop_levels_of_years_in_question(self, made: tuple[Level, ...]) -> tuple[Level, ...]:
         """The levels of a value without those whose every tier the years in the question imply."""
         years = question_facts(self._row.question, self._graph.shown_in).years
 
@@ -232,7 +232,7 @@ class RowMaker:
 
     def _contains(self, outer: str, inner: str) -> bool:
         """Whether a place or class is known to contain another, or is a part of the world and the other is not."""
-        if any(qid == outer for qid, _ in self._readers.gazetteer.containers(inner)):
+        if any(qid == outer for qid, _ in self._readers.gazetteer.containers_with_names(inner)):
             return True
         wide, narrow = (WORLD.search(self._graph.label(qid) or "") for qid in (outer, inner))
         return wide is not None and narrow is None
@@ -256,7 +256,7 @@ class RowMaker:
         if link.qid is None and not asked.id and asked.asks == "any" and kind.kind in MAY_BE_VALUE:
             for read in (date_levels, amount_with_unit_levels):
                 made = read(text, graph=self._graph, subject=None, relation="")
-                if made is not None and len(left := self._drop_levels_of_asked_years(made)) > 1:
+                if made is not None and len(left := self._drop_levels_of_years_in_question(made)) > 1:
                     return None, Ladder(levels=left)
         if link.qid is None or link.abstained:
             return link, Ladder(levels=(self._first_level(text, link, asked),), abstained=link.abstained)
@@ -282,7 +282,7 @@ class RowMaker:
         subject = subjects[0] if len(subjects) == 1 else None  # an ambiguous subject is not used
         made = made or build(text, graph=self._graph, subject=subject, relation=asked.id)
         if made is not None:
-            made = self._drop_levels_of_asked_years(made)
+            made = self._drop_levels_of_years_in_question(made)
             return None, Ladder(levels=made, abstained=None if len(made) > 1 else Abstention.ONLY_TRIVIAL)
         is_open = self._kind is ANY_KIND or any(letter.isdigit() for letter in text)  # "25 December" is no year
         code = Abstention.UNSUPPORTED if is_open else Abstention.KIND_CONFLICT
@@ -403,7 +403,7 @@ class RowMaker:
             question=self._row.question,
             subject=subject,
             subject_text=self._row.subject_text,
-            at=self._question_date(subject, asked),
+            at=self._date_from_subject(subject, asked),
         )
 
     def _row_proposals(self, build: Builder, case: LadderCase) -> list[Proposal]:
@@ -418,7 +418,7 @@ class RowMaker:
             return []
         if all(normalise(unit.text) in normalise(held) for unit in phrase.units):
             return []
-        readers = self._readers.afresh(replace(entity, descriptions={self._graph.language: described}))
+        readers = self._readers.with_empty_caches(replace(entity, descriptions={self._graph.language: described}))
         return build(replace(case, graph=readers.graph, gazetteer=readers.gazetteer))
 
     def _first_level(self, text: str, link: Link, asked: Relation) -> Level:
@@ -430,7 +430,7 @@ class RowMaker:
         aliases = tuple(n for n in names if normalise(n) != normalise(text))
         return Level(tiers=(Tier(text=text, qid=link.qid, aliases=aliases),))
 
-    def _question_date(self, subject: str | None, asked: Relation) -> TimeValue | None:
+    def _date_from_subject(self, subject: str | None, asked: Relation) -> TimeValue | None:
         """The date of the question: the first of the relation's dating properties that the subject has."""
         if subject is None:
             return None

@@ -58,7 +58,7 @@ _FINDING_OF = {VerdictKind.UNKNOWN: CheckResult.UNPROVEN, VerdictKind.UNINFORMAT
 
 def check_result(verdict: TierVerdict) -> CheckResult:
     """The result of checking that corresponds to a verdict."""
-    if verdict.beside_answer:
+    if verdict.is_sibling_of_answer:
         return CheckResult.BESIDE_ANSWER
     if verdict.why == LEAKS:
         return CheckResult.LEAKING
@@ -150,12 +150,12 @@ class DecisionCounts:
             self.moved += bool(decision.get("moved"))
 
     @property
-    def fallback_in_words(self) -> str:
+    def fallback_clause(self) -> str:
         """The fallback of rows without a ladder by the model, in words."""
         return "have their answer alone" if self.as_paper else "keep the graph's ladder"
 
     @property
-    def unanswered(self) -> int:
+    def rows_with_failed_call(self) -> int:
         """The number of rows whose call failed: another run asks again for these."""
         return sum(self.fallbacks[str(reason)] for reason in FailureReason)
 
@@ -177,7 +177,7 @@ class DecisionCounts:
             actions = ", ".join(f"{n:,} {action}" for action, n in by.most_common())
             out.append(f"  {sum(by.values()):>6}  {finding}: {actions}")
         for name, number in sorted(self.fallbacks.items(), key=lambda pair: (-pair[1], pair[0])):
-            out.append(f"  {number:>6}  rows {self.fallback_in_words}: {name}")
+            out.append(f"  {number:>6}  rows {self.fallback_clause}: {name}")
         return out
 
 
@@ -275,7 +275,7 @@ class LadderCheck:
         decisions = sorted(drafts, key=lambda draft: draft.line)
         steps = [step for level in row.levels[1:] for tier in level.tiers for step in tier.evidence]
         beyond = complete_evidence(Ladder(levels=(first, *beyond)), more=steps).levels[1:]
-        levels = drop_repeated_names((first, *(beyond or row.levels[1:])))
+        levels = drop_repeated_aliases((first, *(beyond or row.levels[1:])))
         return CheckedLadder(levels=levels, decisions=tuple(decisions), has_model_texts=bool(beyond))
 
     def _reorder(self, row: TieredRow, texts: Sequence[str]) -> list[_Draft]:
@@ -316,7 +316,7 @@ class LadderCheck:
 
     def _build_levels(self, row: TieredRow, drafts: Sequence[_Draft]) -> list[_CheckedRung]:
         """The levels beyond the answer; sets the action on each text."""
-        self._mark_tiers_of_graph(row, drafts)
+        self._mark_graph_tiers_and_duplicates(row, drafts)
         rungs: list[_CheckedRung] = []
         for draft in drafts:
             proven = [rung for rung in rungs if rung.proven]
@@ -334,7 +334,7 @@ class LadderCheck:
                 draft.action, draft.rung, draft.why = Action.DROPPED, None, _OVER_CAP
         return rungs
 
-    def _mark_tiers_of_graph(self, row: TieredRow, drafts: Sequence[_Draft]) -> None:
+    def _mark_graph_tiers_and_duplicates(self, row: TieredRow, drafts: Sequence[_Draft]) -> None:
         """Mark texts of the graph's own ladder as entailed, whatever their verdict; a repeated text is a duplicate."""
         tiers = {
             without_article(name): tier.text
@@ -381,7 +381,7 @@ class LadderCheck:
         return Tier(text=draft.text, qid=qid, aliases=tuple(names), evidence=(written,))
 
 
-def drop_repeated_names(levels: Sequence[Level]) -> tuple[Level, ...]:
+def drop_repeated_aliases(levels: Sequence[Level]) -> tuple[Level, ...]:
     """The levels with each name once: an alias that is the text of any tier, or of an earlier tier, is removed."""
     texts = {normalise(tier.text) for level in levels for tier in level.tiers}
     seen: set[str] = set()

@@ -27,7 +27,7 @@ from abstraction.files.rows import TieredRow
 from abstraction.ladders.assembly.filters import is_variant_of_answer_name
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
 from abstraction.phrasing.checking import Action, CheckResult, LadderCheck, TextDecision, Unproven, with_note
-from abstraction.phrasing.prompting import Prompt, PromptKind, RequestForm, RequestOutcome, hash_of, load_prompts
+from abstraction.phrasing.prompting import Prompt, PromptKind, RequestForm, RequestOutcome, load_prompts, signature_of
 from abstraction.text.language.template_marks import first_model_turn, without_thoughts_and_if_cut
 from kg.base.model import fallback_chain
 from kg.graph.graph import Graph
@@ -36,7 +36,7 @@ from kg.store.protocol import Store
 ANSWER_SITELINKS = "answer_entity_sitelinks"
 
 
-def with_descriptions(row: TieredRow, graph: Graph) -> TieredRow:
+def with_descriptions_and_sitelinks(row: TieredRow, graph: Graph) -> TieredRow:
     """The row with its entities' descriptions and sitelink counts, where it lacks them.
 
     The popularity in GRANOLA-EQ's columns is no fact of WikiData: it remains as the row gives it, or empty.
@@ -86,7 +86,7 @@ def read_prompts(chosen: Path | str | None = None) -> dict[str, Prompt]:
     return prompts
 
 
-def slots_of(row: TieredRow) -> dict[str, str]:
+def slot_values(row: TieredRow) -> dict[str, str]:
     """The values of the slots question, answer, about_question and about_answer for a row."""
 
     def description(key: str) -> str:
@@ -181,13 +181,13 @@ def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool =
     text = final_text(reply)
     inner = read_tagged(text, TAG) if f"<{TAG}>" in text else text
     if re.search(r"^\s{0,8}`?\d{1,3}\s{0,3}::", inner, re.MULTILINE) or (inner is text and "::" in text):
-        items = [_clean_answer(item) for item in read_numbered_lines(inner)]
+        items = [_clean_and_check_answer(item) for item in read_numbered_lines(inner)]
         # The given answer, alone or followed by more: `Hamburg`, `Hamburg, Germany`.
         first = (items[0], re.split(r"[,;(]", items[0])[0])
         if answer_first or any(is_variant_of_answer_name(text, names, person=False) for text in first):
             items = items[1:]
     else:
-        items = [_clean_answer(item) for item in read_list(text, TAG)]
+        items = [_clean_and_check_answer(item) for item in read_list(text, TAG)]
     if [item.casefold().rstrip(".") for item in items] == ["none"]:
         return []
     if len(items) > MOST_ANSWERS:
@@ -195,7 +195,7 @@ def read_ladder(reply: str, names: Collection[str] = (), *, answer_first: bool =
     return items
 
 
-def _clean_answer(item: str) -> str:
+def _clean_and_check_answer(item: str) -> str:
     """One answer without quotation marks around it. Raises ReplyError for anything but a short text on one line."""
     match = _QUOTED.match(item.strip())
     # Models like to quote answers or set them in bold.
@@ -257,7 +257,7 @@ class ModelPhraser:
     @property
     def prompts_hash(self) -> str:
         """The hash of the prompts that are used."""
-        return hash_of(self._prompts, LADDER, AGAIN)
+        return signature_of(self._prompts, LADDER, AGAIN)
 
     @property
     def settings(self) -> dict[str, object]:
@@ -304,7 +304,7 @@ class ModelPhraser:
                 raise phrased.cause
 
     def _request(self, row: TieredRow) -> Request:
-        slots = slots_of(with_descriptions(row, self._check.graph))
+        slots = slot_values(with_descriptions_and_sitelinks(row, self._check.graph))
         return Request(id=row.id, messages=self._prompts[LADDER.name].fill(slots), sampling=self._sampling)
 
     def _phrase_row(self, row: TieredRow, outcome: RequestOutcome[list[str]]) -> TieredRow:
@@ -356,7 +356,7 @@ class ConsistencyScorer:
     @property
     def fingerprint(self) -> str:
         """The model, the number of samples, the prompt's hash, and a hash of everything."""
-        prompts = hash_of(self._prompts, CONSISTENCY)
+        prompts = signature_of(self._prompts, CONSISTENCY)
         how = self._sampling
         # Settings in the model spec change its replies, so they are part of the fingerprint.
         told = getattr(self.model, "sampling", {})
@@ -371,20 +371,20 @@ class ConsistencyScorer:
         scores: list[float | Failure | None] = [None] * len(rows)
         for at, result in zip(asked, self.model.generate(asked.values()), strict=True):
             if isinstance(result, Reply):
-                scores[at] = score_of([completion.text for completion in result.completions])
+                scores[at] = share_of_no_votes([completion.text for completion in result.completions])
             else:
                 scores[at] = result
         return scores
 
     def _request(self, row: TieredRow) -> Request | None:
-        slots = slots_of(row)
+        slots = slot_values(row)
         if slots["about_question"] == slots["about_answer"] == UNKNOWN:
             return None
         slots["subject"] = str((row.question_entity or {}).get("text") or UNKNOWN)
         return Request(id=row.id, messages=self._prompts[CONSISTENCY.name].fill(slots), sampling=self._sampling)
 
 
-def score_of(replies: Sequence[str]) -> float | None:
+def share_of_no_votes(replies: Sequence[str]) -> float | None:
     """The share of no among the replies that are yes or no; None where those are less than half of all."""
     votes = [vote for vote in map(read_vote, replies) if vote is not None]
     if not votes or 2 * len(votes) < len(replies):

@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from abstraction.base.faults import FAULT, Fault, fault_of
+from abstraction.base.faults import FAULT, Fault, fault_or_raise
 from abstraction.errors import PromptError, ReplyError
 from abstraction.models.chat_model import ChatModel, Failure, Message, Request, Result
 
@@ -192,7 +192,7 @@ def prompts_hash(prompts: Mapping[str, Prompt]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def hash_of(prompts: Mapping[str, Prompt], *kinds: PromptKind) -> str:
+def signature_of(prompts: Mapping[str, Prompt], *kinds: PromptKind) -> str:
     """The part of a signature for some of the prompts: their sets and eight digits of their hash, such as
     "paper-1a2b3c4d".
 
@@ -228,8 +228,8 @@ class RequestOutcome(Generic[V]):
     @classmethod
     def of_fault(cls, error: Exception, calls: tuple[str, ...] = ()) -> RequestOutcome[V]:
         """The outcome of an unexpected error. Other errors, such as ModelError, are raised again."""
-        fault = fault_of(error, "asking a model")
-        return cls(value=None, calls=calls, failed=FAULT, why=fault.reason.removeprefix(f"{FAULT} "), fault=fault)
+        fault = fault_or_raise(error, "asking a model")
+        return cls(value=None, calls=calls, failed=FAULT, why=fault.message.removeprefix(f"{FAULT} "), fault=fault)
 
 
 @dataclass(slots=True)
@@ -300,7 +300,7 @@ class RequestForm(Generic[T, V]):
         while True:
             for result in self.model.generate(requests()):
                 slot = asked.popleft()
-                self._store_result(slot, result)
+                self._set_outcome_or_retry(slot, result)
                 if slot.outcome is None:
                     retries.append(slot)
                 yield from finished_items()
@@ -308,7 +308,7 @@ class RequestForm(Generic[T, V]):
             if over and not retries:
                 return
 
-    def _store_result(self, slot: _Slot[T, V], result: Result) -> None:
+    def _set_outcome_or_retry(self, slot: _Slot[T, V], result: Result) -> None:
         """Set the slot's outcome, or its second request."""
         if isinstance(result, Failure):
             slot.outcome = RequestOutcome(value=None, calls=slot.calls, failed=str(result.reason), why=result.message)

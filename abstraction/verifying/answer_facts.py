@@ -32,7 +32,7 @@ CONTINENT = "Q5107"  # the class of continents
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Above:
+class EntitiesAbove:
     """Everything above one entity, without itself: ids in order of distance, and their names as bare text.
 
     `states` are sovereign states, `divisions` first-level divisions, `continents` continents among the ids.
@@ -67,7 +67,7 @@ class AnswerFacts:
     names: tuple[str, ...]
     gold: str
     description: str
-    above: Above
+    above: EntitiesAbove
     kinds: frozenset[str]
     words: frozenset[str]
     nations: frozenset[str]
@@ -91,19 +91,19 @@ class AnswerFactsReader:
 
     def __init__(self, maker: LadderMaker) -> None:
         self.maker, self.graph, self._gazetteer = maker, maker.graph, maker.gazetteer
-        self.above = cache(lambda qid: self.above_all([qid], without={qid}))
+        self.above = cache(lambda qid: self.entities_above_all([qid], without={qid}))
         # The classes, occupations, genres and the like of an entity, and their superclasses.
-        self.kinds = cache(lambda i: self.superclasses(t for p in CLASS_PROPERTIES for t in self.graph.targets(i, p)))
-        self.classes_above = cache(self._read_classes_above)
+        self.kinds = cache(lambda i: self.class_closure(t for p in CLASS_PROPERTIES for t in self.graph.targets(i, p)))
+        self.classes_above = cache(self._read_superclasses)
 
-    def read(self, row: TieredRow) -> AnswerFacts:
+    def read_facts(self, row: TieredRow) -> AnswerFacts:
         """The facts on the answer of a row; the answer is linked as for a ladder, unless the row names its entity."""
         graph = self.graph
         asked = relation(row.relation) if row.relation else ANY
         ids = {tier.text: tier.qid for tier in row.levels[0].tiers}
         question = QARow(
             id=row.id, question=row.question, answers=row.answers, answer_qids=tuple(map(ids.get, row.answers)),
-            relation=row.relation, subject_text=self.asked_about(row),
+            relation=row.relation, subject_text=self.name_of_question_entity(row),
             subject_qid=(row.question_entity or {}).get("qid"), extra=row.extra,
         )  # fmt: skip
         whole = self.maker.make_with_notes(question)
@@ -119,7 +119,7 @@ class AnswerFactsReader:
             else " ".join(graph.description(i) or "" for i in known[:1])
         )
         containers = [t.qid for level in our_row.levels[1:] for t in level.tiers if t.qid]
-        above = self.above_all([*known, *containers], without=known)
+        above = self.entities_above_all([*known, *containers], without=known)
         kinds = frozenset().union(*map(self.maker.classes, known))
         # Citizenship of a person, origin of a work, location of a place.
         nations = frozenset(i for one in known for prop in NATIONALITY for i in graph.targets(one, prop))
@@ -139,7 +139,7 @@ class AnswerFactsReader:
             doubted=whole.doubted,
         )  # fmt: skip
 
-    def _is_certain(self, row: TieredRow, our_row: TieredRow, known: Sequence[str], above: Above) -> bool:
+    def _is_certain(self, row: TieredRow, our_row: TieredRow, known: Sequence[str], above: EntitiesAbove) -> bool:
         """Whether the entity of the answer was given, or linked by more than its name, or is a state or division.
 
         Also where the question names a state or division that contains the entity.
@@ -148,41 +148,41 @@ class AnswerFactsReader:
             return True
         if any(link.get("rule") in DECIDED and link.get("confidence") in ("given", "high") for link in our_row.links):
             return True
-        if any(self.is_present_state(i) or self.is_division(i) for i in known):
+        if any(self.is_present_state(i) or self.is_present_first_division(i) for i in known):
             return True
         asked = singular_words(row.question)
         return any(occurs_in(singular_words(self.graph.label(i) or ""), asked) for i in above.states | above.divisions)
 
     def _words_describing_answer(
-        self, our_row: TieredRow, known: Sequence[str], description: str, above: Above, nations: frozenset[str]
+        self, our_row: TieredRow, known: Sequence[str], description: str, above: EntitiesAbove, nations: frozenset[str]
     ) -> frozenset[str]:
         """The words that describe the answer: from its description, its classes, its ladder and its containers."""
-        words = content_words(description) | self.words([c for i in known for c in self.kinds(i)])
+        words = content_words(description) | self.name_words([c for i in known for c in self.kinds(i)])
         words |= {w for name in above.names for w in content_words(name)}
         words |= {w for level in our_row.levels[1:] for tier in level.tiers for w in content_words(tier.text)}
-        words |= {w for country in (*nations, *above.states) for w in self.demonyms(country)}
-        words |= {w for word in set(singular_words(description)) for w in self.nation_names(word)}
+        words |= {w for country in (*nations, *above.states) for w in self.demonym_words(country)}
+        words |= {w for word in set(singular_words(description)) for w in self.words_implied_by_nationality(word)}
         return frozenset(words)
 
-    def asked_about(self, row: TieredRow) -> str | None:
+    def name_of_question_entity(self, row: TieredRow) -> str | None:
         """The name of the entity that the question is about, given or read from its wording."""
         name = (row.question_entity or {}).get("text")
         if name or not row.relation:
             return name or None
         return question_patterns().subject(without_mark(row.question), row.relation)
 
-    def demonyms(self, country: str) -> set[str]:
+    def demonym_words(self, country: str) -> set[str]:
         """The words of the adjectives of a country."""
         table = bundled_demonyms()
         return {
             w for d in (table.adjectives.get(country, ""), *table.variants.get(country, ())) for w in content_words(d)
         }
 
-    def nation_names(self, word: str) -> set[str]:
+    def words_implied_by_nationality(self, word: str) -> set[str]:
         """The words of the countries that a nationality implies: "English" implies "British"."""
         countries = bundled_demonyms().countries.get(word, ())
         wholes = [t for c in countries[:1] for t in self.graph.targets(c, "P131")]
-        return {w for c in (*countries[:1], *wholes) for w in self.demonyms(c) | self.words([c])}
+        return {w for c in (*countries[:1], *wholes) for w in self.demonym_words(c) | self.name_words([c])}
 
     def is_called(self, qid: str, key: str) -> bool:
         """Whether the bare text `key` is a name of the entity, in singular or plural."""
@@ -191,7 +191,7 @@ class AnswerFactsReader:
 
     # Everything above an entity, each read once.
 
-    def above_all(self, start: Iterable[str], *, without: Iterable[str] = ()) -> Above:
+    def entities_above_all(self, start: Iterable[str], *, without: Iterable[str] = ()) -> EntitiesAbove:
         """Everything above several entities together, including these entities except those in `without`."""
         out = set(without)
         layer = list(dict.fromkeys(start))
@@ -213,11 +213,11 @@ class AnswerFactsReader:
         strict = [i for i in seen if i not in out]
         ids = (*strict, *(i for i in loose if i not in out and i not in seen))
         names.update(without_article(name) for i in ids for name in self.graph.names(i))
-        return Above(
+        return EntitiesAbove(
             ids=ids,
             names=frozenset(names),
             states=frozenset(filter(self.is_present_state, strict)),
-            divisions=frozenset(filter(self.is_division, strict)),
+            divisions=frozenset(filter(self.is_present_first_division, strict)),
             continents=frozenset(filter(self._is_continent, ids)),
         )
 
@@ -232,7 +232,7 @@ class AnswerFactsReader:
         # A part of the world may span several states.
         spans_states = WORLD.search(self.graph.label(qid) or "") or len(self.graph.targets(qid, "P17")) > 1
         if first or not spans_states:
-            described = [place for step in self._gazetteer.chain(qid) for place in step]
+            described = [place for step in self._gazetteer.description_chain(qid) for place in step]
             names.update(without_article(text) for place in described for text in (place.text, place.written) if text)
             upward += [place.qid for place in described if place.qid]
         return upward
@@ -244,16 +244,16 @@ class AnswerFactsReader:
         """Whether the entity is a sovereign state that exists today."""
         return not STATE.isdisjoint(self.graph.classes(qid)) and not self.graph.is_historical(qid)
 
-    def is_division(self, qid: str) -> bool:
+    def is_present_first_division(self, qid: str) -> bool:
         """Whether the entity is a first-level division that exists today, such as a federal state or a province."""
         return self.graph.is_instance(qid, FIRST_DIVISION) and not self.graph.is_historical(qid)
 
-    def _read_classes_above(self, entity_id: str) -> frozenset[str]:
+    def _read_superclasses(self, entity_id: str) -> frozenset[str]:
         """All superclasses of a class, by its P31 and by P279 and P171 up to DEPTH steps."""
         own = (t for prop in ("P279", "P31", "P171") for t in self.graph.targets(entity_id, prop))
-        return frozenset(self.superclasses(own, ("P279", "P171"), steps=DEPTH)) - {entity_id}
+        return frozenset(self.class_closure(own, ("P279", "P171"), steps=DEPTH)) - {entity_id}
 
-    def superclasses(
+    def class_closure(
         self, classes: Iterable[str], properties: Sequence[str] = ("P279",), *, steps: int = CLASS_STEPS
     ) -> tuple[str, ...]:
         """The classes and their superclasses up to `steps` steps."""
@@ -265,6 +265,6 @@ class AnswerFactsReader:
             seen.update(dict.fromkeys(layer))
         return tuple(seen)
 
-    def words(self, ids: Iterable[str]) -> set[str]:
+    def name_words(self, ids: Iterable[str]) -> set[str]:
         """The content words of every name of some entities."""
         return {word for i in ids for name in self.graph.names(i) for word in content_words(name)}

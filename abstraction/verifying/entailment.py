@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 
 from abstraction.base.properties import package_data, with_role
 from abstraction.base.relations import ANY, Classifier, relation
-from abstraction.base.tiers import Evidence, Level, Tier, value_of
+from abstraction.base.tiers import Evidence, Level, Tier, evidence_value
 from abstraction.files.rows import TieredRow, candidate_ids_of_link
 from abstraction.ladders.containers import same_extent
 from abstraction.ladders.weighing import rising_tiers
@@ -69,7 +69,7 @@ class ReplayedStep:
     start: int = 0
 
 
-def replay(
+def replay_evidence(
     graph: Graph, evidence: Evidence, *, dates: Sequence[TimeValue] = (), own_words: str | None = None
 ) -> tuple[ReplayedStep | None, list[Finding]]:
     """The step of a piece of evidence, and its flaws; the step is None for a rule, a call of a model, or missing data.
@@ -96,11 +96,11 @@ def _replay_statement(
     held = [s for s in entity.statements if s.property == evidence.property] if entity is not None else []
     statement = next((s for s in held if s.id == evidence.statement), None)
     if statement is None and evidence.statement is None:
-        statement = next((s for s in held if value_of(s) == evidence.value), None)
+        statement = next((s for s in held if evidence_value(s) == evidence.value), None)
     if statement is None:
         return None, [Finding(flaw=Flaw.STATEMENT_GONE, detail=f"{in_words} ({evidence.statement})")]
-    if value_of(statement) != evidence.value:
-        detail = f"{in_words}: the snapshot says {value_of(statement)}"
+    if evidence_value(statement) != evidence.value:
+        detail = f"{in_words}: the snapshot says {evidence_value(statement)}"
         return None, [Finding(flaw=Flaw.STATEMENT_CHANGED, detail=detail)]
     step = ReplayedStep(
         subject=subject,
@@ -196,7 +196,7 @@ def is_value(text: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def titles() -> Mapping[str, str]:
+def broader_offices_by_title() -> Mapping[str, str]:
     """Title -> what every holder of it is ("king" -> "monarch"), from the table of offices."""
     data = package_data("offices.json")
     out: dict[str, str] = {}
@@ -217,7 +217,7 @@ class AnswerValues:
         self._days = tuple(dict.fromkeys(days for name in names if (days := days_of(name, code))))
         self._amounts = tuple(dict.fromkeys(amount for name in names if (amount := amount_of(name, code))))
 
-    def check_tier(self, tier: Tier) -> tuple[bool, str]:
+    def check_containment(self, tier: Tier) -> tuple[bool, str]:
         """Whether a date or an amount contains the answer, False where undecided too, and the contradiction in words,
         else "": each name of the tier must contain one of the answer's names.
 
@@ -361,13 +361,13 @@ class EntailmentChecker:
         subject = (row.question_entity or {}).get("qid")
         findings: list[Finding] = []
         for evidence in tier.evidence:
-            step, flaws = replay(self.graph, evidence, dates=facts.dates)
+            step, flaws = replay_evidence(self.graph, evidence, dates=facts.dates)
             findings += flaws
             if step is not None and subject and step.subject != subject:
                 findings.append(Finding(flaw=Flaw.DISCONNECTED, detail=f"{step.subject} is not what is asked about"))
         if not tier.evidence:
             findings.append(Finding(flaw=Flaw.NO_EVIDENCE, detail=tier.text))
-        contains, wrong = facts.values.check_tier(tier)
+        contains, wrong = facts.values.check_containment(tier)
         if wrong:
             findings.append(Finding(flaw=Flaw.RULE_WRONG, detail=wrong))
         if findings:
@@ -383,7 +383,7 @@ class EntailmentChecker:
         for evidence in tier.evidence:
             is_given = isinstance(given_description, str) and evidence.subject in facts.answers
             own_words = given_description if is_given else None
-            step, flaws = replay(self.graph, evidence, dates=facts.dates, own_words=own_words)
+            step, flaws = replay_evidence(self.graph, evidence, dates=facts.dates, own_words=own_words)
             findings += flaws
             if step is not None:
                 replayed.append(step)
@@ -481,7 +481,7 @@ class EntailmentChecker:
         missing_of = {name: content_words(name) - known for name in dict.fromkeys(tier.names())}
         if not any(missing_of.values()):
             return
-        meant = self._words_of_described_entities(reached.used)
+        meant = self._name_words_of_described_entities(reached.used)
         for name, missing in missing_of.items():
             if left := missing - meant:
                 where = "" if name == tier.text else f" (alias of {tier.text!r})"
@@ -500,7 +500,7 @@ class EntailmentChecker:
             shared = words & content_words(step.words)
             taken_back = negating_word_before(step.description, step.start)
             if taken_back in PAST and shared:
-                person = self._is_person(reached) if person is None else person
+                person = self._involves_person(reached) if person is None else person
             if taken_back in PAST and not (shared and person):
                 taken_back = None
             is_stated = any(content_words(step.words) <= words_of_target for words_of_target in stated)
@@ -510,7 +510,7 @@ class EntailmentChecker:
             if is_place_name and denies_location_before(step.description, step.start):
                 yield Finding(flaw=Flaw.NOT_INSIDE, detail=f"{step.words!r} in {step.description!r}")
 
-    def _words_of_described_entities(self, steps: Iterable[ReplayedStep]) -> set[str]:
+    def _name_words_of_described_entities(self, steps: Iterable[ReplayedStep]) -> set[str]:
         """Words of the names of entities in descriptions: "United States" for "U.S.", "actor" for "actress"."""
         out: set[str] = set()
         for step in steps:
@@ -525,7 +525,7 @@ class EntailmentChecker:
                     out |= self._entity_words(country) | self._names_of(country).demonyms
         return out
 
-    def _is_person(self, reached: _Reached) -> bool:
+    def _involves_person(self, reached: _Reached) -> bool:
         """Whether an entity of the steps is a person; other entities of the row are not read: they may be very many."""
         ids = {qid for step in reached.used for qid in (step.subject, step.target) if qid}
         return any("Q5" in self.graph.classes(i) or self.graph.statements(i, "P27") for i in ids)
@@ -535,7 +535,11 @@ class EntailmentChecker:
         if without_article(name) in names or " ".join(singular_words(without_article(name))) in names:
             return True
         label, comma, around = name.rpartition(", ")  # "Cambridge, Massachusetts"
-        return bool(comma) and without_article(label) in names and normalise(around) in self._gazetteer.above(qid)
+        return (
+            bool(comma)
+            and without_article(label) in names
+            and normalise(around) in self._gazetteer.container_names(qid)
+        )
 
     def _refers_to_entity(self, words: str, qid: str) -> bool:
         """Whether words of a description name the entity: a name of it, with only common nouns around it."""

@@ -29,7 +29,7 @@ from abstraction.text.language.phrases import (
     word_list,
 )
 from abstraction.verifying.answer_facts import CONTINENT, AnswerFacts, AnswerFactsReader
-from abstraction.verifying.entailment import AnswerValues, is_value, titles
+from abstraction.verifying.entailment import AnswerValues, broader_offices_by_title, is_value
 from abstraction.verifying.verdicts import (
     A_PERSON,
     ANOTHER_ANSWER,
@@ -62,11 +62,11 @@ class PlaceRelation:
             known = tier.qid in facts.above.ids or tier.qid in facts.above_classes
             return frozenset({tier.qid}) if known else frozenset()
         ids = {i for i in facts.above.ids if key in {without_article(n) for n in self.graph.names(i)}}
-        if ids or key in facts.above.names or self._agrees_with_surroundings(facts, tier.text):
+        if ids or key in facts.above.names or self._is_place_in_description(facts, tier.text):
             return frozenset(ids or {f"text:{key}"})
         return frozenset(c for c in facts.above_classes if self.facts_reader.is_called(c, key))
 
-    def _agrees_with_surroundings(self, facts: AnswerFacts, text: str) -> bool:
+    def _is_place_in_description(self, facts: AnswerFacts, text: str) -> bool:
         """Whether the answer's description names the text as a place or owner of the answer: "in X", ", X", "of X"."""
         if not text[:1].isupper() or facts.person:
             return False
@@ -123,9 +123,9 @@ class PlaceRelation:
         if WORLD.search(label) and not is_continent:
             return None  # the Caribbean spans states: no conflict can be shown
         if self.facts_reader.is_present_state(place):
-            return self._answer_lies_in(above.states)
+            return self._reason_of_location(above.states)
         if label and is_continent:
-            return self._answer_lies_in(above.continents)
+            return self._reason_of_location(above.continents)
         around = self.facts_reader.above(place)
         if around.states and above.states and around.states.isdisjoint(above.states):
             # A chain that ends in the right state means another place, which the snapshot lacks.
@@ -133,15 +133,15 @@ class PlaceRelation:
             if any(self.facts_reader.is_called(state, text) for state in above.states for text in texts):
                 return None
             return f"{label} lies in {self._labels_of(around.states)}"
-        divisions = {place} if self.facts_reader.is_division(place) else around.divisions
+        divisions = {place} if self.facts_reader.is_present_first_division(place) else around.divisions
         if divisions.isdisjoint(above.divisions):
             # Only divisions of one class exclude each other: a county may lie in a region.
             classes = {c for d in divisions for c in self.graph.classes(d)}
             if any(not classes.isdisjoint(self.graph.classes(d)) for d in above.divisions):
-                return self._answer_lies_in(above.divisions)
+                return self._reason_of_location(above.divisions)
         return None
 
-    def _answer_lies_in(self, places: Collection[str]) -> str | None:
+    def _reason_of_location(self, places: Collection[str]) -> str | None:
         return f"the answer lies in {self._labels_of(places)}" if places else None
 
     def _labels_of(self, places: Iterable[str]) -> str:
@@ -161,7 +161,7 @@ class PlaceRelation:
         persons = bool(linked) and all("person" in self.maker.classes(i) for i in linked)
         return A_PERSON if persons and facts.kinds and not facts.person and not facts.place else None
 
-    def is_other_entity(self, facts: AnswerFacts, linked: Sequence[str]) -> bool:
+    def is_unrelated_entity_of_kind(self, facts: AnswerFacts, linked: Sequence[str]) -> bool:
         """Whether the text names an entity of the answer's own kind, unrelated to it."""
         if facts.place or not facts.kinds:
             return False
@@ -170,7 +170,7 @@ class PlaceRelation:
         telling_kinds = facts.kinds - {"organisation"} or facts.kinds
         return bool(kinds & telling_kinds) and not kinds & PLACES
 
-    def namesake(self, facts: AnswerFacts, tiers: Sequence[TierVerdict]) -> str | None:
+    def namesake_in_wrong_places(self, facts: AnswerFacts, tiers: Sequence[TierVerdict]) -> str | None:
         """The namesake of the answer that lies in the contradicted places of a chain; see RowVerdict."""
         wrong = [without_article(t.text) for t in tiers if t.verdict is VerdictKind.CONTRADICTED] + facts.doubtful
         if not facts.place or not wrong:
@@ -278,7 +278,7 @@ class Judge:
             ids = [tier.qid for tier in row.levels[0].tiers if tier.qid]
             kinds = self.maker.classes(ids[0]) if ids else ()
             return RowVerdict(row=row.id, answer=ids[0] if ids else None, classes=tuple(sorted(kinds)), tiers=())
-        by_answer = [self._judge_by_answers(of_answer, row) for of_answer in _split_by_answer(row)]
+        by_answer = [self._judge_for_answers(of_answer, row) for of_answer in _split_by_answer(row)]
         if len(by_answer) == 1:
             return by_answer[0]
         tiers = [tier for level in row.levels[1:] for tier in level.tiers]
@@ -291,9 +291,9 @@ class Judge:
             certain=all(verdict.certain for verdict in by_answer),
         )
 
-    def _judge_by_answers(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
+    def _judge_for_answers(self, row: TieredRow, whole: TieredRow) -> RowVerdict:
         """The verdicts by the answers of `row`, which are all or some of those of `whole`."""
-        facts = self.facts_reader.read(row)
+        facts = self.facts_reader.read_facts(row)
         seen: dict[str, str] = {without_article(tier.text): "level 1" for tier in whole.levels[0].tiers}
         out: list[TierVerdict] = []
         for number, level in enumerate(row.levels[1:], 2):
@@ -316,7 +316,7 @@ class Judge:
                 )  # fmt: skip
                 out.append(tier_verdict)
                 facts.astray = (
-                    tier_verdict.beside_answer
+                    tier_verdict.is_sibling_of_answer
                     or why == ANOTHER
                     or (facts.astray and verdict is VerdictKind.CONTRADICTED)
                 )
@@ -329,7 +329,7 @@ class Judge:
             answer=facts.answers[0] if facts.answers else None,
             classes=tuple(sorted(facts.kinds)),
             tiers=tuple(out),
-            namesake=self.placing.namesake(facts, out),
+            namesake=self.placing.namesake_in_wrong_places(facts, out),
             certain=facts.certain,
         )
 
@@ -351,7 +351,7 @@ class Judge:
             return verdict, why, meant
         how = NameRelation.NONE
         if not _PHRASE.match(tier.text):
-            attested = self._attested_words(facts, tier.text)
+            attested = self._words_allowed_after_name(facts, tier.text)
             how = compare_names(tier.text, facts.names, person=facts.person, attested=attested)
         if how is NameRelation.MORE:
             return VerdictKind.NOT_COARSER_THAN_ANSWER, "the answer and something else", _NOTHING
@@ -371,8 +371,8 @@ class Judge:
         if key in facts.asked.trivial or key in GENERIC:
             return VerdictKind.UNINFORMATIVE, "says no more than the question asks for"
         within = bool(meant) and all(not PLACES.isdisjoint(self.maker.classes(i)) for i in meant)
-        subject = without_article(self.facts_reader.asked_about(facts.row) or "")
-        if self._leaks(facts, tier.text) and not (within and key != subject):
+        subject = without_article(self.facts_reader.name_of_question_entity(facts.row) or "")
+        if self._repeats_question(facts, tier.text) and not (within and key != subject):
             return VerdictKind.UNINFORMATIVE, LEAKS
         return None
 
@@ -398,7 +398,7 @@ class Judge:
                 return VerdictKind.CONTRADICTED, wrong
             facts.doubtful.append(without_article(tier.text))
             return VerdictKind.UNKNOWN, f"{wrong}, if {facts.answers[0]} is meant"
-        if how is NameRelation.OTHER or self.placing.is_other_entity(facts, linked):
+        if how is NameRelation.OTHER or self.placing.is_unrelated_entity_of_kind(facts, linked):
             return VerdictKind.CONTRADICTED, ANOTHER
         if how is NameRelation.ALIAS:
             return VerdictKind.ALIAS, "another way to write the answer's name"
@@ -406,9 +406,9 @@ class Judge:
             return VerdictKind.CONTRADICTED, "follows a tier that names another entity"
         return VerdictKind.UNKNOWN, "the snapshot has no data on it"
 
-    def _leaks(self, facts: AnswerFacts, text: str) -> bool:
+    def _repeats_question(self, facts: AnswerFacts, text: str) -> bool:
         """Whether the text describes the answer by the entity of the question, or has no word beyond the question."""
-        subject = self.facts_reader.asked_about(facts.row)
+        subject = self.facts_reader.name_of_question_entity(facts.row)
         if subject and occurs_in(singular_words(subject), singular_words(text)) and not facts.place:
             return singular_words(subject) != singular_words(facts.gold) and not occurs_in(
                 singular_words(facts.gold), singular_words(text)
@@ -416,7 +416,7 @@ class Judge:
         words = content_words(text)
         return bool(words) and words <= content_words(facts.row.question) and not facts.place
 
-    def _attested_words(self, facts: AnswerFacts, text: str) -> set[str]:
+    def _words_allowed_after_name(self, facts: AnswerFacts, text: str) -> set[str]:
         """Words that may follow the answer's name: of its description, its containers, and places after commas."""
         parts = [part.strip() for part in text.split(",")[1:]]
         places = [part for part in parts if self.maker.gazetteer.places_named(part)]
@@ -426,17 +426,17 @@ class Judge:
         return {word for source in sources for word in singular_words(source)}
 
     def _value_verdict(self, facts: AnswerFacts, tier: Tier) -> tuple[VerdictKind, str]:
-        contains, wrong = AnswerValues(facts.gold_level).check_tier(tier)
+        contains, wrong = AnswerValues(facts.gold_level).check_containment(tier)
         if wrong:
             return VerdictKind.CONTRADICTED, wrong
         if not contains:
             return VerdictKind.UNKNOWN, "this wording of a value cannot be read"
         before = [finer for finer, _ in facts.good]
         alone = Tier(text=tier.text)
-        if not before or any(not AnswerValues(Level(tiers=(finer,))).check_tier(alone)[1] for finer in before):
+        if not before or any(not AnswerValues(Level(tiers=(finer,))).check_containment(alone)[1] for finer in before):
             return VerdictKind.ENTAILED, "contains the answer"
         values = AnswerValues(Level(tiers=(tier,)))
-        if any(values.check_tier(Tier(text=finer.text))[0] for finer in before):
+        if any(values.check_containment(Tier(text=finer.text))[0] for finer in before):
             return VerdictKind.FINER_THAN_PREVIOUS, "lies within the tier before it"
         return VerdictKind.SIBLING, "overlaps the tier before it"
 
@@ -473,7 +473,7 @@ class Judge:
             t for t in facts.earlier if (t in earlier or t.qid) and words <= self._words_entailed_by_phrase(facts, t)
         ]
         if entailing:
-            if not tier.evidence and all(self._are_listed_apart(facts, tier, t) for t in entailing):
+            if not tier.evidence and all(self._are_separate_in_description(facts, tier, t) for t in entailing):
                 return VerdictKind.SIBLING, "the description lists it next to the tier before it"
             return VerdictKind.ENTAILED, "follows from a tier before it"
         if true and content_words(true[-1].text) <= self._words_entailed_by_phrase(facts, tier):
@@ -482,7 +482,7 @@ class Judge:
             return VerdictKind.ENTAILED, "each word is said of the answer"
         return VerdictKind.SIBLING, "neither follows from the tier before it nor the reverse"
 
-    def _are_listed_apart(self, facts: AnswerFacts, tier: Tier, before: Tier) -> bool:
+    def _are_separate_in_description(self, facts: AnswerFacts, tier: Tier, before: Tier) -> bool:
         """Whether the description lists the two tiers as different things: "comedian, actor and composer"."""
         items = [content_words(part) for part in re.split(r"[,;]|\band\b", facts.description)]
 
@@ -511,13 +511,13 @@ class Judge:
         kinds = [
             i
             for text in dict.fromkeys((words, head))
-            for i in self.facts_reader.superclasses(self._entities_of_last_words(text))
+            for i in self.facts_reader.class_closure(self._entities_of_last_words(text))
         ]
         stated = [e.value for e in tier.evidence if e.value and e.property in KIND_PROPERTIES and e.value[:1] == "Q"]
-        kinds += self.facts_reader.superclasses(stated)
-        out = content_words(tier.text) | self.facts_reader.words(kinds) | {"person"}
+        kinds += self.facts_reader.class_closure(stated)
+        out = content_words(tier.text) | self.facts_reader.name_words(kinds) | {"person"}
         text = f" {normalise(tier.text)} "
-        lifts = [lift for title, lift in titles().items() if f" {title} " in text]
+        lifts = [lift for title, lift in broader_offices_by_title().items() if f" {title} " in text]
         around, called = (*facts.above.ids, *sorted(facts.nations)), self.facts_reader.is_called
         names = map(without_article, proper_names(tier.text))
         # The places of the answer that the phrase names, with everything above them: names and demonyms are entailed.
@@ -526,9 +526,9 @@ class Judge:
         nations = {*places, *(state for each in above for state in each.states)}
         return out.union(
             *map(content_words, lifts),
-            *map(self.facts_reader.nation_names, set(words)),
+            *map(self.facts_reader.words_implied_by_nationality, set(words)),
             *(content_words(name) for each in above for name in each.names),
-            *map(self.facts_reader.demonyms, nations),
+            *map(self.facts_reader.demonym_words, nations),
         )
 
 

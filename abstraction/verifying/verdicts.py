@@ -109,7 +109,7 @@ class TierVerdict:
     entities: tuple[str, ...] = ()
 
     @property
-    def beside_answer(self) -> bool:
+    def is_sibling_of_answer(self) -> bool:
         """Whether it is a sibling of the answer itself, not of a tier before it."""
         return self.why in (ANOTHER_ANSWER, MEMBER, A_PERSON)
 

@@ -225,7 +225,7 @@ class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings)
 
     def failed(self, result: Built) -> bool:
         """Whether rows were rejected, or got no answer of a model."""
-        return bool(result.rejected + result.phrasing.unanswered + result.unscored)
+        return bool(result.rejected + result.phrasing.rows_with_failed_call + result.unscored)
 
     def show(self, result: Built) -> None:
         """Print the content of the dataset, and the numbers of omitted rows by reason."""
@@ -250,7 +250,7 @@ class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings)
         """The statistics."""
         return {
             "data": result.data, "statistics": result.statistics, "cleaning": result.cleaner.counts,
-            "rejected": result.rejected + result.phrasing.unanswered + result.unscored,
+            "rejected": result.rejected + result.phrasing.rows_with_failed_call + result.unscored,
             "unanswered": result.unanswered,
         }  # fmt: skip
 
@@ -262,8 +262,8 @@ class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings)
             listed = self.out / "rejected.jsonl"
             note(f"{count(result.rejected, 'row')} rejected; listed in {listed}; the first: {result.first_reject}")
         again = "--force builds anew and asks them again"
-        if result.phrasing.unanswered:
-            rows = count(result.phrasing.unanswered, "row")
+        if result.phrasing.rows_with_failed_call:
+            rows = count(result.phrasing.rows_with_failed_call, "row")
             note(f"{rows} without an answer of the model's keep the graph's ladder; {again}")
         if result.unscored:
             note(f"{count(result.unscored, 'row')} without a score, as the model could not be had; {again}")

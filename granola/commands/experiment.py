@@ -226,14 +226,14 @@ def _command_lines(systems: Mapping[str, Answer | Aggregate]) -> dict[str, str]:
 
 def _is_complete(system: Answer | Aggregate) -> bool:
     """Whether an earlier run completed this output: with these settings, prompts and inputs, and nothing rejected."""
-    from abstraction.phrasing.prompting import hash_of
+    from abstraction.phrasing.prompting import signature_of
     from granola.decoding.methods import METHODS, read_prompts
 
     record = record_of(system.out)
     if not Path(system.out).is_file() or Path(f"{system.out}{REJECTS_SUFFIX}").exists():
         return False
     if isinstance(system, Answer):
-        prompts = hash_of(read_prompts(system.prompts), *METHODS[system.method].prompts)
+        prompts = signature_of(read_prompts(system.prompts), *METHODS[system.method].prompts)
         # A replay costs nothing, and its recorded answers may have changed.
         if system.model.startswith("replay:") or record.get("prompts") != prompts:
             return False

@@ -88,7 +88,7 @@ class Generate(RowsCommand):
     def _grounded_answers(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """Rows of `{"id", "answer"}`; `failed` has the reason for a missing answer."""
         from abstraction.models.chat_model import Failure, Request
-        from abstraction.phrasing.prompting import hash_of
+        from abstraction.phrasing.prompting import signature_of
         from granola.evidence.grounding.answer_judging import ANSWER, passage_lines, read_grounding_prompts
         from granola.evidence.grounding.grounded_rows import GroundedSample, read_grounded
         from granola.evidence.knowledge.knowledge_prompts import replies_of
@@ -106,7 +106,7 @@ class Generate(RowsCommand):
             return Request(id=sample.id, messages=prompts[ANSWER.name].fill(slots), sampling=sampling)
 
         with open_model(self.model, output.named_path, output.inputs) as model:
-            output.more |= {"model": dict(model.identity), "prompts": hash_of(prompts, ANSWER)}
+            output.more |= {"model": dict(model.identity), "prompts": signature_of(prompts, ANSWER)}
             for sample, result in replies_of(samples, ask, model):
                 answer, failed = (None, result.reason) if isinstance(result, Failure) else (result.text, None)
                 output.counts["unanswered" if failed else "written"] += 1
@@ -115,7 +115,7 @@ class Generate(RowsCommand):
     def _knowledge_texts(self, output: RowsOutput, sampling: Sampling) -> Iterator[dict[str, Any]]:
         """The items with their generated texts or answers, one row per sample; an item without any is rejected."""
         from abstraction.models.chat_model import Failure, Request
-        from abstraction.phrasing.prompting import hash_of
+        from abstraction.phrasing.prompting import signature_of
         from granola.evidence.knowledge.knowledge_items import read_items
         from granola.evidence.knowledge.knowledge_prompts import generating_turns, read_knowledge_prompts, replies_of
         from granola.replies import read_reply
@@ -131,7 +131,7 @@ class Generate(RowsCommand):
 
         with open_model(self.model, output.named_path, output.inputs) as model:
             output.more |= {
-                "model": dict(model.identity), "prompts": hash_of({self.target: prompt}, prompt.kind),
+                "model": dict(model.identity), "prompts": signature_of({self.target: prompt}, prompt.kind),
                 "examples": [item.id for item in examples],
             }  # fmt: skip
             for item, result in replies_of(items, ask, model):

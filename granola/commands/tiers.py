@@ -88,16 +88,16 @@ class ReviewSettings:
         self, ladders: Iterator[TieredRow], store: Store, decisions: Decisions, language: str
     ) -> Iterator[TieredRow]:
         """Remove the ladders of refused or uncertain links; write doubtful links to the sheet."""
-        from abstraction.linking.review import Reviewer, without_refused_links, without_uncertain_links, write_sheet
+        from abstraction.linking.review import Reviewer, drop_refused_ladder, drop_uncertain_ladder, write_sheet
 
         # Decisions first: decided links need not be reviewed again.
-        ladders = (without_refused_links(row, decisions) for row in ladders)
+        ladders = (drop_refused_ladder(row, decisions) for row in ladders)
         if self.review is not None:
             ladders = write_sheet(ladders, Reviewer(store, language=language), self.review)
         if self.min_confidence is None:
             return ladders
         least = self.min_confidence
-        return (without_uncertain_links(row, least) for row in ladders)
+        return (drop_uncertain_ladder(row, least) for row in ladders)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,10 +193,10 @@ class PhrasingRun:
 
     def warn(self) -> None:
         """Note on standard error how many rows another run would ask for again."""
-        if self.counts.unanswered:
-            asked = count(self.counts.unanswered, "row")
+        if self.counts.rows_with_failed_call:
+            asked = count(self.counts.rows_with_failed_call, "row")
             where = f"; {self._log} tells why" if self._log else ""
-            fallback = self.counts.fallback_in_words
+            fallback = self.counts.fallback_clause
             note(f"{asked} without an answer of the model's {fallback}{where}; another run asks again")
 
 
@@ -280,7 +280,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             if phrasing is not None:
                 used, counts = phrasing.phraser, phrasing.counts.to_json()
                 output.more["phrasing"] = {**used.settings, "fingerprint": used.fingerprint, "counts": counts}
-                output.is_lacking = phrasing.counts.unanswered > 0
+                output.is_lacking = phrasing.counts.rows_with_failed_call > 0
                 lines += phrasing.counts.lines()
                 phrasing.warn()
             return output.finish(*lines, source=", ".join(self.qa), relation=relation)
@@ -293,7 +293,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
 
     def _ladders(self, store: Store, relation: str | None, output: RowsOutput) -> Iterator[TieredRow]:
         from abstraction.files.rows import read_questions
-        from abstraction.linking.review import with_decisions
+        from abstraction.linking.review import with_decided_qids
         from abstraction.maker.pipeline import make_ladders
 
         warn_of_snapshot(store, self.language, relation)
@@ -302,7 +302,7 @@ class Tiers(RowsCommand, QuestionSettings, PhrasingSettings, ReviewSettings):
             self.expand_folders(self.qa), relation=relation, limit=self.limit, on_reject=output.rejected.append,
             on_unanswered=lambda row: output.counts.update(["unanswered"]), shape=self.shape(), language=self.language,
         )  # fmt: skip
-        questions = watch_rows((with_decisions(row, decisions) for row in asked), self.language, decisions)
+        questions = watch_rows((with_decided_qids(row, decisions) for row in asked), self.language, decisions)
         how: dict[str, Any] = {"language": self.language, "linker": self.linker, "on_reject": output.rejected.append}
         if self.spark is None:
             ladders = make_ladders(questions, store, **how)
@@ -359,7 +359,7 @@ class Ladder(Command["tuple[TieredRow, Sequence[str]]"]):
         """
         from abstraction.files.row_models import parse_qid_setting
         from abstraction.files.rows import QARow
-        from abstraction.linking.review import Reviewer, doubt_lines
+        from abstraction.linking.review import Reviewer, doubt_lines_for_terminal
         from abstraction.maker.pipeline import make_ladders
 
         if not self.question.strip() or not self.answer.strip():
@@ -390,7 +390,7 @@ class Ladder(Command["tuple[TieredRow, Sequence[str]]"]):
             if row.subject_qid is not None and row.subject_qid not in there:
                 note(f"--subject-qid {row.subject_qid}: the snapshot has no such entity, so it tells nothing")
             made = next(iter(make_ladders([row], store, language=self.language, linker=self.linker)))
-            doubts = doubt_lines(list(Reviewer(store, language=self.language).doubts(made)))
+            doubts = doubt_lines_for_terminal(list(Reviewer(store, language=self.language).doubts(made)))
         if relation is None:
             without = "no relation: the ladder follows the answer's class"
             read = f"relation {made.relation}" if made.relation else without

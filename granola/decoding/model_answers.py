@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from abstraction.base.faults import Fault, RejectedRow, attempt, excerpt
 from abstraction.models.chat_model import ChatModel, Failure, Reply, Request, Sampling, sampling_of
-from abstraction.phrasing.prompting import Prompt, hash_of
+from abstraction.phrasing.prompting import Prompt, signature_of
 from granola.decoding.aggregation_rules import Method
 from granola.decoding.decision import IDK, SAMPLES, Abstaining, Answering, Decision, abstention, of_responses
 from granola.decoding.methods import DRAG, METHODS, TEMPERATURE
@@ -110,7 +110,7 @@ class Answerer:
         return {
             "model": dict(self.model.identity),
             **aggregating,
-            "prompts": hash_of(self.prompts, *kind.prompts),
+            "prompts": signature_of(self.prompts, *kind.prompts),
             "sampling": {"temperature": how.temperature, "max_tokens": how.max_tokens, **drawn},
         }
 

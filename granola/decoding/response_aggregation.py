@@ -84,7 +84,7 @@ class Aggregator:
         source = iter(rows)
         while chunk := list(islice(source, CHUNK)):
             # Caches are cleared between chunks, never within one.
-            if self._maker.make_room():
+            if self._maker.drop_caches_if_full():
                 self._discard_caches()
             together = attempt(_STAGE, self._reader.read, chunk)
             if isinstance(together, Fault):  # one row of the batch failed: each is read alone
@@ -100,7 +100,7 @@ class Aggregator:
     def _discard_caches(self) -> None:
         """Discard caches, which a failed row may have left incomplete."""
         assert self._maker is not None
-        self._maker.start_afresh()
+        self._maker.drop_conclusions()
         self._reader = ResponseReader(self._maker)
 
     def _tally(self, row: SampleRow, readings: tuple[ReadResponse, ...] | None) -> ClaimTally:

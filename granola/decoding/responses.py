@@ -185,13 +185,13 @@ class ResponseReader:
         subjects = [row.subject_text for row in rows if row.subject_text]
         every = [*subjects, *(name for names in by_relation.values() for name in names)]
         graph.find_all(every)
-        graph.find_all(other for name in set(every) if not graph.find(name) for other in linker.other_names(name))
+        graph.find_all(other for name in set(every) if not graph.find(name) for other in linker.name_forms(name))
         ids = [m.id for name in every for m in graph.find(name)]
         graph.fetch_along([*ids, *(row.subject_qid for row in rows if row.subject_qid)])
         # Linking ranks candidates by relation, so each relation is prepared apart.
         for prop, names in by_relation.items():
             if prop is not None:
-                linker.prepare(dict.fromkeys(names), relation(prop))
+                linker.prefetch_counts(dict.fromkeys(names), relation(prop))
 
     def _relation_asked(self, row: SampleRow) -> Relation:
         """The relation of the row, or the one that the wording of the question implies."""

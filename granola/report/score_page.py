@@ -13,7 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from abstraction.base.properties import titled
+from abstraction.base.properties import id_with_label
 from abstraction.files.rows import TieredRow, read_tiered
 from granola import __version__
 from granola.base.terminal_lines import TextTable
@@ -115,7 +115,7 @@ def question_views(
             "row": row,
             "gold": " / ".join(dict.fromkeys(row.answers)),
             "relation": row.relation or NO_RELATION,
-            "title": titled(row.relation) if row.relation else "",
+            "title": id_with_label(row.relation) if row.relation else "",
             "verdicts": dict.fromkeys(
                 ("gold" if item.verdict.level == 1 else "coarser")
                 if item.verdict is not None and item.verdict.level is not None
@@ -253,7 +253,7 @@ def render(
         figures=figures,
         tables=tables,
         files_of_tables=files_of_tables,
-        relation_names=[(name, titled(name)) for name in known],
+        relation_names=[(name, id_with_label(name)) for name in known],
         shown_count=len(places),
         questions=question_views(rows, reports, made_of),
         version=__version__,

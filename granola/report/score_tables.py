@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from abstraction.base.properties import titled
+from abstraction.base.properties import id_with_label
 from granola.base.terminal_lines import Part, TextTable
 from granola.report.charts import csv_text
 from granola.scoring.metrics import GroupScore, Metric
@@ -143,7 +143,7 @@ def relations_table(report: ScoreReport) -> Iterator[Part]:
     shown = {name: group for name, group in report.relations.items() if group.n >= LEAST}
     others = [group.n for name, group in report.relations.items() if name not in shown]
     lines: list[tuple[str, int, Mapping[str, Estimate]]] = [
-        *((titled(name), group.n, group.estimates) for name, group in shown.items()),
+        *((id_with_label(name), group.n, group.estimates) for name, group in shown.items()),
         (f"{len(others)} other{'s' * (len(others) != 1)} of fewer than {LEAST} questions", sum(others), {}),
         ("macro", len(report.relations), report.macro),
         ("micro", report.overall.n, report.overall.estimates),
@@ -200,5 +200,5 @@ def group_table(
         groups = [by_name.get(name) for by_name in scores]
         n = next(group.n for group in groups if group is not None)
         cells = (_estimate_cell(group.estimates[key]) if group else DASH for group in groups for key in _GROUP_METRICS)
-        rows.append((titled(name), f"{n:,}", *cells))
+        rows.append((id_with_label(name), f"{n:,}", *cells))
     yield TextTable(head=("group", "n", *heads), rows=rows)

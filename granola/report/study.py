@@ -15,7 +15,7 @@ from heapq import nsmallest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from abstraction.base.properties import titled
+from abstraction.base.properties import id_with_label
 from abstraction.files.rows import TieredRow
 from granola.matching import squad
 from granola.report.charts import (
@@ -211,7 +211,7 @@ class Study:
         """A figure with a panel for each selective accuracy, with the values of every system by group."""
         panels = {
             words: {
-                system: [(titled(group), one.estimates[key]) for group, one in groups.items()]
+                system: [(id_with_label(group), one.estimates[key]) for group, one in groups.items()]
                 for system, groups in zip(self.names, scores, strict=True)
             }
             for key, words in _BOTH.items()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from abstraction.base.properties import titled
+from abstraction.base.properties import id_with_label
 from abstraction.files.rows import TieredRow
 from granola.base.terminal_lines import TextTable
 from kg.base.model import entity_number
@@ -92,7 +92,7 @@ class Coverage:
         for name, counts in [*self.sorted_counts(), ("total", self.total)]:
             shares = (counts.linked, counts.at_least_one, counts.at_least_two, counts.at_least_two_levels)
             cells = (f"{share} {_percent(share, counts.questions):>7}" for share in shares)
-            rows.append((titled(name), str(counts.questions), *cells))
+            rows.append((id_with_label(name), str(counts.questions), *cells))
         head = ("relation", "questions", "linked", ">=1 tier", ">=2 tiers", ">=2 levels")
         abstained = [
             (f"abstained: {code}", str(number), _percent(number, self.total.questions))

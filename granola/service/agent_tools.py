@@ -97,7 +97,7 @@ class AgentTools:
         return {
             "meant": meant.get("qid"),
             "confidence": meant.get("confidence"),
-            "may_mean": [self._reviewer.in_words(qid) for qid in ids],
+            "may_mean": [self._reviewer.describe_item(qid) for qid in ids],
         }
 
     async def match(self, question: str, answer: str, prediction: str, qid: str | None = None) -> dict[str, Any]:

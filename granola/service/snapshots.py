@@ -258,7 +258,7 @@ class SnapshotSession(Context):
     def interrupted(self) -> None:
         """Drop the unfinished results of makers after work was interrupted; the tables of the snapshot stay."""
         for maker in self._makers.values():
-            maker.start_afresh()
+            maker.drop_conclusions()
 
     def close(self) -> None:
         """Close the snapshot."""

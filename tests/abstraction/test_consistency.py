@@ -9,7 +9,7 @@ import pytest
 from abstraction.files.rows import TieredRow
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.models.chat_model import Failure, Request
-from abstraction.phrasing.phraser import ConsistencyScorer, score_of
+from abstraction.phrasing.phraser import ConsistencyScorer, share_of_no_votes
 from tests.abstraction.scripted_model import Scripted
 from tests.worlds import row, store_of
 
@@ -26,7 +26,7 @@ from tests.worlds import row, store_of
     ],
 )
 def test_the_score_is_the_share_of_no(replies: list[str], score: float | None) -> None:
-    assert score_of(replies) == score
+    assert share_of_no_votes(replies) == score
 
 
 def test_scores_of_rows() -> None:

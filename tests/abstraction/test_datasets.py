@@ -150,7 +150,7 @@ def test_a_score_that_a_row_brought_stays_where_there_is_no_other(tmp_path: Path
 def test_a_field_called_phrasing_is_the_questions_own_where_nothing_is_phrased(tmp_path: Path) -> None:
     theirs = {"tiers": [{"x": 1}], "fallback": "refused", "why": "so"}
     made, found = built(tmp_path, [{**row, "phrasing": theirs} for row in ASKED])
-    assert made.phrasing.unanswered == 0
+    assert made.phrasing.rows_with_failed_call == 0
     assert all(json.loads(row.extra["phrasing"]) == theirs for row in found)
     assert not (tmp_path / "out" / "phrasing.jsonl").exists()
 

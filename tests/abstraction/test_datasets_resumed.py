@@ -120,9 +120,9 @@ def test_a_building_that_goes_on_asks_again_where_asking_failed(tmp_path: Path) 
     assert again.asked == [one for batch in batches if {"b0", "b5"} & set(batch) for one in batch]
     made = build(answering := Lacking(True), lambda done: None)
     assert answering.asked == again.asked
-    assert (made.phrasing.unanswered, made.unscored) == (0, 0)
+    assert (made.phrasing.rows_with_failed_call, made.unscored) == (0, 0)
     made = build(Lacking(False), lambda done: None, force=True)
-    assert (made.phrasing.unanswered, made.unscored) == (1, 1)
+    assert (made.phrasing.rows_with_failed_call, made.unscored) == (1, 1)
 
 
 def test_work_for_something_else_is_not_taken_over(tmp_path: Path) -> None:

@@ -150,14 +150,14 @@ def rule(text: str) -> Callable[[str], Tier]:
 
 @pytest.mark.parametrize(("answer", "tier", "right"), read_table("dates_and_amounts_entailed"))
 def test_calendar_and_arithmetic_are_recomputed(answer: str, tier: str, right: bool) -> None:
-    contains, wrong = AnswerValues(Level(tiers=(Tier(text=answer),))).check_tier(Tier(text=tier))
+    contains, wrong = AnswerValues(Level(tiers=(Tier(text=answer),))).check_containment(Tier(text=tier))
     assert contains is right
     assert bool(wrong) is not right
 
 
 def test_bare_roundings_of_signed_amounts_are_names_of_what_they_round() -> None:
     tier = Tier(text="about £300,000", aliases=("£300,000", "approximately £300,000"))
-    assert AnswerValues(Level(tiers=(Tier(text="£250,000"),))).check_tier(tier) == (True, "")
+    assert AnswerValues(Level(tiers=(Tier(text="£250,000"),))).check_containment(tier) == (True, "")
 
 
 @pytest.mark.parametrize(("end", "flawed"), [(1918, False), (1921, True)])

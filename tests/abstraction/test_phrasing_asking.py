@@ -16,7 +16,7 @@ from abstraction.maker.pipeline import LadderMaker
 from abstraction.models.chat_model import Request, Result, Sampling
 from abstraction.phrasing.checking import NOTE
 from abstraction.phrasing.phraser import AGAIN, KINDS, LADDER, ModelPhraser, read_ladder, read_prompts
-from abstraction.phrasing.prompting import RequestForm, hash_of
+from abstraction.phrasing.prompting import RequestForm, signature_of
 from tests.abstraction.scripted_model import PLACE, WORLD, Scripted, block
 from tests.thorough import examples
 from tests.worlds import store_of, texts
@@ -167,8 +167,8 @@ def test_bundled_prompts_are_whole_and_can_be_replaced(tmp_path: Path) -> None:
                 assert read_ladder(turn.content)
     (tmp_path / "ladder.txt").write_text("[user]\n{{question}} {{answer}}\n", encoding="utf-8")
     mine = read_prompts(tmp_path)
-    assert hash_of(mine, LADDER) != hash_of(bundled, LADDER)
-    assert hash_of(mine, AGAIN) == hash_of(bundled, AGAIN)
+    assert signature_of(mine, LADDER) != signature_of(bundled, LADDER)
+    assert signature_of(mine, AGAIN) == signature_of(bundled, AGAIN)
     (tmp_path / "again.txt").write_text("[system]\nno\n[user]\n{{problem}}\n", encoding="utf-8")
     with pytest.raises(PromptError, match=r"again\.txt: it stands behind other turns"):
         read_prompts(tmp_path)

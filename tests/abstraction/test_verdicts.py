@@ -111,7 +111,7 @@ def test_names_of_others_stand_beside(answer: str, relation: str, tiers: list[st
     asked = TieredRow(id="r", question="What was it?", answers=(label,), levels=levels, relation=relation)
     found = Judge(store_of(*SCHOOLS_AND_LABELS)).judge(asked)
     assert [str(tier.verdict) for tier in found.tiers] == verdicts
-    assert found.tiers[0].beside_answer == (answer == "Q80")
+    assert found.tiers[0].is_sibling_of_answer == (answer == "Q80")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from abstraction.base.properties import titled
+from abstraction.base.properties import id_with_label
 from abstraction.files.rows import read_questions
 from abstraction.files.rows import write_tiered as write_rows
 from abstraction.verifying.verdicts import VerdictKind
@@ -131,6 +131,6 @@ def test_a_table_of_an_audit_has_every_group() -> None:
         by_verdict = {str(verdict): 1_234 for verdict in VerdictKind}
         audit.relations[name] = Counter({"rows": 12_345, "tiers": 23_456, **by_verdict})
     text = "\n".join(fit_lines([audit.table()], 80))
-    assert titled("P1082") in text
+    assert id_with_label("P1082") in text
     assert text.count("12345") == 2
     assert text.count("1234   5.3 %") >= 2

@@ -11,7 +11,7 @@ import pytest
 from abstraction.errors import PromptError, ReplyError
 from abstraction.phrasing import phraser as phrasing
 from abstraction.phrasing.phraser import read_ladder, read_numbered_lines
-from abstraction.phrasing.prompting import Prompt, hash_of, prompts_hash
+from abstraction.phrasing.prompting import Prompt, prompts_hash, signature_of
 from granola.decoding import methods as decoding
 
 Read = Callable[..., Mapping[str, Prompt]]
@@ -31,7 +31,7 @@ def test_the_papers_set_is_the_default_and_the_other_has_its_name(of) -> None:  
 @BOTH
 def test_the_sets_name_stands_in_the_hash(of) -> None:  # type: ignore[no-untyped-def]
     kind = of.KINDS[0]
-    seen = {name: hash_of(of.read_prompts(name), kind) for name in of.SETS}
+    seen = {name: signature_of(of.read_prompts(name), kind) for name in of.SETS}
     for name, shown in seen.items():
         whole = prompts_hash({kind.name: of.read_prompts(name)[kind.name]})
         assert shown == f"{name}-{whole[:8]}"
@@ -46,8 +46,8 @@ def test_a_folder_of_ones_own_stands_before_the_papers_set(of, tmp_path: Path) -
     found, paper = of.read_prompts(tmp_path), of.read_prompts("paper")
     assert (found[one.name].origin, found[other.name]) == ("own", paper[other.name])
     assert found[one.name].fill(dict.fromkeys(one.required, "x"))[0].content.startswith("Mine: x")
-    assert re.fullmatch(r"own-[0-9a-f]{8}", hash_of(found, one))
-    assert re.fullmatch(r"own\+paper-[0-9a-f]{8}", hash_of(found, one, other))
+    assert re.fullmatch(r"own-[0-9a-f]{8}", signature_of(found, one))
+    assert re.fullmatch(r"own\+paper-[0-9a-f]{8}", signature_of(found, one, other))
     assert of.read_prompts(str(tmp_path)) == found
 
 

@@ -17,4 +17,4 @@ def test_the_subject_tells_namesakes_apart(graph: Graph) -> None:
 
 def test_what_lies_around(graph: Graph) -> None:
     gazetteer = Gazetteer(graph, Classifier(graph))
-    assert "hawaii" in gazetteer.above("Q18094")
+    assert "hawaii" in gazetteer.container_names("Q18094")

@@ -87,7 +87,7 @@ class PlaceNames:
             return label
         around = self._state_to_add_to_name(qid)
         if not around and self._has_known_namesake(qid, label):  # the division below the state, else the state
-            steps = [step[0] for step in self._gazetteer.chain(qid) if len(step) == 1]
+            steps = [step[0] for step in self._gazetteer.description_chain(qid) if len(step) == 1]
             if len(steps) > 1 and steps[-1].qid and self._gazetteer.is_state(steps[-1].qid):
                 steps.pop()
             around = short_place_name(steps[-1].text) if steps else None
@@ -103,8 +103,8 @@ class PlaceNames:
         county = any(map(_COUNTY.search, kinds))
         if not county and (not any(map(_TOWN.search, kinds)) or self._gazetteer.inhabitants(qid) >= _METROPOLIS):
             return None
-        around = [place.qid for step in self._gazetteer.chain(qid) for place in step]
-        around += [container for container, _ in self._gazetteer.containers(qid)]
+        around = [place.qid for step in self._gazetteer.description_chain(qid) for place in step]
+        around += [container for container, _ in self._gazetteer.containers_with_names(qid)]
         divisions = (place for place in around if place and not _DIVISIONS.isdisjoint(self._graph.classes(place)))
         division = next(divisions, None)
         return self._graph.label(division) if division is not None else None
@@ -120,8 +120,8 @@ class PlaceNames:
             if not PLACES.isdisjoint(self._gazetteer.classes(match.id))
         ]
         name = normalise(label)
-        others = [i for i in others if name not in self._gazetteer.above(i)]
-        if not others or name in self._gazetteer.above(qid):
+        others = [i for i in others if name not in self._gazetteer.container_names(i)]
+        if not others or name in self._gazetteer.container_names(qid):
             return False
         counts = self._graph.store.value_counts([(prop, i) for i in (qid, *others) for prop in _USED_AS])
         uses = {i: sum(counts.get((prop, i), 0) for prop in _USED_AS) for i in (qid, *others)}
@@ -135,7 +135,7 @@ class PlaceNames:
             match.id != qid and self._graph.is_instance(match.id, SETTLEMENTS)
             for match in self._graph.find(label)
             if match.kind != "label"
-            and name in self._gazetteer.above(match.id)
+            and name in self._gazetteer.container_names(match.id)
             and not self._graph.is_historical(match.id)
         )
 

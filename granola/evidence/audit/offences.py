@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from abstraction.base.faults import Fault, RejectedRow, attempt
-from abstraction.base.properties import titled
+from abstraction.base.properties import id_with_label
 from abstraction.files.rows import TieredRow
 from abstraction.verifying.entailment import EntailmentChecker
 from abstraction.verifying.tier_verdicts import Judge
@@ -75,7 +75,7 @@ class TierAudit:
             return [name, str(counts["rows"]), str(counts["tiers"]), *cells]
 
         ordered = sorted(self.relations, key=lambda one: (one == NO_RELATION, int(one[1:] or 0)))
-        rows = [as_cells(titled(name), self.relations[name]) for name in ordered]
+        rows = [as_cells(id_with_label(name), self.relations[name]) for name in ordered]
         return TextTable(head=("relation", "rows", "tiers", *columns), rows=[*rows, as_cells("total", self.total)])
 
 

@@ -19,7 +19,7 @@ from abstraction.models.text_scorers import (
     TextScorer,
     TokenScores,
 )
-from abstraction.phrasing.prompting import Prompt, hash_of
+from abstraction.phrasing.prompting import Prompt, signature_of
 from abstraction.text.language.phrases import sentences as split_sentences
 from granola.evidence.evidence_task import identity_name
 from granola.evidence.knowledge.knowledge_items import Aggregation, AnswerForm, ItemPieces, JudgeSettings, KnowledgeItem
@@ -225,7 +225,7 @@ class KnowledgeJudge:
         return {
             "models": {part: dict(self.models[part].identity) for part in PARTS_OF_MODELS if part in self.models},
             "evidence": dict(self.evidence.identity),
-            "prompts": hash_of(self.prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
+            "prompts": signature_of(self.prompts, GIVEN_QUERY, GIVEN_KNOWLEDGE),
             "aggregation": str(settings.aggregation), "pieces": settings.pieces, "randoms": settings.randoms,
             "validity": str(settings.validity), "seed": SEED, "language": LANGUAGE,
             **({} if settings.perplexity_cut is None else {"perplexity_cut": settings.perplexity_cut}),
@@ -276,9 +276,7 @@ class KnowledgeJudge:
     def _factuality(self, task: ScoredKnowledge) -> Scoring:
         pieces = self.evidence.pieces(task.item, task.sentences, self.settings.pieces)
         # The premise is the piece, the hypothesis the sentence.
-        found = yield [
-            TextPair(piece, text) for text, own in zip(task.sentences, pieces, strict=True) for piece in own
-        ]
+        found = yield [TextPair(piece, text) for text, own in zip(task.sentences, pieces, strict=True) for piece in own]
         vectors = iter(found)
         task.vectors = [best_vector([next(vectors) for _ in own]) for own in pieces]
         if lacking := sum(piece is None for _, piece in task.vectors):
