@@ -1,6 +1,6 @@
 """Building a dataset's folder from questions and a snapshot: ladders, descriptions, phrasing, scores, cleaning, card.
 
-The folder appears whole or not at all. Slow work is done in batches and kept: see `abstraction.datasets.saved_work`.
+The folder appears whole or not at all. Slow work is done in batches, each saved: see `abstraction.datasets.saved_work`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import orjson
 from abstraction.base.faults import Fault, RejectedRow, UnansweredRow, attempt
 from abstraction.datasets.card import card_text
 from abstraction.datasets.dataset_cleaning import MOST, SCORE, STEPS, Cleaner, CleaningStep, Dropped
-from abstraction.datasets.dataset_columns import Columns, write_data
+from abstraction.datasets.dataset_columns import Columns, write_dataset_file
 from abstraction.datasets.dataset_statistics import Statistics
-from abstraction.datasets.saved_work import Parts, QuestionFiles, line_of, row_of, rules_fingerprint
+from abstraction.datasets.saved_work import QuestionFiles, SavedBatches, decode_row, encode_row, rules_fingerprint
 from abstraction.errors import DatasetError, RowError
 from abstraction.files.records import PARQUET_HELP, SCHEMA_VERSION
 from abstraction.files.row_shapes import origin_sentence
@@ -51,7 +51,8 @@ BATCH = 200  # questions; a killed process loses the work on one batch at most
 
 
 class ModelWork(Protocol[Made]):
-    """A model's work on rows, which come with the ladder of the graph and their entities' descriptions in `extra`."""
+    """A model's work on rows. Each row has its ladder from the graph, and the descriptions of its entities in `extra`.
+    """
 
     @property
     def fingerprint(self) -> str:
@@ -63,7 +64,7 @@ class ModelWork(Protocol[Made]):
 
 # The rows with phrased levels; the decisions are in their notes, see `abstraction.phrasing.checking`.
 Phraser = ModelWork[TieredRow]
-# How likely question, answer and descriptions do not belong together, in [0, 1], 1 the worst; None without a score.
+# The error score of a row: how likely its texts do not belong together, in [0, 1]; None if unscored.
 Scorer = ModelWork[float | Failure | None]
 
 
@@ -104,12 +105,12 @@ class DatasetSettings:
 
     @property
     def data_file(self) -> str:
-        """The file with the rows, in the folder."""
+        """The path of the file with the rows, relative to the folder of the dataset."""
         return f"data/{self.split}.{self.format}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Built:
+class BuiltDataset:
     """The result: the file with the rows, its statistics, the counts of cleaning, and the number of unreadable rows.
 
     `phrasing` counts the decisions on a model's words, in all rows before cleaning; `unscored` the rows whose scoring
@@ -138,7 +139,7 @@ def build_dataset(
     restart: bool = False,
     progress: Callable[[int], None] | None = None,
     review: Path | None = None,
-) -> Built:
+) -> BuiltDataset:
     """Build the folder `out`: data/<split>.parquet or .jsonl, README.md, build.json; and, unless empty, dropped.jsonl,
     rejected.jsonl and phrasing.jsonl, the decisions on a model's words.
 
@@ -148,25 +149,27 @@ def build_dataset(
     unusable files.
     """
     out = resolved(out)
-    check_place(out, questions.files, force=force)
-    request = _request(questions, store, settings, phraser, scorer)
+    check_output_folder(out, questions.files, force=force)
+    request = _inputs_and_settings(questions, store, settings, phraser, scorer)
     cleaner = Cleaner(steps=settings.steps, trivial=settings.trivial, most=settings.most)
-    with Parts(out, request, restart=restart) as parts:
-        final = parts.folder / "final"
+    with SavedBatches(out, request, restart=restart) as saved:
+        final = saved.folder / "final"
         shutil.rmtree(final, ignore_errors=True)  # left by a killed build
         final.mkdir()
         with _SideFiles(final) as sides:
-            chosen = sides.with_one_answer(questions.read(sides.leave_out), cleaner)
-            batches, unscored = _make_batches(chosen, store, parts, settings, phraser, scorer, progress)
+            chosen = sides.without_several_answers(questions.read(sides.write_unusable), cleaner)
+            batches, unscored = _make_batches_counting_unscored(
+                chosen, store, saved, settings, phraser, scorer, progress
+            )
             if not batches:
                 raise RowError(_why_no_question(questions, sides))
-            rows: Iterator[TieredRow | RejectedRow] = (row for number in range(batches) for row in parts.rows(number))
+            rows: Iterator[TieredRow | RejectedRow] = (row for at in range(batches) for row in saved.read_rows(at))
             if review is not None:
                 rows = write_sheet(rows, Reviewer(store, language=settings.language), review)
             statistics, columns, phrasing = _write_final_files(
-                parts, rows, final, settings, cleaner, sides, phrased=phraser is not None
+                saved, rows, final, settings, cleaner, sides, phrased=phraser is not None
             )
-        built = Built(
+        built = BuiltDataset(
             data=out / settings.data_file,
             statistics=statistics,
             cleaner=cleaner,
@@ -178,16 +181,16 @@ def build_dataset(
         )
         origin = origin_sentence(questions.shape)
         _write_card_and_record(final, built, settings, request, columns=columns, origin=origin)
-        _put_in_place(final, out)
+        _replace_folder(final, out)
     return built
 
 
-def _request(
+def _inputs_and_settings(
     questions: QuestionFiles, store: Store, settings: DatasetSettings, phraser: Phraser | None, scorer: Scorer | None
 ) -> dict[str, Any]:
-    """All that batches depend on: another request discards them."""
+    """All inputs and settings that saved batches depend on: batches saved with others are not reused."""
     return {
-        "questions": questions.asked,
+        "questions": questions.selection_settings,
         "inputs": [{"name": path.name, "sha256": sha256_of(path)} for path in questions.files],
         "snapshot": store.manifest()["snapshot_id"],
         "language": settings.language, "linker": settings.linker, "link_settings": settings_fingerprint(),
@@ -205,17 +208,19 @@ def _why_no_question(questions: QuestionFiles, sides: _SideFiles) -> str:
 
 
 def _write_card_and_record(
-    final: Path, built: Built, settings: DatasetSettings, request: Mapping[str, Any], *, columns: Columns, origin: str
+    final: Path, built: BuiltDataset, settings: DatasetSettings, request: Mapping[str, Any], *, columns: Columns, origin: str
 ) -> None:
     """Write README.md and build.json next to the data."""
     phrasing = built.phrasing if request["phraser"] is not None else None
-    made = {
+    provenance = {
         "Snapshot": request["snapshot"], "Linker": f"{settings.linker} ({request['link_settings']})",
         "Phraser": request["phraser"] or "none", "Scorer": request["scorer"] or "none",
         "Version": f"granola-ladders {__version__}, rules {request['rules']}",
     }  # fmt: skip
     scored = request["scorer"] is not None
-    card = card_text(built, settings, columns=columns, made=made, phrasing=phrasing, scored=scored, origin=origin)
+    card = card_text(
+        built, settings, columns=columns, provenance=provenance, phrasing=phrasing, scored=scored, origin=origin
+    )
     (final / "README.md").write_text(card, encoding="utf-8")
     record = {
         "schema_version": SCHEMA_VERSION, "command": settings.command, "request": request,
@@ -232,7 +237,7 @@ def _write_card_and_record(
     (final / RECORD).write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def check_place(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
+def check_output_folder(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
     """Raise DatasetError where `out` contains an input, is no dataset of ours, or exists without `force`."""
     own = resolved(out)
     if any(own in (place := resolved(path), *place.parents) for path in inputs):
@@ -253,7 +258,7 @@ class _SideFile:
     def __init__(self, path: Path) -> None:
         self.path, self.stream, self.count = path, path.open("wb"), 0
 
-    def add(self, record: Mapping[str, Any]) -> None:
+    def write_record(self, record: Mapping[str, Any]) -> None:
         self.stream.write(json_line(record if self.count else {"schema_version": SCHEMA_VERSION, **record}))
         self.count += 1
 
@@ -276,45 +281,47 @@ class _SideFiles:
             if not file.count:
                 file.path.unlink()
 
-    def reject(self, row: RejectedRow) -> None:
+    def write_rejected(self, row: RejectedRow) -> None:
         """Write a rejected row to its file."""
         self.first = self.first or f"{row.source}: {row.reason}"
-        self.rejected.add(row.to_json())
+        self.rejected.write_record(row.to_json())
 
-    def leave_out(self, row: RejectedRow) -> None:
+    def write_unusable(self, row: RejectedRow) -> None:
         """Write a row without a usable question or answer to its file: dropped or rejected."""
         if isinstance(row, UnansweredRow):
-            self.dropped.add({"step": "unanswered", **row.to_json()})
+            self.dropped.write_record({"step": "unanswered", **row.to_json()})
             self.unanswered += 1
         else:
-            self.reject(row)
+            self.write_rejected(row)
 
-    def with_one_answer(self, rows: Iterable[QARow], cleaner: Cleaner) -> Iterator[QARow]:
-        """The rows without those that the first step of the cleaning drops, which are written to their file."""
+    def without_several_answers(self, rows: Iterable[QARow], cleaner: Cleaner) -> Iterator[QARow]:
+        """The rows that pass the first step of the cleaning; those with several answers are written to the file of
+        dropped rows.
+        """
         for row in rows:
-            gone = cleaner.select(one_answer=len(set(row.answers)) == 1)
+            gone = cleaner.drop_if_several_answers(one_answer=len(set(row.answers)) == 1)
             if gone is None:
                 yield row
             else:
                 about = {"id": row.id, "question": row.question, "relation": row.relation, "answer": list(row.answers)}
-                self.dropped.add(about | {"step": gone.step, "reason": gone.reason})
+                self.dropped.write_record(about | {"step": gone.step, "reason": gone.reason})
 
 
-def _make_batches(
+def _make_batches_counting_unscored(
     rows: Iterator[QARow],
     store: Store,
-    parts: Parts,
+    saved: SavedBatches,
     settings: DatasetSettings,
     phraser: Phraser | None,
     scorer: Scorer | None,
     progress: Callable[[int], None] | None,
 ) -> tuple[int, int]:
-    """Make every batch that is not complete; returns the number of batches, and of rows without a score."""
+    """Make every batch that is not complete; return the number of batches, and of rows whose scoring failed."""
     maker: LadderMakers | None = None
     decisions = {(row_id, answer): meant for row_id, answer, meant in settings.decisions}
     number = done = unscored = 0
     while batch := list(islice(rows, settings.batch)):
-        if not parts.has(number):
+        if not saved.is_complete(number):
             # Built only if a batch is missing: that takes seconds.
             maker = maker or LadderMakers(store, language=settings.language, linker=settings.linker)
             faulty: list[RejectedRow] = []
@@ -331,10 +338,11 @@ def _make_batches(
                     counts.add(row)
                 lacking = counts.rows_with_failed_call
             if scorer is not None:
-                scored = _run_isolating_faults("scoring", partial(_score_rows, scorer=scorer), made, faulty)
+                score = partial(_score_rows_marking_failures, scorer=scorer)
+                scored = _run_isolating_faults("scoring", score, made, faulty)
                 made, failed = [row for row, _ in scored], sum(lacks for _, lacks in scored)
                 lacking, unscored = lacking + failed, unscored + failed
-            parts.write(number, [*made, *faulty], whole=not lacking)
+            saved.save(number, [*made, *faulty], complete=not lacking)
         number, done = number + 1, done + len(batch)
         if progress is not None:
             progress(done)
@@ -344,7 +352,7 @@ def _make_batches(
 def _run_isolating_faults(
     stage: str, work: Callable[[Sequence[TieredRow]], Sequence[T]], rows: Sequence[TieredRow], faulty: list[RejectedRow]
 ) -> Sequence[T]:
-    """The result of `work` for the rows together; after a fault, for one row after the other, losing that row alone."""
+    """Apply `work` to all rows at once; after a fault, to each row alone, where a row that fails goes to `faulty`."""
     if not rows:
         return []
     together = attempt(stage, work, rows)
@@ -360,8 +368,8 @@ def _run_isolating_faults(
     return out
 
 
-def _score_rows(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[TieredRow, bool]]:
-    """The rows with their scores, an existing one where there is no new one; and for each whether scoring failed."""
+def _score_rows_marking_failures(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[TieredRow, bool]]:
+    """Each row with its new score, or with an existing one if it got none; and whether scoring failed."""
     return [
         (row, score is not None)
         if score is None or isinstance(score, Failure)
@@ -371,7 +379,7 @@ def _score_rows(rows: Sequence[TieredRow], *, scorer: Scorer) -> Sequence[tuple[
 
 
 def _write_final_files(
-    parts: Parts,
+    saved: SavedBatches,
     rows: Iterable[TieredRow | RejectedRow],
     final: Path,
     settings: DatasetSettings,
@@ -380,25 +388,25 @@ def _write_final_files(
     *,
     phrased: bool,
 ) -> tuple[Statistics, Columns, DecisionCounts]:
-    """Write the rows that cleaning keeps to the file of the dataset, the others to the files beside it."""
+    """Write the rows that cleaning keeps to the file of the dataset, and the others to the side files."""
     statistics, columns, phrasing = Statistics(settings.language), Columns(), DecisionCounts()
-    kept, staying = parts.folder / "kept.jsonl", 0
+    kept, staying = saved.folder / "kept.jsonl", 0
     with kept.open("wb") as stream:
         for row in rows:
             if isinstance(row, RejectedRow):
-                sides.reject(row)
+                sides.write_rejected(row)
                 continue
             if phrased:  # without a phraser a field of that name comes from the questions
                 phrasing.add(row)
                 for one in log_lines(row):
-                    sides.decided.add(one)
+                    sides.decided.write_record(one)
                 row = without_decisions(row)
             clean = cleaner.clean(row)
             if isinstance(clean, Dropped):
-                sides.dropped.add({**row.to_json(), "step": clean.step, "reason": clean.reason})
+                sides.dropped.write_record({**row.to_json(), "step": clean.step, "reason": clean.reason})
                 continue
-            stream.write(line_of(clean))
-            columns.see(clean)
+            stream.write(encode_row(clean))
+            columns.register_fields(clean)
             staying += 1
     if not staying:
         left = ", ".join(f"{count.dropped} by {step}" for step, count in cleaner.counts.items() if count.dropped)
@@ -406,11 +414,12 @@ def _write_final_files(
     data = final / "data"
     data.mkdir()
     with kept.open("rb") as lines:
-        write_data(statistics.watch(map(row_of, lines)), columns, data / f"{settings.split}.{settings.format}")
+        rows_to_write = statistics.count_each(map(decode_row, lines))
+        write_dataset_file(rows_to_write, columns, data / f"{settings.split}.{settings.format}")
     return statistics, columns, phrasing
 
 
-def _put_in_place(final: Path, out: Path) -> None:
+def _replace_folder(final: Path, out: Path) -> None:
     aside = final.with_name("replaced")
     shutil.rmtree(aside, ignore_errors=True)
     if out.exists():

@@ -8,37 +8,37 @@ from typing import TYPE_CHECKING, Any
 from abstraction.base.properties import package_text
 from abstraction.datasets.dataset_cleaning import STEPS, WHAT_STEPS_DO, Cleaner, CleaningStep
 from abstraction.datasets.dataset_columns import OWN, TIER, Columns, Kind
-from abstraction.datasets.dataset_statistics import share_of
+from abstraction.datasets.dataset_statistics import format_share
 from abstraction.files.records import json_text
 from abstraction.phrasing.checking import DecisionCounts
 
 if TYPE_CHECKING:
-    from abstraction.datasets.building import Built, DatasetSettings
+    from abstraction.datasets.building import BuiltDataset, DatasetSettings
 
 # Size categories of dataset cards on the Hugging Face Hub.
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
 def card_text(
-    built: Built,
+    built: BuiltDataset,
     settings: DatasetSettings,
     *,
     columns: Columns,
-    made: Mapping[str, str],
+    provenance: Mapping[str, str],
     phrasing: DecisionCounts | None,
     scored: bool,
     origin: str,
 ) -> str:
-    """README.md of a dataset.
+    """The text of README.md.
 
-    `made` maps the facts of origin in order, as "Snapshot" -> "9e28…"; `phrasing` is None without a model; `origin` is
-    a sentence on the source of the questions.
+    `provenance`: names and values of the facts of origin, in order, as "Snapshot" -> "9e28…"; `phrasing` is None
+    without a model; `origin` is a sentence on the source of the questions.
     """
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined)
     environment.filters["json"] = json_text
-    environment.globals |= {"table": markdown_table, "share_of": share_of, "feature_lines": _feature_lines}
+    environment.globals |= {"table": markdown_table, "format_share": format_share, "feature_lines": _feature_lines}
     counts = phrasing or DecisionCounts()
     stay = "; ".join(f"{n:,} {name}" for name, n in sorted(counts.fallbacks.items()))
     text: str = environment.from_string(package_text("dataset_card.jinja")).render(
@@ -57,12 +57,12 @@ def card_text(
             (f"`{name}`", "; ".join(f"{n:,} {action}" for action, n in sorted(by.items())))
             for name, by in sorted(counts.findings.items())
         ],
-        made=[(key, f"`{value}`") for key, value in made.items()],
+        made=[(key, f"`{value}`") for key, value in provenance.items()],
     )
     return text
 
 
-def _row_counts(built: Built) -> list[tuple[str, str]]:
+def _row_counts(built: BuiltDataset) -> list[tuple[str, str]]:
     counted = built.statistics
     unread = [
         ("could not be used", built.rejected),
@@ -91,10 +91,10 @@ def _cleaning_rows(cleaner: Cleaner, *, scored: bool) -> list[tuple[str, str, st
         if step is CleaningStep.INCONSISTENT_DESCRIPTIONS and count.unjudged:
             note = f"{count.unjudged:,} rows have no score and stay"
             note += "" if scored else ": no model was asked"
-        rows.append((f"`{step}`", WHAT_STEPS_DO[step], share_of(count.dropped, count.rows), note))
+        rows.append((f"`{step}`", WHAT_STEPS_DO[step], format_share(count.dropped, count.rows), note))
     cleaning = [count for step, count in cleaner.counts.items() if step is not CleaningStep.SEVERAL_ANSWERS]
     if cleaning:
-        whole = share_of(sum(count.dropped for count in cleaning), cleaning[0].rows)
+        whole = format_share(sum(count.dropped for count in cleaning), cleaning[0].rows)
         rows.append(("all steps", "rows of those that were to be cleaned", whole, ""))
     return rows
 

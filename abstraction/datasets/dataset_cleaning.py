@@ -46,7 +46,7 @@ WHAT_STEPS_DO = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dropped:
-    """A dropped row: the step, and its finding."""
+    """A dropped row: the step that dropped it, and the reason."""
 
     step: CleaningStep
     reason: str
@@ -102,8 +102,8 @@ class Cleaner:
                 return self._count_dropped(step, reason)
         return row
 
-    def select(self, *, one_answer: bool) -> Dropped | None:
-        """The first step, for one question."""
+    def drop_if_several_answers(self, *, one_answer: bool) -> Dropped | None:
+        """Apply the first step to a question: Dropped if it has several answers and the step is in use, else None."""
         count = self.counts.get(CleaningStep.SEVERAL_ANSWERS)
         if count is None:
             return None
@@ -149,7 +149,7 @@ class Cleaner:
         return (replace(row, levels=tuple(levels)), taken) if taken else (row, 0)
 
 
-def read_trivial(path: Path) -> tuple[str, ...]:
+def read_trivial_answers(path: Path) -> tuple[str, ...]:
     """The texts in a list of trivial answers, one per line; `#` begins a comment. Raises DatasetError, OSError."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()

@@ -1,5 +1,5 @@
-"""The columns of a dataset's file: those of GRANOLA-EQ, ours, then fields of the questions; and the descriptions and
-sitelink counts of entities in some of them.
+"""The columns of a dataset's file: those of GRANOLA-EQ, ours, then fields of the questions. Some contain descriptions
+and sitelink counts of entities.
 
 JSONL and Parquet have the same columns, each of one kind in all rows, so that the `datasets` library and data frames
 read them alike; `abstraction.files.rows.read_tiered` reads them back as tiered rows.
@@ -54,7 +54,8 @@ BATCH = 1000  # rows in one row group of Parquet: bounds the memory of writing
 
 
 class Columns:
-    """The columns of the rows given to `see`: those of every dataset, then other fields in order of appearance.
+    """The columns of a dataset: those of every dataset, then other fields of the registered rows in order of
+    appearance.
 
     The kind of another field follows from its values: one kind of number or truth value, else text, with anything else
     as JSON text.
@@ -63,8 +64,8 @@ class Columns:
     def __init__(self) -> None:
         self._others: dict[str, Kind | None] = {}
 
-    def see(self, row: TieredRow) -> None:
-        """Record the fields of a row."""
+    def register_fields(self, row: TieredRow) -> None:
+        """Add the fields of a row to the columns."""
         for key, value in row.extra.items():
             if key in OWN or key in KNOWN:
                 continue
@@ -81,29 +82,29 @@ class Columns:
         """Every column with its kind, in order."""
         return {**OWN, **{key: kind or "string" for key, kind in self._others.items()}}
 
-    def record(self, row: TieredRow) -> dict[str, Any]:
-        """One row under all columns."""
-        given: dict[str, Any] = {
+    def to_record(self, row: TieredRow) -> dict[str, Any]:
+        """The row as a value for each column."""
+        values: dict[str, Any] = {
             **row.extra,
             **granola_columns(row),
             "answers": list(row.answers),
             "levels": [{"tiers": [_convert_all(tier.to_json(), TIER) for tier in level.tiers]} for level in row.levels],
             "abstained": row.abstained,
         }
-        return _convert_all(given, self.kinds)
+        return _convert_all(values, self.kinds)
 
 
-def _convert_all(given: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:
+def _convert_all(values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:
     """The values under all names of `kinds`. A missing text is "", as in GRANOLA-EQ, a missing number or bool None."""
-    return {name: _convert_to_kind(given.get(name), kind) for name, kind in kinds.items()}
+    return {name: _convert_to_kind(values.get(name), kind) for name, kind in kinds.items()}
 
 
-def write_data(rows: Iterable[TieredRow], columns: Columns, path: Path) -> None:
+def write_dataset_file(rows: Iterable[TieredRow], columns: Columns, path: Path) -> None:
     """Write rows under the columns, as Parquet or JSONL by the path's ending."""
     with atomic_path(path) as temporary:
         if path.suffix != ".parquet":
             with temporary.open("wb") as stream:
-                stream.writelines(json_line(columns.record(row)) for row in rows)
+                stream.writelines(json_line(columns.to_record(row)) for row in rows)
             return
         import pyarrow  # type: ignore[import-untyped]  # ships no stubs
         import pyarrow.parquet  # type: ignore[import-untyped]  # ships no stubs
@@ -116,7 +117,7 @@ def write_data(rows: Iterable[TieredRow], columns: Columns, path: Path) -> None:
         types["levels"] = pyarrow.list_(pyarrow.struct([("tiers", pyarrow.list_(tier))]))
         fields = [(name, types[kind]) for name, kind in columns.kinds.items()]
         schema = pyarrow.schema(fields, metadata={"schema_version": str(SCHEMA_VERSION)})
-        source = map(columns.record, rows)
+        source = map(columns.to_record, rows)
         with pyarrow.parquet.ParquetWriter(temporary, schema) as writer:
             while batch := list(islice(source, BATCH)):
                 writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))

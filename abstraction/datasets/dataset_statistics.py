@@ -31,14 +31,14 @@ _MARKUP = re.compile(r"[\\`*_{}\[\]<>()#+!|~&]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
-def answer_class(row: TieredRow, language: str = "en") -> str:
+def asked_answer_class(row: TieredRow, language: str = "en") -> str:
     """The answer class that a row asks for: by its relation, else by the words of its question in its language."""
     relation = table().get(row.relation or "")
     found = relation.asks if relation else asked_kind(row.question, str(row.extra.get("language") or language)).kind
     return _CLASSES.get(found, str(found))
 
 
-def link_confidence(row: TieredRow) -> str:
+def least_link_confidence(row: TieredRow) -> str:
     """The confidence of the least sure link of a row; NO_ENTITY for a row without links."""
     notes = row.extra.get("links")
     if not isinstance(notes, list) or not notes:
@@ -52,8 +52,9 @@ def link_confidence(row: TieredRow) -> str:
 class Statistics:
     """Counts of the rows given to `add`: answers are levels, as in GRANOLA-EQ's columns; tiers include siblings.
 
-    `answers`: by relation, rows by number of answers. `classes`: by class of answers, its "rows", those with a ladder
-    and their levels. `coarser`: tiers beyond the answers, `foreign` of them in another language than their row.
+    `answers`: for each relation, the number of rows by number of answers. `classes`: for each class of answers, the
+    numbers of "rows", of rows with a ladder ("laddered") and of "levels". `coarser`: the number of tiers on coarser
+    levels than the gold answer; `foreign`: of those in another language than their row.
     """
 
     def __init__(self, language: str = "en") -> None:
@@ -72,10 +73,10 @@ class Statistics:
         self.rows += 1
         self.answers.setdefault(row.relation or NO_RELATION, Counter())[len(row.levels)] += 1
         self.tiers[sum(len(level.tiers) for level in row.levels)] += 1
-        name = answer_class(row, self._language)
+        name = asked_answer_class(row, self._language)
         of_row = {"rows": 1, "laddered": int(len(row.levels) > 1), "levels": len(row.levels)}
         self.classes.setdefault(name, Counter()).update(of_row)
-        self.links[link_confidence(row)] += 1
+        self.links[least_link_confidence(row)] += 1
         coarser = [tier for level in row.levels[1:] for tier in level.tiers]
         self.coarser += len(coarser)
         self.foreign += sum(tier.language is not None for tier in coarser)
@@ -87,7 +88,7 @@ class Statistics:
             elif len(self._other_examples) < EXAMPLES:
                 self._other_examples.append(_ladder_lines(row))
 
-    def watch(self, rows: Iterable[TieredRow | RejectedRow]) -> Iterator[TieredRow]:
+    def count_each(self, rows: Iterable[TieredRow | RejectedRow]) -> Iterator[TieredRow]:
         """The tiered rows, each counted as it is taken."""
         for row in rows:
             if isinstance(row, TieredRow):
@@ -104,55 +105,57 @@ class Statistics:
         """The relations of the rows by property number; "(none)" comes last."""
         return sorted(self.answers, key=lambda r: (r == NO_RELATION, 0 if r == NO_RELATION else entity_number(r)))
 
-    def by_answers(self, relation: str | None = None) -> Counter[int]:
+    def rows_by_answer_count(self, relation: str | None = None) -> Counter[int]:
         """The number of rows by number of answers, of all relations or of one."""
         chosen = self.answers.values() if relation is None else [self.answers[relation]]
         return sum(chosen, Counter[int]())
 
-    def shares(self, relation: str | None = None) -> dict[str, float]:
+    def answer_count_shares(self, relation: str | None = None) -> dict[str, float]:
         """The shares, in [0, 1], of rows with 1, 2, 3 and "4 or more" answers; {} without rows."""
-        counted = self.by_answers(relation)
+        counted = self.rows_by_answer_count(relation)
         whole = counted.total()
         if not whole:
             return {}
         few = {str(n): counted[n] / whole for n in range(1, MANY)}
         return few | {f"{MANY} or more": sum(c for n, c in counted.items() if n >= MANY) / whole}
 
-    def mean(self, relation: str | None = None) -> float:
+    def mean_answer_count(self, relation: str | None = None) -> float:
         """The mean number of answers per row, the gold answer included; NaN without rows."""
-        counted = self.by_answers(relation)
+        counted = self.rows_by_answer_count(relation)
         return sum(n * c for n, c in counted.items()) / counted.total() if counted else float("nan")
 
-    def by_class(self) -> list[Row]:
-        """(class, rows, rows with a ladder, mean levels), the largest class first."""
+    def answer_class_rows(self) -> list[Row]:
+        """(class, number of rows, those with a ladder, mean number of levels) for each class of answers, the largest
+        first.
+        """
         # Names break ties, so that cards are reproducible.
         ordered = sorted(self.classes.items(), key=lambda one: (-one[1]["rows"], one[0]))
         return [
-            (name, f"{n['rows']:,}", share_of(n["laddered"], n["rows"]), f"{n['levels'] / n['rows']:.2f}")
+            (name, f"{n['rows']:,}", format_share(n["laddered"], n["rows"]), f"{n['levels'] / n['rows']:.2f}")
             for name, n in ordered
         ]
 
-    def by_link(self) -> list[Row]:
-        """(confidence, rows), from the surest."""
+    def link_confidence_rows(self) -> list[Row]:
+        """(confidence, number and share of rows) for each confidence that occurs, the surest first."""
         whole, names = self.links.total(), (*_CONFIDENCES, NO_ENTITY, NOT_LINKED)
-        return [(name, share_of(self.links[name], whole)) for name in names if self.links[name]]
+        return [(name, format_share(self.links[name], whole)) for name in names if self.links[name]]
 
-    def tables(self) -> list[tuple[Row, list[Row]]]:
-        """Rows by number of answers, and by relation, as tables: head and rows."""
+    def summary_tables(self) -> list[tuple[Row, list[Row]]]:
+        """Two tables, each its head and its rows: rows by number of answers, and the same by relation."""
         related = sum(name != NO_RELATION for name in self.answers)
         rows: list[Row] = [("rows", f"{self.rows:,}"), ("relations", str(related))]
         rows += [
             (f"rows with {name} answer{'s' * (name != '1')}", f"{100 * share:.1f} %")
-            for name, share in self.shares().items()
+            for name, share in self.answer_count_shares().items()
         ]
         if self.rows:
-            rows.append(("answers per row, mean", f"{self.mean():.2f}"))
+            rows.append(("answers per row, mean", f"{self.mean_answer_count():.2f}"))
         by_relation: list[Row] = [
             (
                 id_with_label(name),
                 f"{self.answers[name].total():,}",
-                *(f"{100 * share:.1f} %" for share in self.shares(name).values()),
-                f"{self.mean(name):.2f}",
+                *(f"{100 * share:.1f} %" for share in self.answer_count_shares(name).values()),
+                f"{self.mean_answer_count(name):.2f}",
             )
             for name in self.relations
         ]
@@ -161,7 +164,7 @@ class Statistics:
             (("relation", "rows", "1", "2", "3", "4 or more", "mean"), by_relation),
         ]
 
-    def examples(self) -> str:
+    def example_ladders(self) -> str:
         """Up to five ladders in Markdown: one of each class of answers, the largest first, then others."""
         ordered = sorted(self._first_examples, key=lambda name: (-self.classes[name]["rows"], name))
         chosen = [*(self._first_examples[name] for name in ordered), *self._other_examples][:EXAMPLES]
@@ -172,7 +175,7 @@ class Statistics:
         return {
             "rows": self.rows,
             "relations": {r: self.answers[r].total() for r in self.relations},
-            "answers": {str(n): c for n, c in sorted(self.by_answers().items())},
+            "answers": {str(n): c for n, c in sorted(self.rows_by_answer_count().items())},
             "answers_with_siblings": {str(n): c for n, c in sorted(self.tiers.items())},
             "answer_classes": {name: dict(count) for name, count in sorted(self.classes.items())},
             "links": dict(sorted(self.links.items())),
@@ -180,8 +183,8 @@ class Statistics:
         }
 
 
-def share_of(part: int, whole: int) -> str:
-    """`12 of 40 (30.0 %)`."""
+def format_share(part: int, whole: int) -> str:
+    """Format a part of a whole: `12 of 40 (30.0 %)`."""
     return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
 
 

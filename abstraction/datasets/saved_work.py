@@ -2,7 +2,7 @@
 
 A folder next to the dataset contains the request and one file for every finished batch of questions. Each file appears
 whole or not at all: a process may be killed at any moment and loses one batch. A batch in which a model's answer is
-missing is kept too, but made again when the build continues.
+missing is saved too, but made again when the build continues.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class QuestionFiles:
             raise DatasetError(f"limit {self.limit} is too small; expected 1 or more questions")
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def selection_settings(self) -> dict[str, Any]:
         """The settings that decide, with the content of the files, which questions are read and their ids."""
         shape = {name: value for name, value in asdict(self.shape).items() if value} if self.shape else None
         return {"relation": self.relation, "limit": self.limit, **({"shape": shape} if shape is not None else {})}
@@ -63,11 +63,12 @@ class QuestionFiles:
 _REQUEST = "request.json"  # in the work folder, to be compared when building continues
 
 
-class Parts:
-    """The folder of the work on one dataset, locked while open; removed at the end, or where no batch is finished.
+class SavedBatches:
+    """The finished batches of one dataset, in a folder that is locked while open; it is removed after success, or if
+    no batch is finished.
 
-    Finished batches count only if `request` is equal. Raises DatasetError where another process uses the folder, or
-    work on another request was left; `restart` discards such work.
+    Batches are reused only if `request` equals the one in the folder. Raises DatasetError where another process uses
+    the folder, or where it contains batches of another request; `restart` discards those.
     """
 
     def __init__(self, out: Path, request: Mapping[str, Any], *, restart: bool = False) -> None:
@@ -86,7 +87,7 @@ class Parts:
             self._folder.close()
             raise
 
-    def __enter__(self) -> Parts:
+    def __enter__(self) -> SavedBatches:
         return self
 
     def __exit__(self, error: object, *_: object) -> None:
@@ -95,33 +96,34 @@ class Parts:
         else:
             self._folder.close()
 
-    def has(self, number: int) -> bool:
+    def is_complete(self, number: int) -> bool:
         """Whether the batch is finished, with no missing answer of a model."""
-        return self._part(number).exists()
+        return self._batch_path(number).exists()
 
-    def write(self, number: int, rows: Iterable[TieredRow | RejectedRow], *, whole: bool = True) -> None:
-        """Keep a finished batch; `whole`: no answer of a model is missing."""
-        with atomic_path(self._part(number, whole=whole)) as temporary:
-            temporary.write_bytes(b"".join(map(line_of, rows)))
+    def save(self, number: int, rows: Iterable[TieredRow | RejectedRow], *, complete: bool = True) -> None:
+        """Save a finished batch; `complete`: no answer of a model is missing."""
+        with atomic_path(self._batch_path(number, complete=complete)) as temporary:
+            temporary.write_bytes(b"".join(map(encode_row, rows)))
 
-    def rows(self, number: int) -> Iterator[TieredRow | RejectedRow]:
-        """The rows of a kept batch, rejected ones in their places."""
-        with self._part(number, whole=self.has(number)).open("rb") as stream:
+    def read_rows(self, number: int) -> Iterator[TieredRow | RejectedRow]:
+        """The rows of a saved batch, rejected ones in their places."""
+        with self._batch_path(number, complete=self.is_complete(number)).open("rb") as stream:
             for line in stream:
-                yield row_of(line)
+                yield decode_row(line)
 
-    def _part(self, number: int, *, whole: bool = True) -> Path:
-        return self.folder / f"{number:08}{'' if whole else '.lacking'}.jsonl"  # names sort in the order of the batches
+    def _batch_path(self, number: int, *, complete: bool = True) -> Path:
+        # Names sort in the order of the batches.
+        return self.folder / f"{number:08}{'' if complete else '.lacking'}.jsonl"
 
 
-def line_of(row: TieredRow | RejectedRow) -> bytes:
+def encode_row(row: TieredRow | RejectedRow) -> bytes:
     """A tiered row, with its source, or a rejected row as a line of JSON."""
     if isinstance(row, RejectedRow):
         return json_line({"rejected": row.to_json()})
     return json_line({"source": row.source, "row": row.to_json()})
 
 
-def row_of(line: bytes) -> TieredRow | RejectedRow:
+def decode_row(line: bytes) -> TieredRow | RejectedRow:
     """The tiered or rejected row in a line of a batch."""
     from abstraction.files.rows import TieredRow
 

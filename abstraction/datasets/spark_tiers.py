@@ -45,7 +45,7 @@ def ladders_on_spark(
         # Rounded up.
         tasks = min(-(-len(questions) // _LEAST_QUESTIONS), _TASKS * spark.sparkContext.defaultParallelism)
         spread = spark.sparkContext.parallelize(questions, tasks)
-        made = spread.mapPartitions(partial(_make_on_executor, snapshot=where, language=language, linker=linker))
+        made = spread.mapPartitions(partial(_make_executor_ladders, snapshot=where, language=language, linker=linker))
         for row in made.toLocalIterator(prefetchPartitions=True):
             if isinstance(row, TieredRow):
                 yield row
@@ -55,7 +55,7 @@ def ladders_on_spark(
                 on_reject(row)
 
 
-def _make_on_executor(
+def _make_executor_ladders(
     rows: Iterable[QARow], *, snapshot: str, language: str, linker: str
 ) -> Iterator[TieredRow | RejectedRow]:
     """The tiered rows of an executor's questions, in order."""

@@ -248,7 +248,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
 
         Raises UsageError where no sample can be made.
         """
-        from abstraction.datasets.building import check_place
+        from abstraction.datasets.building import check_output_folder
         from granola.evidence.attribution.benchmark_building import (
             CategoryShares,
             SampleMaker,
@@ -260,7 +260,7 @@ class AttributionBuild(Command[Mapping[str, Any]]):
 
         # A database has no file that the output could overwrite.
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
-        check_place(self.out, [*self.questions, *beside], force=self.force)
+        check_output_folder(self.out, [*self.questions, *beside], force=self.force)
         self.out.absolute().parent.mkdir(parents=True, exist_ok=True)
         with lock_output(self.out), closing(open_store(self.snapshot)) as store, ExitStack() as stack:
             # There are no cycles, and with a million statements looking for them takes a third of the time.

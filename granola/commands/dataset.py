@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from abstraction.base.faults import OnReject
-from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial
+from abstraction.datasets.dataset_cleaning import MOST, STEPS, CleaningStep, read_trivial_answers
 from abstraction.datasets.saved_work import QuestionFiles
 from abstraction.files.row_shapes import RowShape
 from granola.base.run_record import write_run_record
@@ -36,7 +36,7 @@ from kg.store import is_address, open_store
 from kg.store.protocol import Store
 
 if TYPE_CHECKING:
-    from abstraction.datasets.building import Built, DatasetSettings
+    from abstraction.datasets.building import BuiltDataset, DatasetSettings
     from abstraction.files.rows import QARow
     from abstraction.linking.review import Decisions
     from abstraction.phrasing.phraser import ConsistencyScorer, ModelPhraser
@@ -100,7 +100,7 @@ class WatchedFiles(QuestionFiles):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings):
+class Dataset(Command["BuiltDataset"], QuestionSettings, DatasetModels, ReviewSettings):
     """Build a dataset of answers at several granularities: rows, a card with statistics, what was left out and why.
 
     With --phrase a model words the ladders, with --consistency one scores whether descriptions fit their questions.
@@ -145,9 +145,9 @@ class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings)
         shape = super().shape()
         return None if shape is None else replace(shape, split_must_be_told=False)
 
-    def run(self) -> Built:
+    def run(self) -> BuiltDataset:
         """Build the dataset. Raises UsageError, DatasetError and the errors of reading the questions."""
-        from abstraction.datasets.building import check_place
+        from abstraction.datasets.building import check_output_folder
 
         check_language(self.language)
         questions = WatchedFiles(
@@ -166,7 +166,7 @@ class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings)
                 raise FileNotFoundError(2, "no such file", str(path))
         # A database is no file that the folder could replace.
         beside = [] if is_address(self.snapshot) else [Path(self.snapshot)]
-        check_place(self.out, [*questions.files, *beside], force=self.force)
+        check_output_folder(self.out, [*questions.files, *beside], force=self.force)
         with lock_output(self.out):
             return self._build(questions, settings)
 
@@ -182,14 +182,14 @@ class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings)
             format=self.format,
             # Several answers are kept unless one is asked for.
             steps=steps if self.one_answer else steps - {CleaningStep.SEVERAL_ANSWERS},
-            trivial=read_trivial(self.trivial) if self.trivial else (),
+            trivial=read_trivial_answers(self.trivial) if self.trivial else (),
             most=self.threshold,
             least=self.min_confidence,
             decisions=tuple((*key, meant) for key, meant in sorted(decisions.items())),
             command=command_line(self.verb, self),
         )
 
-    def _build(self, questions: QuestionFiles, settings: DatasetSettings) -> Built:
+    def _build(self, questions: QuestionFiles, settings: DatasetSettings) -> BuiltDataset:
         from abstraction.datasets.building import build_dataset
 
         inputs: list[Path | str] = [*questions.files, self.snapshot, *([self.decisions] if self.decisions else [])]
@@ -207,7 +207,8 @@ class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings)
             )  # fmt: skip
             # The record is published, so that it has no folders of the user.
             named = self.snapshot if is_address(self.snapshot) else Path(self.snapshot).name
-            arguments = {**asdict(settings), **questions.asked, "snapshot": named, "out": resolved(self.out).name}
+            arguments = {**asdict(settings), **questions.selection_settings, "snapshot": named}
+            arguments["out"] = resolved(self.out).name
             more = {
                 "snapshot": store.manifest()["snapshot_id"],
                 **({"phrasing": {**phraser.settings, "fingerprint": phraser.fingerprint}} if phraser else {}),
@@ -223,11 +224,11 @@ class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings)
             )  # fmt: skip
         return built
 
-    def failed(self, result: Built) -> bool:
+    def failed(self, result: BuiltDataset) -> bool:
         """Whether rows were rejected, or got no answer of a model."""
         return bool(result.rejected + result.phrasing.rows_with_failed_call + result.unscored)
 
-    def show(self, result: Built) -> None:
+    def show(self, result: BuiltDataset) -> None:
         """Print the content of the dataset, and the numbers of omitted rows by reason."""
         if self.phrase is not None:
             show_lines(*result.phrasing.lines(), "")
@@ -242,11 +243,11 @@ class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings)
                 f"{step}: {step_count.dropped:,} of {count(step_count.rows, 'row')} left out{taken}{unjudged}",
                 count_table(step_count.reasons),
             )
-        for head, lines in result.statistics.tables():
+        for head, lines in result.statistics.summary_tables():
             show_lines("", TextTable(head=head, rows=lines))
         show_lines("", f"{result.data}")
 
-    def json_result(self, result: Built) -> Any:
+    def json_result(self, result: BuiltDataset) -> Any:
         """The statistics."""
         return {
             "data": result.data, "statistics": result.statistics, "cleaning": result.cleaner.counts,
@@ -254,7 +255,7 @@ class Dataset(Command["Built"], QuestionSettings, DatasetModels, ReviewSettings)
             "unanswered": result.unanswered,
         }  # fmt: skip
 
-    def report_problems(self, result: Built) -> None:
+    def report_problems(self, result: BuiltDataset) -> None:
         """Report the rejected rows, and those without an answer of a model."""
         if result.unanswered:
             note(unanswered_line(result.unanswered))

@@ -286,7 +286,7 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         self, scope: Scope, languages: list[str] | None, progress: Callable[[Progress], None]
     ) -> Report:
         """Build twice: the second snapshot also has the entities that making ladders from the first asked for."""
-        from abstraction.datasets.asked_entities import asked_entities, relations_of
+        from abstraction.datasets.ladder_lookups import record_ladder_lookups, relations_asked_for
         from abstraction.files.rows import read_questions
         from abstraction.text.language.languages import GRAMMAR
         from kg.building.snapshot import REJECTS_SUFFIX
@@ -294,16 +294,16 @@ class SnapshotBuild(Command[SnapshotBuilt], QuestionSettings, ScopeSettings):
         rows = list(read_questions(self.qa, shape=self.shape(), on_reject=lambda _: None))
         first = self.out.with_name(f"{self.out.name}.first")
         try:
-            report = self._build(scope, languages, progress, out=first, frequent_of=relations_of(rows))
+            report = self._build(scope, languages, progress, out=first, frequent_of=relations_asked_for(rows))
             with closing(open_store(first)) as store:
                 # The language that descriptions are parsed in, if the snapshot has it.
                 language = GRAMMAR if languages is None or GRAMMAR in languages else languages[0]
-                asked = asked_entities(rows, store, language=language)
+                asked = record_ladder_lookups(rows, store, language=language)
         finally:
             # The first snapshot is an intermediate result, removed even on an error.
             for made in (first, Path(f"{first}{REJECTS_SUFFIX}")):
                 made.unlink(missing_ok=True)
-        likely = asked.lacking.union(*report.frequent.values())
+        likely = asked.missing_ids.union(*report.frequent.values())
         wider = replace(scope, names=scope.names | asked.names, also=frozenset(likely))
         return self._build(wider, languages, progress)
 

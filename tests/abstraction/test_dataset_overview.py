@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from abstraction.base.tiers import Abstention, Level, Tier
-from abstraction.datasets.dataset_statistics import NO_ENTITY, NOT_LINKED, Statistics, answer_class, link_confidence
+from abstraction.datasets.dataset_statistics import (
+    NO_ENTITY,
+    NOT_LINKED,
+    Statistics,
+    asked_answer_class,
+    least_link_confidence,
+)
 from abstraction.files.rows import TieredRow
 
 
@@ -40,12 +46,12 @@ def overview(*rows: TieredRow) -> Statistics:
 
 def test_counts_add_up() -> None:
     told = overview(*ROWS)
-    assert sum(int(rows) for _, rows, _, _ in told.by_class()) == len(ROWS)
+    assert sum(int(rows) for _, rows, _, _ in told.answer_class_rows()) == len(ROWS)
     assert told.laddered == 4
     assert told.abstained == {"no-link": 1}
     assert told.links.total() == len(ROWS)
-    assert told.by_class()[0] == ("place", "2", "2 of 2 (100.0 %)", "3.00")
-    assert dict(told.by_link()) == {
+    assert told.answer_class_rows()[0] == ("place", "2", "2 of 2 (100.0 %)", "3.00")
+    assert dict(told.link_confidence_rows()) == {
         "high": "1 of 5 (20.0 %)", "medium": "1 of 5 (20.0 %)", NO_ENTITY: "2 of 5 (40.0 %)",
         NOT_LINKED: "1 of 5 (20.0 %)",
     }  # fmt: skip
@@ -63,18 +69,18 @@ def test_counts_add_up() -> None:
     ],
 )
 def test_the_least_sure_link_of_a_row_counts(links: Any, sure: str) -> None:
-    assert link_confidence(row("Where?", "a", "b", links=links)) == sure
+    assert least_link_confidence(row("Where?", "a", "b", links=links)) == sure
 
 
 def test_classes_come_from_the_relation_then_from_the_question() -> None:
-    assert answer_class(row("x", "a", "b", relation="P1082")) == "amount"
-    assert answer_class(row("When was it built?", "a", "b")) == "date"
-    assert answer_class(row("Was ist das?", "a", "b"), "de") == "not told by the question"
-    assert answer_class(row("???", "a", "b")) == "not told by the question"
+    assert asked_answer_class(row("x", "a", "b", relation="P1082")) == "amount"
+    assert asked_answer_class(row("When was it built?", "a", "b")) == "date"
+    assert asked_answer_class(row("Was ist das?", "a", "b"), "de") == "not told by the question"
+    assert asked_answer_class(row("???", "a", "b")) == "not told by the question"
 
 
 def test_example_ladders_are_of_different_classes_and_have_three_levels() -> None:
-    drawn = overview(*ROWS).examples()
+    drawn = overview(*ROWS).example_ladders()
     assert re.findall(r"^\*\*(\w.*\?)\*\*$", drawn, re.M) == [
         "Where was she born?",
         "When was it built?",
@@ -82,13 +88,13 @@ def test_example_ladders_are_of_different_classes_and_have_three_levels() -> Non
     ]
     assert "\n\n1. Lagos\n2. Nigeria\n3. Africa" in drawn
     many = overview(*(row(f"Where is {n}?", "a", "b", "c") for n in range(20)))
-    assert many.examples().count("?") == 5
+    assert many.example_ladders().count("?") == 5
     wide = overview(row("Where?", "a", "b/c/d/e", "f"))
-    assert wide.examples() == "No row has three levels."
+    assert wide.example_ladders() == "No row has three levels."
 
 
 def test_hostile_text_stays_text() -> None:
-    drawn = overview(row("```\n# A heading\u202e?", "```` b](x)", "<script>", "c" * 500)).examples()
+    drawn = overview(row("```\n# A heading\u202e?", "```` b](x)", "<script>", "c" * 500)).example_ladders()
     assert drawn.split("\n")[0] == r"**\`\`\` \# A heading ?**"
     assert r"1. \`\`\`\` b\]\(x\)" in drawn
     assert r"2. \<script\>" in drawn

@@ -27,7 +27,7 @@ def test_a_dataset_has_every_row_somewhere_and_counts_that_add_up(tmp_path: Path
     assert counts[CleaningStep.INCONSISTENT_DESCRIPTIONS].unjudged == 4  # taken before the row without an answer goes
     assert [counts[step].rows for step in (CleaningStep.DUPLICATE_ANSWERS, CleaningStep.TRIVIAL_ANSWERS)] == [3, 3]
     assert made.statistics.rows == 3
-    assert made.statistics.by_answers() == {4: 2, 3: 1}
+    assert made.statistics.rows_by_answer_count() == {4: 2, 3: 1}
     record = json.loads((tmp_path / "out" / "build.json").read_text())
     assert record["statistics"]["relations"] == {"P19": 3}
     assert record["request"]["inputs"][0]["name"] == "q.jsonl"
@@ -80,9 +80,9 @@ def test_columns_of_mixed_kinds_become_one_kind() -> None:
     values = [{"n": 1, "m": 1, "t": True, "o": None}, {"n": 2.5, "m": "x", "t": None, "o": None}]
     rows = [tiered("Town", "State", **extra) for extra in values]
     for row in rows:
-        columns.see(row)
+        columns.register_fields(row)
     assert {k: columns.kinds[k] for k in "nmto"} == {"n": "float64", "m": "string", "t": "bool", "o": "string"}
-    told = [columns.record(row) for row in rows]
+    told = [columns.to_record(row) for row in rows]
     assert [(r["n"], r["m"], r["t"], r["o"]) for r in told] == [(1.0, "1", True, ""), (2.5, "x", None, "")]
 
 
@@ -182,8 +182,8 @@ def test_statistics_count_levels_as_answers() -> None:
     statistics = Statistics()
     for row in (tiered("A", "b"), tiered("A", ("b", "c"), "d"), tiered("A", "b", "c", "d", "e", relation="P2")):
         statistics.add(row)
-    assert statistics.shares() == {"1": 0, "2": 1 / 3, "3": 1 / 3, "4 or more": 1 / 3}
+    assert statistics.answer_count_shares() == {"1": 0, "2": 1 / 3, "3": 1 / 3, "4 or more": 1 / 3}
     assert statistics.relations == ["P2", "P19"]
-    assert statistics.mean() == pytest.approx(10 / 3)
+    assert statistics.mean_answer_count() == pytest.approx(10 / 3)
     assert statistics.to_json()["answers_with_siblings"] == {"2": 1, "4": 1, "5": 1}
-    assert Statistics().shares() == {}
+    assert Statistics().answer_count_shares() == {}

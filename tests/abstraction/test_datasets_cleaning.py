@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.datasets.dataset_cleaning import SCORE, STEPS, Cleaner, CleaningStep, Dropped, read_trivial
+from abstraction.datasets.dataset_cleaning import SCORE, STEPS, Cleaner, CleaningStep, Dropped, read_trivial_answers
 from abstraction.errors import DatasetError
 from abstraction.files.rows import TieredRow
 from tests.abstraction.tiny_dataset import tiered
@@ -111,7 +111,7 @@ def test_the_steps_are_taken_in_the_papers_order(row: TieredRow, first: Cleaning
 def test_a_list_of_trivial_answers_has_comments(tmp_path: Path) -> None:
     file = tmp_path / "trivial.txt"
     file.write_text("\ufeffthing # any\n\n# none\n somewhere \n", encoding="utf-8")
-    assert read_trivial(file) == ("thing", "somewhere")
+    assert read_trivial_answers(file) == ("thing", "somewhere")
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(DatasetError, match="not UTF-8"):
-        read_trivial(file)
+        read_trivial_answers(file)

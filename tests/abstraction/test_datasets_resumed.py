@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from abstraction.datasets.building import Built, DatasetSettings, build_dataset
+from abstraction.datasets.building import BuiltDataset, DatasetSettings, build_dataset
 from abstraction.datasets.dataset_cleaning import STEPS, CleaningStep
 from abstraction.datasets.saved_work import QuestionFiles
 from abstraction.errors import DatasetError
@@ -105,7 +105,7 @@ def test_a_building_that_goes_on_asks_again_where_asking_failed(tmp_path: Path) 
         if done == len(MANY):
             raise KeyboardInterrupt
 
-    def build(model: Lacking, progress: Callable[[int], None], force: bool = False) -> Built:
+    def build(model: Lacking, progress: Callable[[int], None], force: bool = False) -> BuiltDataset:
         return build_dataset(
             questions, SQLiteStore.open(tmp_path / "w.sqlite"), tmp_path / "out", settings=settings,
             phraser=Phrasing(model), scorer=model, progress=progress, force=force,

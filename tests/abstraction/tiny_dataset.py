@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.base.tiers import Level, Tier
-from abstraction.datasets.building import Built, DatasetSettings, build_dataset
+from abstraction.datasets.building import BuiltDataset, DatasetSettings, build_dataset
 from abstraction.datasets.saved_work import QuestionFiles
 from abstraction.files.rows import TieredRow, read_tiered
 from kg.store.sqlite import SQLiteStore
@@ -45,7 +45,7 @@ def put(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-def built(folder: Path, rows: Sequence[dict[str, Any]] = ASKED, **more: Any) -> tuple[Built, list[TieredRow]]:
+def built(folder: Path, rows: Sequence[dict[str, Any]] = ASKED, **more: Any) -> tuple[BuiltDataset, list[TieredRow]]:
     settings = DatasetSettings(name="Tiny", format=more.pop("format", "jsonl"), **more.pop("settings", {}))
     questions = QuestionFiles(files=(put(folder / "q.jsonl", rows),), relation="P19")
     made = build_dataset(questions, world(folder / "w.sqlite"), folder / "out", settings=settings, **more)

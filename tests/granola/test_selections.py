@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from abstraction.datasets.asked_entities import asked_entities, relations_of
+from abstraction.datasets.ladder_lookups import record_ladder_lookups, relations_asked_for
 from abstraction.files.rows import read_questions
 from abstraction.maker.pipeline import make_ladders
 from granola.commands import SnapshotBuild
@@ -41,10 +41,10 @@ def test_what_ladders_ask_for_is_noted(qa: Path, tmp_path: Path) -> None:
     build([bundled("wikidata")], tmp_path / "s", scope=Scope(names=frozenset({"Honolulu", "Barack Obama"})))
     rows = list(read_questions([qa]))
     with closing(open_store(tmp_path / "s")) as store:
-        asked = asked_entities(rows, store)
+        asked = record_ladder_lookups(rows, store)
     assert {"Honolulu", "Hawaii"} <= asked.names
-    assert all(one[0] in "QP" and one[1:].isdigit() for one in asked.lacking)
-    assert relations_of(rows) == {"P19"}  # "Where is" may ask for several
+    assert all(one[0] in "QP" and one[1:].isdigit() for one in asked.missing_ids)
+    assert relations_asked_for(rows) == {"P19"}  # "Where is" may ask for several
 
 
 def test_the_most_frequent_values_of_the_whole_source_are_told(tmp_path: Path) -> None:

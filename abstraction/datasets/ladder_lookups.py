@@ -1,4 +1,4 @@
-"""The names and ids that making ladders looks up in a snapshot, present or not, so that a selection can include them.
+"""A record of the names and ids that making ladders looks up in a snapshot, so that a selection can include them all.
 
 A ladder reads names in descriptions ("city in Thuringia, Germany"), distinguishes containers from their namesakes, and
 leaves out tiers that most answers to a question share: a selection that lacks any of these entities gives other
@@ -17,28 +17,31 @@ from kg.base.model import ENTITY_ID, Entity
 from kg.store.protocol import NameMatch, Store
 
 
-def asked_entities(rows: Iterable[QARow], store: Store, *, language: str = "en") -> WatchedStore:
-    """The names and ids that making ladders looks up in `store`; rows at which the program fails are skipped."""
-    watched = WatchedStore(store)
-    makers = LadderMakers(watched, language=language)  # type: ignore[arg-type]  # all of a store that makers read
+def record_ladder_lookups(rows: Iterable[QARow], store: Store, *, language: str = "en") -> RecordingStore:
+    """Make the ladders of the rows, and return the store that recorded the names and ids looked up for them. Rows at
+    which the program fails are skipped.
+    """
+    recording = RecordingStore(store)
+    makers = LadderMakers(recording, language=language)  # type: ignore[arg-type]  # it has every method that makers call
     for _ in makers.make_all(rows, on_reject=lambda _: None):
         pass
-    return watched
+    return recording
 
 
-def relations_of(rows: Iterable[QARow]) -> set[str]:
+def relations_asked_for(rows: Iterable[QARow]) -> set[str]:
     """The relations of questions, given or read from their wording."""
     relations = {row.relation or read_wording(row.question).relation for row in rows}
     return {relation for relation in relations if relation is not None}
 
 
-class WatchedStore:
-    """A store that records the `names` it is asked for, and the ids that it is `lacking`."""
+class RecordingStore:
+    """A store that records the `names` looked up in it, and the `missing_ids`: looked-up ids that it does not contain.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.names: set[str] = set()
-        self.lacking: set[str] = set()
+        self.missing_ids: set[str] = set()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -50,7 +53,7 @@ class WatchedStore:
         """See `Store.entities`."""
         listed = list(ids)
         entities = self._store.entities(listed, languages=languages, properties=properties)
-        self.lacking.update(id_ for id_ in listed if id_ not in entities and ENTITY_ID.match(id_))
+        self.missing_ids.update(id_ for id_ in listed if id_ not in entities and ENTITY_ID.match(id_))
         return entities
 
     def find(
