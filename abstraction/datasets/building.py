@@ -208,7 +208,8 @@ def _why_no_question(questions: QuestionFiles, sides: _SideFiles) -> str:
 
 
 def _write_card_and_record(
-    final: Path, built: BuiltDataset, settings: DatasetSettings, request: Mapping[str, Any], *, columns: Columns, origin: str
+    final: Path, built: BuiltDataset, settings: DatasetSettings, request: Mapping[str, Any], *,
+    columns: Columns, origin: str,
 ) -> None:
     """Write README.md and build.json next to the data."""
     phrasing = built.phrasing if request["phraser"] is not None else None

@@ -1,18 +1,19 @@
-"""The store of answers and scores of models, on disk; the log of calls; batches for a provider; and replays of records.
+"""The store of answers and scores of models, on disk; the log of calls; batches for a provider; and replays of
+records.
 
-Nothing is asked or computed twice. The log has one JSON object a line. Each run begins with a line of its own:
+Nothing is asked or computed twice. The log has one JSON object per line. Each run begins with a line of its own:
 {"kind": "model-calls", "schema_version": 1, "model": identity}. A call has `id` and `key` of its request, the numbers
-of the `samples` that it asked for, `time`, `seconds`, `sent`, `received`, and `error` where all tries brought nothing.
-A process that is killed leaves at most one line cut off.
+of the `samples` that it asked for, `time`, `seconds`, `sent`, `received`, and `error` where all tries failed. A
+process that is killed leaves at most one incomplete line.
 
 Requests of a batch are written as JSONL for an upload, in OpenAI's form, which vLLM's `run-batch` and other providers
-take as well; results are read back into the kept answers. A line's `custom_id` names the model, the request by its
-key, and which of its samples are asked for, so that results need not come in order, or all at once; a result has it
-too, and a `response`.
+take as well; results are read back into the cache of answers. A line's `custom_id` names the model, the request by its
+key, and which of its samples are asked for, so that results need not come in order, or all at once; a result has the
+same `custom_id`, and a `response`.
 
-A replay repeats a log of calls, a provider's results, or answers by hand. A recorded call answers the requests that ask
-the same, to the letter. A line by hand is {"messages": [{"role", "content"}, ...], "answers": [text, ...]}, or "prompt"
-for a single message of the user's, and answers its messages however they are sampled.
+A replay repeats a log of calls, a provider's results, or answers by hand. A recorded call answers requests that are
+equal to its own, character by character. A line by hand is {"messages": [{"role", "content"}, ...], "answers": [text,
+...]}, or "prompt" for a single message of the user's, and answers its messages however they are sampled.
 """
 
 from __future__ import annotations
@@ -43,16 +44,16 @@ from abstraction.models.chat_model import (
     FailureReason,
     Message,
     NoAnswer,
+    OnAttempt,
     Reply,
     Request,
     Result,
-    Told,
     Totals,
-    choice_of,
     choices_of,
     completion_of,
     error_text,
-    tokens_of,
+    make_choice,
+    token_counts,
 )
 from abstraction.models.model_servers import ServerChat
 from abstraction.models.text_scorers import Entailment, TextScorer, TokenScores
@@ -76,17 +77,17 @@ class CallLog:
             self._file.seek(-1, 2)
             if self._file.read(1) != b"\n":
                 self._file.write(b"\n")  # the run before was killed while it wrote a line
-        self._add({"kind": KIND, "schema_version": SCHEMA_VERSION, "model": identity})
+        self._append_line({"kind": KIND, "schema_version": SCHEMA_VERSION, "model": identity})
 
     def add(self, ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
         """Append a call."""
         error = {} if attempt.error is None else {"error": attempt.error}
-        self._add(
+        self._append_line(
             {"id": ask.request.id, "key": ask.key, "samples": list(samples), "time": round(time.time(), 3),
              "seconds": round(attempt.seconds, 4), "sent": attempt.sent, "received": attempt.received, **error}
         )  # fmt: skip
 
-    def _add(self, line: Mapping[str, Any]) -> None:
+    def _append_line(self, line: Mapping[str, Any]) -> None:
         with self._lock:
             if self._file.closed:  # a call that ends later is not logged
                 return
@@ -95,7 +96,7 @@ class CallLog:
                 self._file.flush()
             except OSError as error:
                 raise ModelError(
-                    f"{self._path}: a call cannot be kept: {error.strerror}; nothing more is asked"
+                    f"{self._path}: a call cannot be logged: {error.strerror}; the model is asked no further"
                 ) from error
 
     def close(self) -> None:
@@ -108,20 +109,22 @@ class CallLog:
 class RecordedCall:
     """The result of a call: choices by the number of their sample, or the `error`.
 
-    `key` is the request's. In a provider's result `asked` is the model that the batch was written for, `model` the
-    name that the provider reports.
+    `key` is the request's. In a provider's result `asked_model` is the hash of the model that the batch was written
+    for, `model` the name that the provider reports.
     """
 
     key: str
     choices: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     error: str = ""
-    asked: str = ""
+    asked_model: str = ""
     model: str = ""
 
 
-def custom_id_of(asked: str, key: str, samples: Sequence[int]) -> str:
-    """The name of a batch's line: the model asked (32 hex digits), the request's key, and which samples it asks for."""
-    return f"{asked}-{key}-{samples[0]}-{len(samples)}"
+def batch_line_id(model_hash: str, key: str, samples: Sequence[int]) -> str:
+    """The `custom_id` of a batch's line: the hash of the model (32 hex digits), the request's key, and the samples
+    asked for.
+    """
+    return f"{model_hash}-{key}-{samples[0]}-{len(samples)}"
 
 
 def recorded_call(line: Mapping[str, Any]) -> RecordedCall | None:
@@ -133,7 +136,7 @@ def recorded_call(line: Mapping[str, Any]) -> RecordedCall | None:
         samples: Sequence[int] = range(first, first + int(match[4]))
         error = "" if response.get("status_code") == 200 else error_text(received) or error_text(line) or "no answer"
         model = str(received.get("model", "")) if isinstance(received, dict) else ""
-        about = {"asked": match[1], "model": model}
+        about = {"asked_model": match[1], "model": model}
     elif isinstance(line.get("key"), str) and isinstance(line.get("samples"), list):
         key, samples, received, about = line["key"], line["samples"], line.get("received"), {}
         error = str(line.get("error") or "")
@@ -148,7 +151,7 @@ def recorded_call(line: Mapping[str, Any]) -> RecordedCall | None:
     return RecordedCall(key=key, choices=dict(zip(samples, choices, strict=False)), error=error, **about)
 
 
-def read_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any] | None]]:
+def read_json_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any] | None]]:
     """The number and the object of each line except empty ones; None for one that is no JSON object, as if cut off."""
     with Path(path).open("rb") as stream:
         for number, line in enumerate(stream, start=1):
@@ -160,19 +163,19 @@ def read_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any] | None]]:
                 yield number, parsed if isinstance(parsed, dict) else None
 
 
-BLOCK = 256  # scores that are lost at most where a run is killed, for a model that names no other number
+BLOCK = 256  # most scores that a killed run loses, for a model without `items_at_a_time`
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-class KeptScores(Generic[T, R]):
-    """A scorer that asks `model` only for scores that `store` has not, for equal ones once.
+class CachedScorer(Generic[T, R]):
+    """A scorer that computes with `model` only the scores that `store` lacks, each once.
 
-    A model may have a `block`: how many items it wants at a time, so that its batches are full.
+    A model may have `items_at_a_time`: the number of items to give in one call, so that its batches are full.
     """
 
     def __init__(self, model: TextScorer[T, R], store: Cache) -> None:
-        """`store` may be that of other models, too."""
+        """`store` may contain scores of other models, too."""
         self._model, self._store = model, store
         self.identity: Mapping[str, Any] = model.identity
 
@@ -180,29 +183,32 @@ class KeptScores(Generic[T, R]):
         """See `TextScorer.scores`."""
         identity = orjson.dumps(self.identity, option=orjson.OPT_SORT_KEYS)
         keys = [hashlib.sha256(identity + b"\0" + orjson.dumps(item)).hexdigest() for item in items]
-        found = {key: _score(orjson.loads(value)) for key, value in self._store.get(dict.fromkeys(keys)).items()}
+        stored = self._store.get(dict.fromkeys(keys))
+        found = {key: _score_from_json(orjson.loads(value)) for key, value in stored.items()}
         lacking = {key: item for key, item in zip(keys, items, strict=True) if key not in found}
         waiting = list(lacking)
         while waiting:
-            block, waiting = waiting[: (size := getattr(self._model, "block", BLOCK))], waiting[size:]
+            block, waiting = waiting[: (size := getattr(self._model, "items_at_a_time", BLOCK))], waiting[size:]
             computed = dict(zip(block, self._model.scores([lacking[key] for key in block]), strict=True))
             self._store.put({key: orjson.dumps(score) for key, score in computed.items()})
             found.update(computed)
         return [found[key] for key in keys]
 
 
-def _score(value: Any) -> Any:
+def _score_from_json(value: Any) -> Any:
     """A score from its JSON, in which NaN is null."""
     if isinstance(value, dict):
         if "logprobs" in value:
-            return TokenScores(tuple(map(_score, value["logprobs"])))
-        return Entailment(**{name: _score(number) for name, number in value.items()})
+            return TokenScores(tuple(map(_score_from_json, value["logprobs"])))
+        return Entailment(**{name: _score_from_json(number) for name, number in value.items()})
     return math.nan if value is None else value
 
 
 @dataclass(slots=True)
-class _Wanted:
-    """The kept and the missing answers of one key while requests wait for them."""
+class _PendingAnswers:
+    """The answers with one key while requests wait for them: samples asked for, completions found, and why others are
+    missing.
+    """
 
     waiting: int = 0
     asked: set[int] = field(default_factory=set)
@@ -210,19 +216,19 @@ class _Wanted:
     why: NoAnswer | None = None
 
 
-def _reply_or_failure(request: Request, one: _Wanted) -> Result:
-    there = tuple(one.found[sample] for sample in range(request.sampling.n) if sample in one.found)
+def _reply_or_failure(request: Request, pending: _PendingAnswers) -> Result:
+    there = tuple(pending.found[sample] for sample in range(request.sampling.n) if sample in pending.found)
     if len(there) == request.sampling.n:
         return Reply(request=request, completions=there)
-    why = one.why or NoAnswer(FailureReason.BAD_ANSWER, "fewer answers than asked for")
+    why = pending.why or NoAnswer(FailureReason.BAD_ANSWER, "fewer answers than asked for")
     return Failure(request=request, reason=why.reason, message=str(why))
 
 
-class KeptAnswers:
-    """The chat model over a source, which is asked for no answer that is kept, and for none twice at once.
+class CachedChatModel:
+    """A chat model that asks its source only for answers that the cache lacks, and for none twice at once.
 
-    An answer is logged, kept and then handed on, so that a process that is killed loses only what was under way.
-    Several threads may ask.
+    An answer is logged, stored and then returned, so that a killed process loses only the calls under way. Safe for
+    several threads.
     """
 
     def __init__(
@@ -232,12 +238,12 @@ class KeptAnswers:
         cache: Path | str | None = None,
         log: Path | str | None = None,
         sampling: Mapping[str, Any] | None = None,
-        known: Callable[[Request, str, Sequence[int]], dict[int, Completion]] | None = None,
+        recorded: Callable[[Request, str, Sequence[int]], dict[int, Completion]] | None = None,
     ) -> None:
-        """`cache` keeps answers, `log` every call; `known` returns recorded answers instead, by request, key and
-        samples.
+        """`cache` stores answers, `log` every call; `recorded` looks answers up elsewhere than in the cache, by
+        request, key and samples.
 
-        `sampling` are the sampling settings of the model's word, for `sampling_of`. Raises SourceError for a file that
+        `sampling`: the sampling settings in the model's spec, for `sampling_of`. Raises SourceError for a file that
         cannot be used.
         """
         self.source, self.sampling = source, sampling or {}
@@ -248,19 +254,19 @@ class KeptAnswers:
         self._lock = threading.Lock()
         self._kept = None if cache is None else Cache(cache)
         self._log = None if log is None else CallLog(log, self.identity)
-        self._known = known or self._cached_completions
+        self._stored = recorded or self._cached_completions
 
     def generate(self, requests: Iterable[Request]) -> Iterator[Result]:
         """See `ChatModel.generate`."""
-        wanted: dict[str, _Wanted] = {}
+        wanted: dict[str, _PendingAnswers] = {}
         under_way: deque[Ask] = deque()
 
         def asks() -> Iterator[Ask]:
             for request in requests:
                 key = request.key()
-                one = wanted.setdefault(key, _Wanted())
+                one = wanted.setdefault(key, _PendingAnswers())
                 new = [sample for sample in range(request.sampling.n) if sample not in one.asked]
-                known = self._known(request, key, new)
+                known = self._stored(request, key, new)
                 self._add_to_totals(cached=len(known))
                 one.waiting += 1
                 one.asked.update(new)
@@ -268,19 +274,19 @@ class KeptAnswers:
                 under_way.append(Ask(request, key, tuple(sample for sample in new if sample not in known)))
                 yield under_way[-1]
 
-        def record_attempt(ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
+        def store_attempt(ask: Ask, samples: Sequence[int], attempt: Attempt) -> None:
             if self._log is not None:
                 self._log.add(ask, samples, attempt)
             self._add_to_totals(calls=1, failed_calls=attempt.error is not None)
             if attempt.error is None:
                 choices = dict(zip(samples, choices_of(attempt.received), strict=False))
                 if self._kept is not None:
-                    self.keep(ask.key, choices)
+                    self.store_choices(ask.key, choices)
                 wanted[ask.key].found.update((sample, completion_of(one)) for sample, one in choices.items())
-                prompt, made = tokens_of(attempt.received)
+                prompt, made = token_counts(attempt.received)
                 self._add_to_totals(prompt_tokens=prompt, completion_tokens=made)
 
-        with closing(self.source.answers(asks(), record_attempt)) as answered:
+        with closing(self.source.fetch_answers(asks(), store_attempt)) as answered:
             for why in answered:
                 ask = under_way.popleft()
                 one = wanted[ask.key]
@@ -289,10 +295,10 @@ class KeptAnswers:
                 if not one.waiting:
                     del wanted[ask.key]
 
-    def keep(self, key: str, choices: Mapping[int, Mapping[str, Any]]) -> None:
-        """Keep choices of the protocol by the number of their sample. Raises ModelError where nothing is kept."""
+    def store_choices(self, key: str, choices: Mapping[int, Mapping[str, Any]]) -> None:
+        """Store choices, in the JSON of chat completions, by sample number. Raises ModelError without a cache."""
         if self._kept is None:
-            raise ModelError("answers that come in a file are kept: give an output, or answers=FILE with the model")
+            raise ModelError("answers of a batch need a file to store them: give an output, or answers=FILE")
         self._kept.put({self._sample_key(key, sample): orjson.dumps(choice) for sample, choice in choices.items()})
 
     def _sample_key(self, key: str, sample: int) -> str:
@@ -330,7 +336,7 @@ class Replay:
         self.identity: Mapping[str, Any] = {"kind": "replay", "sha256": sha256_of(path)}
         self.recorded: list[Any] = []  # the identities of the models whose calls they are
         self._choices: dict[tuple[str, int], bytes] = {}
-        for number, line in read_lines(path):
+        for number, line in read_json_lines(path):
             if line is not None:  # else what a killed run left
                 self._add_recorded_call(line, f"replay:{path}, line {number}")
         if not self._choices:
@@ -352,19 +358,19 @@ class Replay:
                     f" 'messages', a list of {{\"role\", \"content\"}} ({error.errors()[0]['msg']})"
                 ) from error
             asked = hand.messages or [Message(role="user", content=hand.prompt or "")]
-            key, choices = _messages_key(asked), dict(enumerate(map(choice_of, hand.answers)))
+            key, choices = _messages_key(asked), dict(enumerate(map(make_choice, hand.answers)))
         for sample, choice in choices.items():
             self._choices.setdefault((key, int(sample)), orjson.dumps(choice))
 
-    def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
-        """Nothing is asked: an answer that is not recorded is missing."""
+    def fetch_answers(self, asks: Iterable[Ask], on_attempt: OnAttempt) -> Generator[NoAnswer | None, None, None]:
+        """Yield NoAnswer for each request with samples that are not recorded: a replay asks nobody."""
         for ask in asks:
             lacking = f"{self._path} lacks {len(ask.samples)} of the {ask.request.sampling.n} answers to request "
             why = f"{lacking}{ask.request.id} with these messages and settings"
             yield NoAnswer(FailureReason.NOT_RECORDED, why) if ask.samples else None
 
-    def known(self, request: Request, key: str, samples: Sequence[int]) -> dict[int, Completion]:
-        """The samples that were recorded."""
+    def recorded_completions(self, request: Request, key: str, samples: Sequence[int]) -> dict[int, Completion]:
+        """The recorded completions by sample number, of this very request or else by hand."""
         by_hand = _messages_key(request.messages)
         found = {at: self._choices.get((key, at)) or self._choices.get((by_hand, at)) for at in samples}
         return {at: completion_of(orjson.loads(one)) for at, one in found.items() if one}
@@ -374,7 +380,7 @@ class Replay:
 
 
 class _ByHand(BaseModel):
-    """A line that somebody wrote."""
+    """A line of a replay that was written by hand."""
 
     prompt: str | None = None
     messages: list[Message] = Field(default_factory=list)
@@ -386,30 +392,32 @@ def _messages_key(messages: Sequence[Message]) -> str:
 
 
 @dataclass(kw_only=True, slots=True)
-class BatchTaken:
-    """The content of a file of results: the number of answers kept, the models that gave them, failures by reason."""
+class BatchImport:
+    """The result of reading a file of results: the number of answers stored, the models that gave them, failures by
+    reason.
+    """
 
     answers: int = 0
     models: set[str] = field(default_factory=set)
     failed: Counter[str] = field(default_factory=Counter)
 
 
-def take_results(model: KeptAnswers, path: Path | str) -> BatchTaken:
-    """Keep the answers of a file of results, so that `model` does not ask for them. Raises ModelError."""
-    taken = BatchTaken()
+def store_batch_results(model: CachedChatModel, path: Path | str) -> BatchImport:
+    """Store the answers in a provider's file of results, so that `model` does not ask for them. Raises ModelError."""
+    taken = BatchImport()
     try:
-        for number, line in read_lines(path):
+        for number, line in read_json_lines(path):
             call = recorded_call(line or {})
-            if call is None or not call.asked:
+            if call is None or not call.asked_model:
                 raise ModelError(
                     f"{path}, line {number}: no result of a request that batch_file= wrote; name the provider's output"
                 )
-            if call.asked != model.name:
+            if call.asked_model != model.name:
                 raise ModelError(
                     f"{path}, line {number}: written for another model; give the address, name and body= that"
                     " batch_file= was given with"
                 )
-            model.keep(call.key, call.choices)
+            model.store_choices(call.key, call.choices)
             taken.answers += len(call.choices)
             if call.error:
                 taken.failed[call.error] += 1
@@ -421,11 +429,11 @@ def take_results(model: KeptAnswers, path: Path | str) -> BatchTaken:
 
 
 @contextmanager
-def written_to(model: KeptAnswers, path: Path | str) -> Iterator[set[str]]:
+def writing_batch_requests(model: CachedChatModel, path: Path | str) -> Iterator[set[str]]:
     """While open, `model` writes requests without an answer to a file, which appears whole at the end or not at all.
 
-    A written request becomes a Failure with the reason `written`, so that a run goes through all its rows. The result
-    is the set of their names.
+    A written request becomes a Failure with the reason `written`, so that a run goes through all its rows. Yields the
+    set of the `custom_id` of each line, which grows.
     """
     asked = model.source
     with atomic_path(path) as place, place.open("wb") as stream:
@@ -437,23 +445,25 @@ def written_to(model: KeptAnswers, path: Path | str) -> Iterator[set[str]]:
 
 
 class _BatchFile:
-    """A source that asks nobody: a line for each request, for its samples from the first to the last missing one."""
+    """A source that asks nobody: it writes each request as a line of a batch, for its samples from the first to the
+    last missing one.
+    """
 
-    def __init__(self, model: KeptAnswers, path: Path, stream: BinaryIO) -> None:
+    def __init__(self, model: CachedChatModel, path: Path, stream: BinaryIO) -> None:
         assert isinstance(model.source, ServerChat)
         self.identity, self.written = model.identity, set[str]()
         self._server, self._model, self._path, self._stream = model.source, model.name, path, stream
 
-    def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
-        """See `AnswerSource.answers`."""
+    def fetch_answers(self, asks: Iterable[Ask], on_attempt: OnAttempt) -> Generator[NoAnswer | None, None, None]:
+        """See `AnswerSource.fetch_answers`."""
         for ask in asks:
             if not ask.samples:
                 yield None
                 continue
             samples = range(ask.samples[0], ask.samples[-1] + 1)
-            if (custom_id := custom_id_of(self._model, ask.key, samples)) not in self.written:
+            if (custom_id := batch_line_id(self._model, ask.key, samples)) not in self.written:
                 self.written.add(custom_id)
-                body = self._server.body_of(ask.request, samples)
+                body = self._server.request_body(ask.request, samples)
                 line = {"custom_id": custom_id, "method": "POST", "url": f"/v1{PATH}", "body": body}
                 self._stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
             yield NoAnswer(FailureReason.WRITTEN, f"written to {self._path}, not asked for")

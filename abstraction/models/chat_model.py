@@ -53,14 +53,14 @@ class Sampling:
         return None if self.seed is None or self.temperature == 0 else self.seed + sample
 
 
-def sampling_of(model: object, usual: Sampling) -> Sampling:
-    """The sampling for a model: `usual`, overridden by the settings in the word that opened it.
+def sampling_of(model: object, default: Sampling) -> Sampling:
+    """The sampling for a model: `default`, overridden by the settings in the model's spec.
 
-    `model` may be that word as read. Raises ModelSpecError for impossible sampling, such as several answers at
+    `model`: a model, or a parsed spec. Raises ModelSpecError for impossible sampling, such as several answers at
     temperature 0.
     """
     try:
-        return replace(usual, **getattr(model, "sampling", {}))
+        return replace(default, **getattr(model, "sampling", {}))
     except ValueError as error:
         raise ModelSpecError(f"the model cannot sample so: {error}") from error
 
@@ -87,7 +87,7 @@ class Request:
             "top_p": float(how.top_p) if drawn else None,
             "max_tokens": how.max_tokens,
             "seed": how.seed if drawn else None,
-            "stop": (),  # this and the next are part of the keys of answers that are kept
+            "stop": (),  # constant, as the next: part of the keys under which answers are stored
             "logprobs": None,
         }
         return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()
@@ -189,7 +189,7 @@ class ChatModel(Protocol):
         """Release connections, files and memory."""
 
 
-# Sources of new answers, used by `answer_store.KeptAnswers`, which is the chat model.
+# Sources of new answers, used by `answer_store.CachedChatModel`, which is the chat model.
 
 
 class NoAnswer(Exception):  # noqa: N818 - it becomes a Failure, a result like others
@@ -202,7 +202,7 @@ class NoAnswer(Exception):  # noqa: N818 - it becomes a Failure, a result like o
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The numbers of the `samples` that a request lacks; none where all are kept. `key` is the request's."""
+    """A request and the numbers of the `samples` that it lacks; none where all are stored. `key` is the request's."""
 
     request: Request
     key: str
@@ -219,8 +219,8 @@ class Attempt:
     error: str | None = None
 
 
-# Callback for each call: the samples asked for, and the answers to the first of them.
-Told = Callable[[Ask, Sequence[int], Attempt], None]
+# Callback for each call: the request, the samples asked for, and the attempt, which may answer only the first of them.
+OnAttempt = Callable[[Ask, Sequence[int], Attempt], None]
 
 
 class AnswerSource(Protocol):
@@ -230,43 +230,44 @@ class AnswerSource(Protocol):
     def identity(self) -> Mapping[str, Any]:
         """See `ChatModel.identity`."""
 
-    def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
-        """For each request, in order, the reason for missing samples or None; answers go to `told` as they come."""
+    def fetch_answers(self, asks: Iterable[Ask], on_attempt: OnAttempt) -> Generator[NoAnswer | None, None, None]:
+        """Ask for the missing samples of the requests. Yield for each, in order, None or the reason why samples are
+        still missing; answers go to `on_attempt` as they come.
+        """
 
     def close(self) -> None:
         """See `ChatModel.close`."""
 
 
-# Requests and answers in JSON, in the form of chat completions. Sent is only what every server takes, for some refuse
-# what they do not know. Whoever answers is believed in nothing: choices may be fewer than asked for, texts missing,
-# counts absent.
+# Requests and answers in JSON, in the form of chat completions. Only fields that every server takes are sent, for some
+# refuse unknown ones. An answer may lack anything: choices may be fewer than asked for, texts missing, counts absent.
 
 PATH = "/chat/completions"
 
 
-def body_of(
+def chat_request_body(
     request: Request,
     samples: Sequence[int],
     *,
     model: str,
-    limit: str = "max_tokens",
-    more: Mapping[str, Any] | None = None,
+    limit_field: str = "max_tokens",
+    extra_fields: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The JSON that asks for samples of a request whose numbers follow each other; `more` are fields of the user's."""
+    """The JSON body that asks for consecutive samples of a request; `extra_fields` are those of the user."""
     how = request.sampling
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
         "temperature": how.temperature,
         "top_p": how.top_p,
-        limit: how.max_tokens,
+        limit_field: how.max_tokens,
         "stream": False,
     }
     if (seed := how.seed_of(samples[0])) is not None:
         body["seed"] = seed
     if len(samples) > 1:
         body["n"] = len(samples)
-    return {**body, **(more or {})}
+    return {**body, **(extra_fields or {})}
 
 
 def choices_of(answer: Any) -> list[Mapping[str, Any]]:
@@ -281,17 +282,17 @@ def choices_of(answer: Any) -> list[Mapping[str, Any]]:
             else "the answer has no choices"
         )
     there: list[Mapping[str, Any]] = [choice for choice in choices if isinstance(choice, dict)]
-    if not there or any(_text(choice.get("message")) is None for choice in there):
+    if not there or any(_message_text(choice.get("message")) is None for choice in there):
         raise ValueError("a choice has no text")
     indexed = all(type(choice.get("index")) is int for choice in there)
     return sorted(there, key=lambda choice: int(choice["index"])) if indexed else there
 
 
-def tokens_of(answer: Any) -> tuple[int, int]:
+def token_counts(answer: Any) -> tuple[int, int]:
     """The numbers of tokens of prompt and completions in an answer, 0 where it has none."""
     usage = answer.get("usage")
-    told = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
-    prompt, made = (number if isinstance(number, int) else 0 for number in told)
+    counts = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
+    prompt, made = (number if isinstance(number, int) else 0 for number in counts)
     return prompt, made
 
 
@@ -301,12 +302,12 @@ def completion_of(choice: Mapping[str, Any]) -> Completion:
     # Thoughts that a server sends in a field of their own are put before the text again, where readers cut them.
     thoughts = message.get("reasoning_content") or message.get("reasoning")
     return Completion(
-        text=(f"<think>{thoughts}</think>\n" if isinstance(thoughts, str) else "") + (_text(message) or ""),
+        text=(f"<think>{thoughts}</think>\n" if isinstance(thoughts, str) else "") + (_message_text(message) or ""),
         finish_reason=finish if isinstance(finish, str) else "",
     )
 
 
-def _text(message: object) -> str | None:
+def _message_text(message: object) -> str | None:
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
         return content
@@ -320,8 +321,8 @@ def _text(message: object) -> str | None:
     return None
 
 
-def choice_of(text: str, finish_reason: str = "stop") -> dict[str, Any]:
-    """A choice of the protocol, from which `completion_of` has the text."""
+def make_choice(text: str, finish_reason: str = "stop") -> dict[str, Any]:
+    """A choice in the JSON of chat completions, from which `completion_of` reads the text."""
     return {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish_reason}
 
 

@@ -1,7 +1,7 @@
-"""Scores of texts by weights on this machine, with what well-kept libraries do left to them.
+"""Scorers of texts with weights on this machine; libraries do most of the work.
 
-`sentence-transformers` makes embeddings (a folder's own pooling, length and prompts) and runs cross-encoders;
-log-probabilities are a plain batched forward pass of `transformers`.
+`sentence-transformers` makes embeddings (a folder's own pooling, length and prompts) and runs cross-encoders; log-
+probabilities are a plain batched forward pass of `transformers`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.errors import ModelError
-from abstraction.models.local_weights import LocalWeights, causal_model
+from abstraction.models.local_weights import LocalWeights, load_causal_model
 from abstraction.models.spec import LocalEmbeddingSettings, LocalEntailmentSettings, LocalScoreSettings
 from abstraction.models.text_scorers import (
     CLASSES,
@@ -24,7 +24,7 @@ from abstraction.models.text_scorers import (
     QueryPassage,
     TextPair,
     TokenScores,
-    classes_of,
+    classes_of_labels,
 )
 
 
@@ -35,19 +35,19 @@ class _LocalScorer(LocalWeights):
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The weights, their most tokens of a text, and other settings that scores depend on."""
+        """The identity of the weights, the limit of tokens per text, and the other settings that scores depend on."""
         return {**super().identity, "longest": getattr(self.settings, "longest", None), **self.more}
 
 
-def _loaded(library_class: str, weights: LocalWeights) -> Any:
-    """A class of sentence-transformers with weights, and no more tokens of a text than they are to be given."""
+def _load_sentence_transformer(library_class: str, weights: LocalWeights) -> Any:
+    """Load a class of sentence-transformers with these weights; texts are cut at their token limit."""
     import sentence_transformers
 
     encoder = getattr(sentence_transformers, library_class)(
         weights.place, device=weights.device, model_kwargs={"dtype": weights.options["dtype"]},
         local_files_only=weights.offline,
     )  # fmt: skip
-    encoder.max_seq_length = weights.longest(encoder.max_seq_length)
+    encoder.max_seq_length = weights.text_token_limit(encoder.max_seq_length)
     return encoder
 
 
@@ -59,7 +59,7 @@ class LocalClassifier(_LocalScorer):
 
     def __init__(self, place: Path | str, settings: LocalScoreSettings | None = None) -> None:
         """Raises ModelError for a place without a model, or without such a head."""
-        super().__init__(place, _cross_encoder, settings)
+        super().__init__(place, _load_cross_encoder, settings)
         architectures = getattr(self.config, "architectures", None) or []
         modules = Path(place) / "modules.json"
         if not modules.is_file() and not any(name.endswith("ForSequenceClassification") for name in architectures):
@@ -78,7 +78,7 @@ class LocalClassifier(_LocalScorer):
         """
         import torch
 
-        def run(part: Sequence[tuple[str, str] | str], batch: int) -> list[list[float]]:
+        def predict_part(part: Sequence[tuple[str, str] | str], batch: int) -> list[list[float]]:
             scores = self.model.predict(
                 list(part), batch_size=batch, activation_fn=torch.nn.Identity(), convert_to_tensor=True,
                 show_progress_bar=False,
@@ -86,11 +86,11 @@ class LocalClassifier(_LocalScorer):
             rows: list[list[float]] = scores.float().reshape(len(part), -1).cpu().tolist()
             return rows
 
-        return self.of_each(inputs, run)
+        return self.run_on_each(inputs, predict_part)
 
 
-def _cross_encoder(weights: LocalWeights) -> Any:
-    encoder = _loaded("CrossEncoder", weights)
+def _load_cross_encoder(weights: LocalWeights) -> Any:
+    encoder = _load_sentence_transformer("CrossEncoder", weights)
     encoder.is_singular_input = lambda inputs: False  # a list of texts is no pair
     if encoder.tokenizer.pad_token_id is None:  # as decoders with a head have it
         encoder.tokenizer.pad_token = encoder.tokenizer.eos_token or encoder.tokenizer.unk_token
@@ -111,7 +111,7 @@ class LocalEntailment(LocalClassifier):
         """Raises ModelError for a place without a model, and for labels that cannot be read."""
         super().__init__(place, settings)
         named = settings.labels if settings is not None else None
-        self.classes = classes_of(named or self.labels, where=f"local:{place}")
+        self.classes = classes_of_labels(named or self.labels, where=f"local:{place}")
         if len(self.classes) != len(self.labels):
             raise ModelError(
                 f"local:{place}: {len(self.classes)} labels are given, the model has {len(self.labels)}: {self.labels}"
@@ -125,7 +125,7 @@ class LocalEntailment(LocalClassifier):
         return [Entailment(*(row.get(name, 0.0) for name in CLASSES)) for row in by_class]
 
 
-class _Share(LocalClassifier):
+class _ProbabilityScorer(LocalClassifier):
     """One output: its sigmoid. Two outputs, as rerankers of MS MARCO have: the probability of the second."""
 
     def __init__(self, place: Path | str, settings: LocalScoreSettings | None = None) -> None:
@@ -135,25 +135,25 @@ class _Share(LocalClassifier):
         if len(self.labels) > 2:
             raise ModelError(f"local:{place} has {len(self.labels)} outputs; {self.more['score']} is read from 1 or 2")
 
-    def _softmax_shares(self, inputs: Sequence[tuple[str, str] | str]) -> list[float]:
+    def _probabilities(self, inputs: Sequence[tuple[str, str] | str]) -> list[float]:
         # The sigmoid is the softmax over 0 and the output.
         return [row[-1] for row in _softmax([[0.0, *row] if len(row) == 1 else row for row in self.logits(inputs)])]
 
 
-class LocalRelevance(_Share):
+class LocalRelevance(_ProbabilityScorer):
     """Query and passage as one pair, in this order."""
 
     def scores(self, items: Sequence[QueryPassage], /) -> list[float]:
         """As `TextScorer.scores`."""
-        return self._softmax_shares([(pair.query, pair.passage) for pair in items])
+        return self._probabilities([(pair.query, pair.passage) for pair in items])
 
 
-class LocalCoherence(_Share):
+class LocalCoherence(_ProbabilityScorer):
     """A paragraph as one text, its sentences joined by a space; one that is too long loses its end."""
 
     def scores(self, items: Sequence[Sequence[str]], /) -> list[float]:
         """As `TextScorer.scores`."""
-        return self._softmax_shares([" ".join(sentences) for sentences in items])
+        return self._probabilities([" ".join(sentences) for sentences in items])
 
 
 def _softmax(logits: Sequence[Sequence[float]]) -> list[list[float]]:
@@ -177,7 +177,7 @@ class LocalEmbeddings(_LocalScorer):
         """Raises ModelError for a place without a model."""
         settings = settings or LocalEmbeddingSettings()
         self._prompts = {"passage": settings.passage_prompt, "query": settings.query_prompt}
-        super().__init__(place, lambda weights: _loaded("SentenceTransformer", weights), settings)
+        super().__init__(place, lambda weights: _load_sentence_transformer("SentenceTransformer", weights), settings)
         self.more = {"prompts": self._prompts}
 
     def scores(self, items: Sequence[EmbeddedText], /) -> list[list[float]]:
@@ -191,7 +191,7 @@ class LocalEmbeddings(_LocalScorer):
     def _vectors(self, texts: Sequence[str], query: bool) -> list[list[float]]:
         prompt = self._prompts["query" if query else "passage"]
 
-        def run(part: Sequence[str], batch: int) -> list[list[float]]:
+        def encode_part(part: Sequence[str], batch: int) -> list[list[float]]:
             encode = self.model.encode_query if query else self.model.encode_document
             vectors = encode(
                 list(part), prompt=prompt, batch_size=batch, normalize_embeddings=True, convert_to_tensor=True,
@@ -200,23 +200,23 @@ class LocalEmbeddings(_LocalScorer):
             rows: list[list[float]] = vectors.float().cpu().tolist()
             return rows
 
-        return self.of_each(texts, run)
+        return self.run_on_each(texts, encode_part)
 
 
 # Log-probabilities under any causal language model.
 
 
 class LocalContinuations(_LocalScorer):
-    """Prompt and text are tokenized together, and parted where the prompt's characters end.
+    """Prompt and text are tokenized together, and separated where the prompt's characters end.
 
-    A start token stands before every prompt: the tokenizer's own, else its end token, as GPT-2 was trained; where it
-    has neither, the very first token of a text alone is not scored. Where both are longer than the model holds, the
+    A start token is put before every prompt: the tokenizer's own, else its end token, as GPT-2 was trained; where it
+    has neither, the very first token of a text alone is not scored. Where both are longer than the model's limit, the
     prompt loses its beginning, and then the text its end.
     """
 
     def __init__(self, place: Path | str, settings: LocalScoreSettings | None = None) -> None:
         """Raises ModelError for a place without a model, and for an encoder-decoder."""
-        super().__init__(place, causal_model, settings)
+        super().__init__(place, load_causal_model, settings)
         if self.config.is_encoder_decoder:
             raise ModelError(f"local:{place} is an encoder-decoder; log-probabilities are of causal models: name one")
         self.more = {"score": "logprobs"}
@@ -224,29 +224,29 @@ class LocalContinuations(_LocalScorer):
     def scores(self, items: Sequence[Continuation], /) -> list[TokenScores]:
         """As `TextScorer.scores`."""
         there = [at for at, one in enumerate(items) if one.text]
-        rows = dict(zip(there, self._token_rows([items[at] for at in there]) if there else (), strict=True))
+        rows = dict(zip(there, self._token_ids_and_starts([items[at] for at in there]) if there else (), strict=True))
         order = sorted(there, key=lambda at: -len(rows[at][0]))
-        found = dict(zip(order, self.of_each([rows[at] for at in order], self._run), strict=True))
+        found = dict(zip(order, self.run_on_each([rows[at] for at in order], self._token_logprobs), strict=True))
         return [TokenScores(tuple(found.get(at, ()))) for at in range(len(items))]
 
-    def _token_rows(self, given: Sequence[Continuation]) -> list[tuple[list[int], int]]:
-        """Token ids of each prompt and text, and which is the first that is scored."""
+    def _token_ids_and_starts(self, items: Sequence[Continuation]) -> list[tuple[list[int], int]]:
+        """For each item the token ids of prompt and text, and the index of the first token that is scored."""
         tokenizer = self.tokenizer
-        room = self.longest(tokenizer.model_max_length)
+        room = self.text_token_limit(tokenizer.model_max_length)
         start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
         head = [] if start is None else [start]
         encoded = tokenizer(
-            [one.prompt + one.text for one in given], add_special_tokens=False, return_offsets_mapping=True
+            [one.prompt + one.text for one in items], add_special_tokens=False, return_offsets_mapping=True
         )
         rows = []
-        for one, ids, offsets in zip(given, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+        for one, ids, offsets in zip(items, encoded["input_ids"], encoded["offset_mapping"], strict=True):
             begin = next((at for at, (_, end) in enumerate(offsets) if end > len(one.prompt)), len(ids))
             text = ids[begin:][: room - 1]
             before = [*head, *ids[:begin]][-(room - len(text)) :]
             rows.append(([*before, *text], max(1, len(before))))
         return rows
 
-    def _run(self, rows: Sequence[tuple[list[int], int]], batch: int) -> list[list[float]]:
+    def _token_logprobs(self, rows: Sequence[tuple[list[int], int]], batch: int) -> list[list[float]]:
         import torch
         from torch.nn.functional import cross_entropy
         from torch.nn.utils.rnn import pad_sequence

@@ -16,9 +16,9 @@ from kg.base.files import sha256_of
 from kg.base.packages import install_hint
 
 LONGEST = 512  # tokens of a text where neither the model nor its tokenizer names a limit
-HUB_WAIT = 5.0  # seconds
-FIRST_BATCH = 16
-_ON_CARD = 4096
+HUB_WAIT = 5.0  # seconds for the hub to answer
+FIRST_BATCH = 16  # items; doubled while they fit into memory
+_LARGEST_GPU_BATCH = 4096  # items
 AGAIN = 16  # batches at the size that fits before a greater one is tried again: one long text is no measure of the rest
 _NO_LIMIT = 1_000_000  # tokenizers without a limit name a far greater number
 _BEHIND_PADDING = ("roberta", "camembert", "mpnet", "longformer")  # positions begin behind the padding token's id
@@ -29,8 +29,8 @@ R = TypeVar("R")
 class LocalWeights:
     """A checkpoint by folder or by its name on the Hugging Face hub. The weights are read at the first use."""
 
-    # How far a batch grows there, which is out of memory without a word; more texts cost padding and bring nothing.
-    on_processor = 16
+    # A CPU runs out of memory without an error to catch; and more texts at once cost padding and gain nothing.
+    largest_cpu_batch = 16  # items
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class LocalWeights:
         load: Callable[[LocalWeights], Any],
         settings: LocalSettings | None = None,
     ) -> None:
-        """`load` brings the model; it is given these weights, of which `options` are what every loader takes.
+        """`load` returns the model for these weights, whose `options` are the arguments that every loader takes.
 
         Raises ModelError for a place without a model, a device that is not there, or where a library is missing.
         """
@@ -46,7 +46,7 @@ class LocalWeights:
         self.settings = settings or LocalSettings()
         self._load = load
         self._is_folder = bool(self.place) and Path(place).is_dir()
-        self.offline = self._is_folder or self._was_fetched()  # before libraries that take seconds to load
+        self.offline = self._is_folder or self._must_use_cached_copy()  # before libraries that take seconds to load
         self.device = device_of(self.settings.device)
         if self._is_folder and not any((Path(place) / name).is_file() for name in ("config.json", "modules.json")):
             raise ModelError(
@@ -55,10 +55,11 @@ class LocalWeights:
             )
         self._size = self.settings.batch or FIRST_BATCH
         self._pause, self._left = AGAIN, 0
-        self._most = _ON_CARD if self.device.startswith("cuda") else self.on_processor
+        self._most = _LARGEST_GPU_BATCH if self.device.startswith("cuda") else self.largest_cpu_batch
 
-    def _was_fetched(self) -> bool:
-        """Whether what is here of a name must do, for the hub is away. Raises ModelError for a name without a model.
+    def _must_use_cached_copy(self) -> bool:
+        """Whether to use the copy on this machine, because the hub cannot be reached. Raises ModelError for a name
+        without a model.
 
         The hub is asked once and briefly: its libraries try for half a minute to reach one that is away.
         """
@@ -104,13 +105,13 @@ class LocalWeights:
 
     @cached_property
     def model(self) -> Any:
-        """On its device, for inference; read at the first use."""
+        """The model, on its device and set for inference; loaded at the first use."""
         with self._translating_errors("the model"):
             return self._load(self)
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The checkpoint's own, with a token to fill up with."""
+        """The checkpoint's tokenizer, with a padding token."""
         with self._translating_errors("its tokenizer"):
             from transformers import AutoTokenizer
 
@@ -121,7 +122,9 @@ class LocalWeights:
 
     @contextmanager
     def _translating_errors(self, what: str) -> Iterator[None]:
-        """Errors of libraries and of the card as one sentence with the remedy, without progress bars of loading."""
+        """Turn errors of libraries and of the GPU into one sentence with the remedy, and hide progress bars of
+        loading.
+        """
         from transformers.utils import logging
 
         bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
@@ -146,8 +149,10 @@ class LocalWeights:
                 logging.enable_progress_bar()
 
     @property
-    def positions(self) -> int | None:
-        """The positions that the model has, if it names them; of an encoder-decoder on each side."""
+    def max_positions(self) -> int | None:
+        """The most tokens that the model takes, of an encoder-decoder on each side; None where its configuration gives
+        no limit.
+        """
         text = self.config.get_text_config()
         held = getattr(text, "max_position_embeddings", None)
         if not isinstance(held, int) or held <= 0:
@@ -155,23 +160,25 @@ class LocalWeights:
         behind = any(name in text.model_type for name in _BEHIND_PADDING)
         return held - text.pad_token_id - 1 if behind else held
 
-    def longest(self, named: object = None) -> int:
-        """How many tokens of a text the model is given, special ones among them; `named` is its tokenizer's limit."""
+    def text_token_limit(self, tokenizer_limit: object = None) -> int:
+        """The most tokens of a text that the model is given, special ones included."""
         asked = self.settings.longest if isinstance(self.settings, LocalScoreSettings) else None
-        limits = [limit for limit in (named, asked, self.positions) if isinstance(limit, int) and 0 < limit < _NO_LIMIT]
+        named = (tokenizer_limit, asked, self.max_positions)
+        limits = [limit for limit in named if isinstance(limit, int) and 0 < limit < _NO_LIMIT]
         return min(limits, default=LONGEST)
 
     # Batches.
 
     @property
-    def block(self) -> int:
-        """How many items are worth giving at a time, so that batches are full and of like length."""
+    def items_at_a_time(self) -> int:
+        """The number of items to give in one call, so that batches are full and of like length."""
         return 16 * self._size
 
-    def batches(
+    def run_in_batches(
         self, items: Sequence[T], run: Callable[[Sequence[T], int], Sequence[R]], *, rounds: int = 1
     ) -> Iterator[tuple[Sequence[T], Sequence[R] | None]]:
-        """Parts of the items, in order, each with what `run` makes of it; None for a single one that does not fit.
+        """Yield parts of the items, in order, each with the result of `run`; None for a single item that memory cannot
+        hold.
 
         `run(part, batch)` gets up to `rounds` batches at a time. With batch=auto a batch that went well is followed by
         one of twice the size; one that memory cannot hold is halved; a greater one is tried later, ever more rarely.
@@ -217,10 +224,10 @@ class LocalWeights:
                 ) from error
             raise
 
-    def of_each(self, items: Sequence[T], run: Callable[[Sequence[T], int], Sequence[R]]) -> list[R]:
+    def run_on_each(self, items: Sequence[T], run: Callable[[Sequence[T], int], Sequence[R]]) -> list[R]:
         """The results of `run` for each item, in order. Raises ModelError for an item that memory cannot hold."""
         results: list[R] = []
-        for _, done in self.batches(items, run, rounds=16):
+        for _, done in self.run_in_batches(items, run, rounds=16):
             if done is None:
                 raise ModelError(
                     f"local:{self.place}: one text does not fit into the memory of {self.device}: give longest=, or a"
@@ -234,7 +241,7 @@ class LocalWeights:
         self.__dict__.pop("model", None)
 
 
-def causal_model(weights: LocalWeights) -> Any:
+def load_causal_model(weights: LocalWeights) -> Any:
     """A causal language model, or an encoder-decoder (T5, BART), as `LocalWeights` loads it."""
     import transformers
 
@@ -267,7 +274,7 @@ def device_of(wanted: str) -> str:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether a card's or the processor's memory was too small, in the words of torch's several allocators."""
+    """Whether the memory of the GPU or of the machine was too small, by the messages of torch's several allocators."""
     import torch
 
     if isinstance(error, torch.OutOfMemoryError | MemoryError):

@@ -39,9 +39,9 @@ from abstraction.models.chat_model import (
     Attempt,
     FailureReason,
     NoAnswer,
+    OnAttempt,
     Request,
-    Told,
-    body_of,
+    chat_request_body,
     choices_of,
     error_text,
 )
@@ -57,16 +57,16 @@ LARGEST = 64 << 20  # bytes of an answer
 AHEAD = 4  # items taken ahead of the results, as a multiple of the calls at once
 _KEPT = 2000  # characters of an answer that is no JSON
 _FIRST_TRIES = 3  # at a server that has never been reached
-_ALWAYS_REFUSING = {401, 402}
-_REFUSING = {403, 404, 405}  # a wrong key, address or model: until a first answer came, wrong for every request
-_PASSING = {408, 409, 425}
+_ALWAYS_REFUSING = {401, 402}  # statuses of a wrong key or an empty account
+_REFUSING = {403, 404, 405}  # a wrong key, address or model; before a first answer, wrong for every request
+_RETRYABLE = {408, 409, 425}  # timeout, conflict and too early: another try may succeed
 _SPENT = {"insufficient_quota", "billing_hard_limit_reached"}  # a 429 that no waiting helps
-_TELLING = 8  # characters from which a key is masked; shorter ones, such as EMPTY, occur in texts by chance
+_LEAST_MASKED = 8  # characters from which a key is masked; shorter ones, such as EMPTY, occur in texts by chance
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-def key_of(variable: str) -> SecretStr:
+def api_key_from_environment(variable: str) -> SecretStr:
     """The key in an environment variable. Raises ModelSpecError where it is not set, or is no key."""
     value = os.environ.get(variable, "").strip()
     if not value:
@@ -76,8 +76,10 @@ def key_of(variable: str) -> SecretStr:
     return SecretStr(value)
 
 
-class Trouble(Exception):  # noqa: N818 - no error yet: the server is asked again
-    """A call brought nothing, another may. `after`: seconds to wait at least; `crowded`: the server asks for less."""
+class RetryableError(Exception):
+    """A call failed, and another may succeed. `after`: least seconds to wait; `crowded`: the server asks for fewer
+    calls.
+    """
 
     def __init__(
         self, reason: FailureReason, message: str, *, after: float | None = None, crowded: bool = False
@@ -99,7 +101,7 @@ class ServerClient:
         self.url, self.model = url.rstrip("/"), model
         settings = settings or ServerSettings()
         self.concurrency, self._variable = settings.concurrency, settings.key
-        self.key = None if settings.key is None else key_of(settings.key)
+        self.key = None if settings.key is None else api_key_from_environment(settings.key)
         self._patience = patience or RetryDelays(
             tries=settings.tries, base=0.5, cap=60.0, longest=900.0, timeout=settings.timeout
         )
@@ -110,11 +112,11 @@ class ServerClient:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
-    def shown(self) -> str:
-        """The address as messages show it."""
+    def description(self) -> str:
+        """The model and the address of its server, for messages."""
         return f"{self.model} at {self.url}"
 
-    def in_order(self, items: Iterable[T], ask: Callable[[T], Coroutine[Any, Any, R]]) -> Iterator[R]:
+    def ask_concurrently(self, items: Iterable[T], ask: Callable[[T], Coroutine[Any, Any, R]]) -> Iterator[R]:
         """The results of `ask` for each item, in order, while more are asked; its errors are raised.
 
         Items are taken as they are needed. Close the iterator, or use it up, to end calls under way.
@@ -147,7 +149,7 @@ class ServerClient:
             headers={"Accept": "application/json", "Content-Type": "application/json", **shown},
             timeout=httpx2.Timeout(None, connect=min(CONNECT, self._patience.timeout)),
             limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
-            follow_redirects=False,  # who asks and with what key is not another host's business
+            follow_redirects=False,  # the key must not be sent to another host
         )
 
     def close(self) -> None:
@@ -169,7 +171,7 @@ class ServerClient:
             loop.call_soon_threadsafe(loop.stop)
 
     async def post(self, path: str, body: Mapping[str, Any], read: Callable[[Any], R]) -> R:
-        """The answer's JSON, converted by `read`, which raises Trouble for another form.
+        """The answer's JSON, converted by `read`, which raises RetryableError for another form.
 
         Raises NoAnswer for this request; ModelAccessError and ModelUnreachableError where every request would fail.
         """
@@ -178,50 +180,51 @@ class ServerClient:
         payload = orjson.dumps(body)
         patience, begun, failed, waited = self._patience, time.monotonic(), 0, 0.0
 
-        def delay(state: RetryCallState) -> float:
+        def seconds_until_next_try(state: RetryCallState) -> float:
             """Seconds until the next try; raises where there is none."""
             nonlocal failed, waited
-            trouble: Any = state.outcome.exception() if state.outcome else None
-            seconds = patience.delay(min(state.attempt_number, 20) - 1, trouble.after)
-            failed, waited = failed + (not trouble.crowded), waited + seconds
-            unreached = trouble.reason is FailureReason.UNREACHABLE and self.answered_at is None
-            message = f"{self.shown}: {trouble} ({state.attempt_number} calls"
+            retryable: Any = state.outcome.exception() if state.outcome else None
+            seconds = patience.delay(min(state.attempt_number, 20) - 1, retryable.after)
+            failed, waited = failed + (not retryable.crowded), waited + seconds
+            unreached = retryable.reason is FailureReason.UNREACHABLE and self.answered_at is None
+            message = f"{self.description}: {retryable} ({state.attempt_number} calls"
             if failed >= (min(_FIRST_TRIES, patience.tries) if unreached else patience.tries):
-                self._give_up(trouble, f"{message})", begun)
+                self._raise_after_last_try(retryable, f"{message})", begun)
             if waited > patience.longest:
-                self._give_up(trouble, f"{message}, no answer after waiting {patience.longest:g} s)", begun)
-            if not trouble.crowded:
+                message = f"{message}, no answer after waiting {patience.longest:g} s"
+                self._raise_after_last_try(retryable, f"{message})", begun)
+            if not retryable.crowded:
                 return seconds
             self._closed_until = max(self._closed_until, time.monotonic() + seconds)  # the others wait, too
             return 0.0
 
-        async for attempt in AsyncRetrying(wait=delay, retry=retry_if_exception_type(Trouble)):
+        async for attempt in AsyncRetrying(wait=seconds_until_next_try, retry=retry_if_exception_type(RetryableError)):
             with attempt:
-                return await self._call(path, payload, read)
+                return await self._call_once(path, payload, read)
         raise AssertionError("tenacity ends with an answer or an error")
 
-    def _give_up(self, trouble: Trouble, message: str, begun: float) -> None:
+    def _raise_after_last_try(self, retryable: RetryableError, message: str, begun: float) -> None:
         """Raise NoAnswer for this request, or ModelUnreachableError where no other would fare better."""
-        if trouble.reason is FailureReason.UNREACHABLE and (self.answered_at is None or self.answered_at < begun):
+        if retryable.reason is FailureReason.UNREACHABLE and (self.answered_at is None or self.answered_at < begun):
             raise ModelUnreachableError(f"{message}; is the server running, and the address right?")
         self._given_up += 1
         if self._given_up > max(20, self.concurrency):
             raise ModelUnreachableError(f"{message}; so did the {self._given_up - 1} requests before it")
-        raise NoAnswer(trouble.reason, message)
+        raise NoAnswer(retryable.reason, message)
 
-    async def _call(self, path: str, payload: bytes, read: Callable[[Any], R]) -> R:
+    async def _call_once(self, path: str, payload: bytes, read: Callable[[Any], R]) -> R:
         async with self._places:
             while (wait := self._closed_until - time.monotonic()) > 0:  # a call has been told to wait
                 await asyncio.sleep(wait)
-            status, headers, content = await self._send(path, payload)
-            received = self._read(content)
+            status, headers, content = await self._send_post(path, payload)
+            received = self._parse_body_masking_key(content)
             if status != 200:
                 raise self._error_of_status(path, status, headers, received)
             answer = read(received)
         self.answered_at, self._given_up = time.monotonic(), 0
         return answer
 
-    async def _send(self, path: str, payload: bytes) -> tuple[int, httpx2.Headers, bytes]:
+    async def _send_post(self, path: str, payload: bytes) -> tuple[int, httpx2.Headers, bytes]:
         import httpx2
 
         limit = self._patience.timeout  # for the whole answer, so that one that drips does not outlast it
@@ -234,22 +237,22 @@ class ServerClient:
                 async for part in response.aiter_bytes():
                     body += part
                     if len(body) > LARGEST:
-                        raise Trouble(FailureReason.BAD_ANSWER, f"an answer of more than {LARGEST >> 20} MiB")
+                        raise RetryableError(FailureReason.BAD_ANSWER, f"an answer of more than {LARGEST >> 20} MiB")
                 return response.status_code, response.headers, bytes(body)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise Trouble(FailureReason.UNREACHABLE, _root_cause(error)) from error
+            raise RetryableError(FailureReason.UNREACHABLE, _root_cause(error)) from error
         except TimeoutError as error:
-            raise Trouble(FailureReason.TIME_LIMIT, f"no whole answer within {limit:g} s") from error
+            raise RetryableError(FailureReason.TIME_LIMIT, f"no whole answer within {limit:g} s") from error
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
-            raise Trouble(FailureReason.BAD_ANSWER, _root_cause(error)) from error
+            raise RetryableError(FailureReason.BAD_ANSWER, _root_cause(error)) from error
 
-    def _read(self, body: bytes) -> object:
+    def _parse_body_masking_key(self, body: bytes) -> object:
         """The body as JSON, else the beginning of its text; without the key, should the server repeat it.
 
         A short key is a word that an answer may hold, and no secret.
         """
         key = self.key.get_secret_value() if self.key else ""
-        if len(key) >= _TELLING:
+        if len(key) >= _LEAST_MASKED:
             for written in (key, key.replace("/", "\\/")):  # as JSON may write it
                 body = body.replace(written.encode(), b"[key]")
         try:
@@ -258,29 +261,30 @@ class ServerClient:
             return excerpt(body, _KEPT)
 
     def _error_of_status(self, path: str, status: int, headers: Mapping[str, str], received: Any) -> Exception:
-        """The meaning of an answer other than 200: Trouble, where asking again may help."""
+        """The error for an answer with another status than 200: a RetryableError where another try may succeed."""
         message = f"status {status}: {error_text(received) or 'no reason given'}"
         after = retry_after(headers)
         error = received.get("error") if isinstance(received, dict) else None
         if status == 429 and isinstance(error, dict) and str(error.get("code") or error.get("type")) in _SPENT:
-            return ModelAccessError(f"{self.shown}: {message}")
+            return ModelAccessError(f"{self.description}: {message}")
         if status == 429 or (status == 503 and after is not None):
-            return Trouble(FailureReason.OVERLOADED, message, after=after, crowded=True)
-        if status >= 500 or status in _PASSING:
-            return Trouble(FailureReason.SERVER_ERROR, message, after=after)
+            return RetryableError(FailureReason.OVERLOADED, message, after=after, crowded=True)
+        if status >= 500 or status in _RETRYABLE:
+            return RetryableError(FailureReason.SERVER_ERROR, message, after=after)
         if status in _ALWAYS_REFUSING or (status in _REFUSING and self.answered_at is None):
             how = f"the key in {self._variable}" if self.key else "no key was sent (key=VARIABLE names one)"
             return ModelAccessError(
-                f"{self.shown}: {message}; {how}; is the address right, up to /v1, and the model's name, and does the"
-                f" server know {path}?"
+                f"{self.description}: {message}; {how}; is the address right, up to /v1, and the model's name, and does"
+                f" the server know {path}?"
             )
         if 300 <= status < 400 or status < 200:
-            return ModelAccessError(f"{self.shown}: status {status} leads elsewhere; give the address it leads to")
-        return NoAnswer(FailureReason.REFUSED, f"{self.shown}: {message}")
+            message = f"status {status} leads elsewhere; give the address it leads to"
+            return ModelAccessError(f"{self.description}: {message}")
+        return NoAnswer(FailureReason.REFUSED, f"{self.description}: {message}")
 
 
 def _root_cause(error: BaseException) -> str:
-    """The cause of a library's error, by the error below it."""
+    """The message of the first cause of a library's error."""
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause
     number = getattr(error, "errno", None)
@@ -298,23 +302,27 @@ class ServerChat:
         self.close = client.close
         self._one_by_one = False  # n is passed over or refused
 
-    def body_of(self, request: Request, samples: Sequence[int]) -> dict[str, Any]:
-        """The request for consecutive samples."""
-        limit, more = self._settings.limit, self._settings.body
-        return body_of(request, samples, model=self._client.model, limit=limit, more=more)
+    def request_body(self, request: Request, samples: Sequence[int]) -> dict[str, Any]:
+        """The JSON body of a call for consecutive samples."""
+        settings = self._settings
+        return chat_request_body(
+            request, samples, model=self._client.model, limit_field=settings.limit, extra_fields=settings.body
+        )
 
-    def answers(self, asks: Iterable[Ask], told: Told) -> Generator[NoAnswer | None, None, None]:
-        """See `AnswerSource.answers`. Raises ModelAccessError where the server refuses the key or has no such model,
-        ModelUnreachableError where it is away or fails at every request.
+    def fetch_answers(self, asks: Iterable[Ask], on_attempt: OnAttempt) -> Generator[NoAnswer | None, None, None]:
+        """See `AnswerSource.fetch_answers`.
+
+        Raises ModelAccessError where the server refuses the key or has no such model, ModelUnreachableError where it
+        is away or fails at every request.
         """
 
         async def ask_all_samples(ask: Ask) -> NoAnswer | None:
             lacking = ask.samples
             try:
                 if len(lacking) > 1 and not self._one_by_one:
-                    lacking = lacking[await self._ask_consecutive_samples(ask, told) :]
+                    lacking = lacking[await self._ask_consecutive_samples(ask, on_attempt) :]
                 # Missing samples are asked for one by one, concurrently.
-                singles = [self._post(ask, [sample], told) for sample in lacking]
+                singles = [self._ask_in_one_call(ask, [sample], on_attempt) for sample in lacking]
                 for came in await asyncio.gather(*singles, return_exceptions=True):
                     if isinstance(came, BaseException):
                         raise came
@@ -322,41 +330,42 @@ class ServerChat:
                 return failure
             return None
 
-        yield from self._client.in_order(asks, ask_all_samples)
+        yield from self._client.ask_concurrently(asks, ask_all_samples)
 
-    async def _ask_consecutive_samples(self, ask: Ask, told: Told) -> int:
-        """Ask for samples that follow each other in one call; how many came, at least one."""
+    async def _ask_consecutive_samples(self, ask: Ask, on_attempt: OnAttempt) -> int:
+        """Ask for samples that follow each other, in one call; return how many were answered, at least one."""
         run = [sample for at, sample in enumerate(ask.samples) if sample == ask.samples[0] + at]
         try:
-            came = await self._post(ask, run, told)
+            came = await self._ask_in_one_call(ask, run, on_attempt)
         except NoAnswer as failure:
             if len(run) == 1 or failure.reason is not FailureReason.REFUSED:
                 raise
-            came = await self._post(ask, run[:1], told)  # llama.cpp refuses more answers than it has slots
+            # llama.cpp refuses more answers than it has slots.
+            came = await self._ask_in_one_call(ask, run[:1], on_attempt)
         self._one_by_one |= came == 1 < len(run)
         return came
 
-    async def _post(self, ask: Ask, samples: Sequence[int], told: Told) -> int:
-        """Ask for samples; how many came, the first ones of them."""
+    async def _ask_in_one_call(self, ask: Ask, samples: Sequence[int], on_attempt: OnAttempt) -> int:
+        """Ask for samples in one call; return how many were answered, which are the first ones."""
 
         def with_choice_count(answer: Any) -> tuple[Any, int]:
             try:
                 return answer, len(choices_of(answer))
             except ValueError as error:
-                raise Trouble(FailureReason.BAD_ANSWER, str(error)) from error
+                raise RetryableError(FailureReason.BAD_ANSWER, str(error)) from error
 
-        body, begun = self.body_of(ask.request, samples), time.monotonic()
+        body, begun = self.request_body(ask.request, samples), time.monotonic()
         try:
             received, number = await self._client.post(PATH, body, with_choice_count)
         except NoAnswer as failure:
-            told(ask, samples, Attempt(sent=body, seconds=time.monotonic() - begun, error=str(failure)))
+            on_attempt(ask, samples, Attempt(sent=body, seconds=time.monotonic() - begun, error=str(failure)))
             raise
-        told(ask, samples, Attempt(sent=body, received=received, seconds=time.monotonic() - begun))
+        on_attempt(ask, samples, Attempt(sent=body, received=received, seconds=time.monotonic() - begun))
         return min(len(samples), number)
 
 
 class _ServerScorer(ABC, Generic[T, R]):
-    """A client of one kind of scores of a server."""
+    """A scorer that asks a server for one kind of scores."""
 
     _kind: ClassVar[str]
     _path: ClassVar[str]
@@ -368,8 +377,8 @@ class _ServerScorer(ABC, Generic[T, R]):
         }  # fmt: skip
 
     @property
-    def block(self) -> int:
-        """How many texts are worth giving at a time."""
+    def items_at_a_time(self) -> int:
+        """The number of texts to give in one call of `scores`, so that all calls run side by side."""
         return self._settings.batch * self._client.concurrency
 
     def close(self) -> None:
@@ -382,12 +391,12 @@ class _ServerScorer(ABC, Generic[T, R]):
         async def ask(part: Sequence[T]) -> list[R]:
             sent = {"model": self._client.model, **self._request_body(part)}
             try:
-                return await self._client.post(self._path, sent, lambda answer: self._read(answer, part))
+                return await self._client.post(self._path, sent, lambda answer: self._checked_scores(answer, part))
             except NoAnswer as failure:
                 lists = "" if len(part) == 1 else "; does the server take lists of texts? batch=1 sends them one by one"
                 raise ModelError(f"{failure}{lists}") from failure
 
-        return [found for part in self._client.in_order(self._batches(items), ask) for found in part]
+        return [found for part in self._client.ask_concurrently(self._batches(items), ask) for found in part]
 
     def _batches(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
         """The parts of the items, one per call."""
@@ -395,13 +404,13 @@ class _ServerScorer(ABC, Generic[T, R]):
 
     @abstractmethod
     def _request_body(self, part: Sequence[T]) -> Mapping[str, Any]:
-        """The body for some items."""
+        """The JSON body of a call for some items, without the model."""
 
     @abstractmethod
     def _scores_in_answer(self, answer: Any, part: Sequence[T]) -> Sequence[R]:
         """The scores in an answer; any error of reading means another form."""
 
-    def _read(self, answer: Any, part: Sequence[T]) -> list[R]:
+    def _checked_scores(self, answer: Any, part: Sequence[T]) -> list[R]:
         try:
             found = list(self._scores_in_answer(answer, part))
             if len(found) != len(part):
@@ -410,7 +419,7 @@ class _ServerScorer(ABC, Generic[T, R]):
             # Not tried again: the server would answer the same.
             raise NoAnswer(
                 FailureReason.REFUSED,
-                f"{self._client.shown}: {self._path} answered in another form than is known ({error}): "
+                f"{self._client.description}: {self._path} answered in another form than is known ({error}): "
                 f"{str(answer)[:300]}",
             ) from error
         return found
@@ -436,7 +445,7 @@ class ServerContinuations(_ServerScorer[Continuation, TokenScores]):
     _kind, _path = "logprobs", "/completions"
 
     def scores(self, items: Sequence[Continuation], /) -> list[TokenScores]:
-        """As `TextScorer.scores`; of empty texts nothing is asked."""
+        """As `TextScorer.scores`; the server is not asked about empty texts."""
         asked = iter(super().scores([one for one in items if one.text]))
         return [next(asked) if one.text else TokenScores(()) for one in items]
 
@@ -451,16 +460,16 @@ class ServerContinuations(_ServerScorer[Continuation, TokenScores]):
         return [_scores_of_echoed_tokens(one, choice["logprobs"]) for one, choice in zip(part, choices, strict=True)]
 
 
-def _scores_of_echoed_tokens(one: Continuation, echoed: Mapping[str, Any]) -> TokenScores:
-    whole = one.prompt + one.text
+def _scores_of_echoed_tokens(continuation: Continuation, echoed: Mapping[str, Any]) -> TokenScores:
+    whole = continuation.prompt + continuation.text
     tokens = [str(token) for token in echoed["tokens"]]
     begins = _token_starts(tokens, whole, echoed.get("text_offset"))
     taken = [
         number
         for token, begin, number in zip(tokens, begins, echoed["token_logprobs"], strict=True)
-        if len(one.prompt) < begin + len(token) and 0 <= begin < len(whole) and number is not None
+        if len(continuation.prompt) < begin + len(token) and 0 <= begin < len(whole) and number is not None
     ]
-    if not taken and one.prompt:
+    if not taken and continuation.prompt:
         raise ValueError("no log-probability of the text that was sent: does it know `echo`?")
     return TokenScores(tuple(max(LEAST, min(0.0, float(number))) for number in taken))
 

@@ -1,12 +1,12 @@
-"""Naming a model in one word, as on a command line.
+"""Specs of models: one word, as on a command line, that names a model and its settings.
 
     openai:URL[?SETTINGS]#NAME   a server; URL up to /v1, NAME as the server knows it
     local:PLACE[?SETTINGS]       weights on this machine: a folder as transformers saves it, or a name on the hub
     replay:FILE[?SETTINGS]       recorded answers of a chat model
 
-Settings are name=value, joined by &, escaped as in URLs where they hold & or #. Which there are depends on what the
-model is for (`SETTINGS`). A chat model's say how it samples, too, instead of who asks it, where its answers are
-kept, and whether its requests go into a file for a provider's batch API.
+Settings are name=value, joined by &, with & and # escaped as in URLs. Which settings exist depends on the use of the
+model (`SETTINGS`). Those of a chat model include its sampling, whatever command asks it; the file that stores its
+answers; and whether its requests go into a file for a provider's batch API.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from abstraction.models.text_scorers import (
 )
 
 if TYPE_CHECKING:
-    from abstraction.models.answer_store import KeptAnswers
+    from abstraction.models.answer_store import CachedChatModel
     from abstraction.models.local_scorers import LocalClassifier
 
 _KEY = "the NAME, in capitals, of the environment variable that holds the key is expected"
 SEEDS = 2**31  # every server's seeds: some read them as 32 bits with a sign
-MOST = 100_000  # of settings that are counts
+MOST = 100_000  # greatest value of settings that are counts
 
 
 class ModelUse(StrEnum):
@@ -54,7 +54,7 @@ class ModelUse(StrEnum):
 
 
 class ModelSettings(BaseModel):
-    """Settings by name, from the texts of a word or as values."""
+    """Settings by name, from the texts in a spec or as values."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -69,7 +69,7 @@ class SamplingSettings(ModelSettings):
 
 
 class ChatSettings(SamplingSettings):
-    """Settings of any chat model but a replay. `answers`: the file that keeps them."""
+    """Settings of any chat model but a replay. `answers`: the file that stores its answers."""
 
     answers: Path | None = None
 
@@ -117,7 +117,7 @@ class PromptSettings(ModelSettings):
 
 
 class ServerEmbeddingSettings(PromptSettings, ServerScoreSettings):
-    """Of embeddings."""
+    """Settings of embeddings by a server."""
 
 
 class LocalSettings(ModelSettings):
@@ -134,7 +134,7 @@ class LocalSettings(ModelSettings):
 
 
 class LocalChatSettings(ChatSettings, LocalSettings):
-    """Of a chat model."""
+    """Settings of a chat model on this machine."""
 
 
 class LocalScoreSettings(LocalSettings):
@@ -152,7 +152,7 @@ class LocalEntailmentSettings(LocalScoreSettings):
 
 
 class LocalEmbeddingSettings(PromptSettings, LocalScoreSettings):
-    """Of embeddings."""
+    """Settings of embeddings on this machine."""
 
 
 # By kind and use; a combination that is not listed is refused.
@@ -178,7 +178,7 @@ BATCH_SETTINGS = ("batch_file", "batch_results")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelSpec:
-    """A model's word as read: `where` an address, folder or file; `name` a server's model; `settings`."""
+    """A parsed model spec: `where` is an address, folder or file; `name` a server's model; `settings` those given."""
 
     kind: str
     where: str
@@ -187,13 +187,15 @@ class ModelSpec:
 
     @property
     def sampling(self) -> Mapping[str, Any]:
-        """The sampling settings of a chat model's word, for `sampling_of`."""
+        """The sampling settings in the spec of a chat model, for `sampling_of`."""
         return {name: value for name, value in self.settings.items() if name in SamplingSettings.model_fields}
 
 
-def parse_model_spec(given: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
-    """Raises ModelSpecError, which names what is allowed and repeats no value that may be secret."""
-    kind, colon, behind = given.partition(":")
+def parse_model_spec(spec: str, use: ModelUse = ModelUse.CHAT) -> ModelSpec:
+    """Parse a model spec for a use. Raises ModelSpecError, which lists what is allowed and repeats no value that may
+    be secret.
+    """
+    kind, colon, behind = spec.partition(":")
     if not colon or kind not in SETTINGS or (kind == "replay" and use is not ModelUse.CHAT):
         shown = kind if kind.isidentifier() and len(kind) < 40 else "what is given"
         raise ModelSpecError(f"{shown} names no kind of model; allowed: {GRAMMAR}")
@@ -229,83 +231,85 @@ def _check_address(url: str) -> None:
         raise ModelSpecError(f"openai: {told}; allowed: {GRAMMAR}")
 
 
-def _parse_settings(kind: str, text: str, known: type[ModelSettings]) -> dict[str, Any]:
+def _parse_settings(kind: str, text: str, model: type[ModelSettings]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for part in text.split("&") if text else []:
         name, equals, value = part.partition("=")
-        if name not in known.model_fields or not equals:
+        if name not in model.model_fields or not equals:
             shown = name if equals and re.fullmatch(r"[\w.-]{1,40}", name) else "what stands there"
-            raise ModelSpecError(f"{kind}: {shown} is no setting; allowed: {', '.join(known.model_fields) or 'none'}")
+            raise ModelSpecError(f"{kind}: {shown} is no setting; allowed: {', '.join(model.model_fields) or 'none'}")
         if name in values:
             raise ModelSpecError(f"{kind}: {name} is given twice")
         values[name] = unquote(value)
     try:
-        return known.model_validate(values).model_dump(exclude_unset=True)
+        return model.model_validate(values).model_dump(exclude_unset=True)
     except ValidationError as error:
         wrong = error.errors(include_input=False)[0]
-        told = known.model_fields[str(wrong["loc"][0])].description or wrong["msg"]
+        told = model.model_fields[str(wrong["loc"][0])].description or wrong["msg"]
         raise ModelSpecError(f"{kind}: {wrong['loc'][0]}: {told}") from None
 
 
-def with_settings(word: str, settings: Mapping[str, Any]) -> str:
-    """A word with more settings."""
-    behind = "#" if word.startswith("openai:") else "\0"
-    place, sign, name = word.partition(behind)
+def add_settings(spec: str, settings: Mapping[str, Any]) -> str:
+    """The spec with further settings."""
+    behind = "#" if spec.startswith("openai:") else "\0"
+    place, sign, name = spec.partition(behind)
     for setting, value in settings.items():
         place += f"{'&' if '?' in place else '?'}{setting}={quote(str(value), safe='/')}"
     return place + sign + name
 
 
-def open_model(given: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> KeptAnswers:
-    """The chat model of a word.
+def open_model(spec: str, *, cache: Path | str | None = None, log: Path | str | None = None) -> CachedChatModel:
+    """Open the chat model that a spec names.
 
-    `cache` keeps its answers where the word names no file for them, `log` every call; both are appended to. Raises
-    ModelSpecError for the word or an unset key, ModelError for a model that cannot be opened.
+    `cache` stores its answers where the spec names no file for them, `log` every call; both are appended to. Raises
+    ModelSpecError for the spec or an unset key, ModelError for a model that cannot be opened.
     """
-    spec = parse_model_spec(given)
-    if asked := [name for name in BATCH_SETTINGS if name in spec.settings]:
+    parsed = parse_model_spec(spec)
+    if asked := [name for name in BATCH_SETTINGS if name in parsed.settings]:
         raise ModelSpecError(f"openai: {asked[0]} is for a command that runs to its end; leave it out here")
-    return open_spec(spec, cache=cache, log=log)
+    return open_parsed_model(parsed, cache=cache, log=log)
 
 
-def open_spec(spec: ModelSpec, *, cache: Path | str | None = None, log: Path | str | None = None) -> KeptAnswers:
-    """See `open_model`; the word is read, and files of a batch are opened by the caller."""
-    from abstraction.models.answer_store import KeptAnswers
+def open_parsed_model(
+    spec: ModelSpec, *, cache: Path | str | None = None, log: Path | str | None = None
+) -> CachedChatModel:
+    """See `open_model`; the spec is parsed, and the caller opens files of a batch."""
+    from abstraction.models.answer_store import CachedChatModel
 
     settings: Any = SETTINGS[spec.kind][ModelUse.CHAT](**spec.settings)
     if spec.kind == "replay":
         from abstraction.models.answer_store import Replay
 
         replay = Replay(spec.where)
-        return KeptAnswers(replay, known=replay.known, sampling=spec.sampling)
+        return CachedChatModel(replay, recorded=replay.recorded_completions, sampling=spec.sampling)
     kept: dict[str, Any] = {"cache": settings.answers or cache, "log": log, "sampling": spec.sampling}
     if spec.kind == "local":
         from abstraction.models.local_chat import LocalChat
 
-        return KeptAnswers(LocalChat(spec.where, settings), **kept)
+        return CachedChatModel(LocalChat(spec.where, settings), **kept)
     from abstraction.models.model_servers import ServerChat, ServerClient
 
-    return KeptAnswers(ServerChat(ServerClient(spec.where, spec.name, settings), settings), **kept)
+    return CachedChatModel(ServerChat(ServerClient(spec.where, spec.name, settings), settings), **kept)
 
 
-def _open_scorer(use: ModelUse, given: str) -> Any:
-    """The scorer of texts for a use, by its word. Raises ModelSpecError and ModelError as `open_model` does."""
-    spec = parse_model_spec(given, use)
-    settings: Any = SETTINGS[spec.kind][use](**spec.settings)
-    if spec.kind == "local":
+def _open_scorer(use: ModelUse, spec: str) -> Any:
+    """Open the scorer of texts that a spec names. Raises ModelSpecError and ModelError as `open_model` does."""
+    parsed = parse_model_spec(spec, use)
+    settings: Any = SETTINGS[parsed.kind][use](**parsed.settings)
+    if parsed.kind == "local":
         from abstraction.models import local_scorers
 
-        return getattr(local_scorers, f"Local{use.capitalize()}")(spec.where, settings)
+        return getattr(local_scorers, f"Local{use.capitalize()}")(parsed.where, settings)
     from abstraction.models import model_servers
 
-    client = model_servers.ServerClient(spec.where, spec.name, settings)
+    client = model_servers.ServerClient(parsed.where, parsed.name, settings)
     return getattr(model_servers, f"Server{use.capitalize()}")(client, settings)
 
 
 open_relevance: Callable[[str], RelevanceModel] = partial(_open_scorer, ModelUse.RELEVANCE)
 open_continuations: Callable[[str], ContinuationModel] = partial(_open_scorer, ModelUse.CONTINUATIONS)
 open_embeddings: Callable[[str], EmbeddingModel] = partial(_open_scorer, ModelUse.EMBEDDINGS)
-# These by weights on this machine alone.
+# Only with weights on this machine.
 open_entailment: Callable[[str], EntailmentModel] = partial(_open_scorer, ModelUse.ENTAILMENT)
 open_coherence: Callable[[str], CoherenceModel] = partial(_open_scorer, ModelUse.COHERENCE)
 open_classifier: Callable[[str], LocalClassifier] = partial(_open_scorer, ModelUse.CLASSIFIER)

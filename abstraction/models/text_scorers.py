@@ -26,7 +26,7 @@ class TextScorer(Protocol[Item, Score]):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedText:
-    """A text that becomes a vector; a `query` is looked for with, all else among."""
+    """A text to embed; `query`: whether it is a query, or else a text that is searched."""
 
     text: str
     query: bool = False
@@ -42,7 +42,7 @@ class QueryPassage:
 
 @dataclass(frozen=True, slots=True)
 class TextPair:
-    """A premise, and the hypothesis that is judged by it."""
+    """A premise, and the hypothesis that may follow from it."""
 
     premise: str
     hypothesis: str
@@ -60,7 +60,7 @@ class Entailment:
 Class = Literal["entailed", "neutral", "refuted"]
 CLASSES: tuple[Class, ...] = ("entailed", "neutral", "refuted")
 # Names of the classes in checkpoints: those of MNLI, FEVER and FactCC, in any case.
-WORDS: Mapping[str, Class] = {
+LABEL_CLASSES: Mapping[str, Class] = {
     "entailment": "entailed", "entailed": "entailed", "entail": "entailed", "supports": "entailed",
     "supported": "entailed", "correct": "entailed", "true": "entailed",
     "neutral": "neutral", "not enough info": "neutral", "nei": "neutral", "unverifiable": "neutral",
@@ -70,21 +70,21 @@ WORDS: Mapping[str, Class] = {
 }  # fmt: skip
 
 
-def classes_of(labels: Sequence[str], *, where: str) -> tuple[Class, ...]:
+def classes_of_labels(labels: Sequence[str], *, where: str) -> tuple[Class, ...]:
     """The class of each label. Raises ModelError where one is not known, or two mean the same."""
     words = [label.strip().lower().replace("_", " ").replace("-", " ") for label in labels]
-    if any(word not in WORDS for word in words) or len(set(map(WORDS.get, words))) != len(words):
+    if any(word not in LABEL_CLASSES for word in words) or len(set(map(LABEL_CLASSES.get, words))) != len(words):
         raise ModelError(
             f"{where}: its labels are {', '.join(labels)}, which do not say what is entailed, neutral or refuted; "
             "give their classes in order, as in labels=refuted,neutral,entailed"
         )
-    classes = tuple(WORDS[word] for word in words)
+    classes = tuple(LABEL_CLASSES[word] for word in words)
     if "entailed" not in classes or len(classes) < 2:
         raise ModelError(f"{where}: none of its labels ({', '.join(labels)}) means entailed, or there is no other")
     return classes
 
 
-# Log-probabilities of a text's tokens, behind a prompt or alone.
+# Log-probabilities of a text's tokens, after a prompt or alone.
 
 
 LEAST = -1e30  # instead of the logarithm of 0, so that sums and files keep numbers
@@ -92,9 +92,9 @@ LEAST = -1e30  # instead of the logarithm of 0, so that sums and files keep numb
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A text and its prompt, joined as they are: a space between them is part of one.
+    """A prompt and the text after it, joined without a separator: a space between them is part of one.
 
-    A token belongs to the text when it ends after the prompt: one that crosses the boundary is the text's.
+    A token belongs to the text when it ends after the prompt: so does one that crosses the boundary.
     """
 
     prompt: str
@@ -111,14 +111,14 @@ class TokenScores:
     logprobs: tuple[float, ...]
 
     @property
-    def mean(self) -> float:
-        """The mean, NaN where there is no token."""
+    def mean_logprob(self) -> float:
+        """The mean log-probability of a token, NaN where there is no token."""
         return math.fsum(self.logprobs) / len(self.logprobs) if self.logprobs else math.nan
 
     @property
     def geometric_mean(self) -> float:
         """The geometric mean probability of a token, 1 / PPL, in [0, 1]; NaN where there is no token."""
-        return math.exp(self.mean) if self.logprobs else math.nan
+        return math.exp(self.mean_logprob) if self.logprobs else math.nan
 
 
 EntailmentModel = TextScorer[TextPair, Entailment]

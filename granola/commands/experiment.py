@@ -138,7 +138,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
 
     Raises UsageError for settings that no command has, and for missing files.
     """
-    from abstraction.models.spec import parse_model_spec, with_settings
+    from abstraction.models.spec import add_settings, parse_model_spec
 
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -166,7 +166,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
             predictions = str(out / f"{name}.jsonl")
             for asked in {"model", "aggregator"} & settings.keys():
                 if parse_model_spec(settings[asked]).kind != "replay":
-                    settings[asked] = with_settings(settings[asked], {"answers": answers})  # shared by all systems
+                    settings[asked] = add_settings(settings[asked], {"answers": answers})  # shared by all systems
             answering = Answer(questions=(tiered,), out=predictions, force=True, **settings)
             answering.check()
             systems[name] = answering
@@ -180,7 +180,7 @@ def read_plan(path: Path, out: Path) -> tuple[str, dict[str, Answer | Aggregate]
 
 def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The name and the settings of each distinct system: values that its method does not use make no further system."""
-    from abstraction.models.spec import with_settings
+    from abstraction.models.spec import add_settings
 
     listed = {key for key in ASKING if isinstance(table.get(key), list)}
     if empty := [key for key in listed if not table[key]]:
@@ -202,7 +202,7 @@ def _combinations(table: Mapping[str, Any], models: Mapping[str, str]) -> Iterat
                     del used["aggregator"]
             # Sampling is part of a model's name, not a setting of `granola answer`.
             sampling = {key: used.pop(key) for key in SAMPLING if key in used}
-            yield name, {"model": with_settings(models[model], sampling), **used}
+            yield name, {"model": add_settings(models[model], sampling), **used}
 
 
 def _affects_method(method: str, key: str) -> bool:

@@ -120,7 +120,7 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
         self, stack: ExitStack, output: RowsOutput, words: dict[str, str], items: Sequence[KnowledgeItem]
     ) -> Judge:
         from abstraction.models import spec
-        from abstraction.models.answer_store import KeptScores
+        from abstraction.models.answer_store import CachedScorer
         from granola.evidence.knowledge.knowledge_items import (
             ItemPieces,
             VectorIndex,
@@ -140,7 +140,7 @@ class KnowledgeJudge(RowsCommand, JudgeSettings):
         wanted = {part: (PARTS_OF_MODELS.get(part, part), word) for part, word in words.items()}
         # Two parts may need the same model, which is loaded once.
         loaded = {(kind, word): getattr(spec, f"open_{kind}")(word) for kind, word in dict.fromkeys(wanted.values())}
-        models = {part: KeptScores[Any, Any](loaded[key], cache) for part, key in wanted.items()}
+        models = {part: CachedScorer[Any, Any](loaded[key], cache) for part, key in wanted.items()}
         encoder = models.pop(EMBEDDINGS, None)
         files = [read_passages(source) for source in self.evidence if source != REFERENCE]
         sources = tuple(WordIndex(one) if encoder is None else VectorIndex(one, encoder) for one in files)

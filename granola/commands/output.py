@@ -30,7 +30,7 @@ from kg.base.files import writable
 from kg.errors import ForeseenError
 
 if TYPE_CHECKING:
-    from abstraction.models.answer_store import KeptAnswers
+    from abstraction.models.answer_store import CachedChatModel
     from abstraction.models.chat_model import ChatModel
     from abstraction.models.spec import ModelSpec
     from granola.matching import Matcher
@@ -292,7 +292,7 @@ def open_model(
 
     Raises BatchWritten at its end where requests were written to the file of a batch instead of being asked.
     """
-    from abstraction.models.spec import BATCH_SETTINGS, open_spec, parse_model_spec
+    from abstraction.models.spec import BATCH_SETTINGS, open_parsed_model, parse_model_spec
 
     spec = parse_model_spec(word)
     taken = [*inputs, *([] if out is None else [out])]
@@ -311,7 +311,7 @@ def open_model(
         for place in (cache, log):
             if place is not None:
                 check_outputs(place, inputs=taken, force=True, asked="answers")
-    model = open_spec(spec, cache=cache, log=log)
+    model = open_parsed_model(spec, cache=cache, log=log)
     try:
         with _use_batch(model, spec, taken):
             yield model
@@ -325,16 +325,16 @@ def open_model(
 
 
 @contextmanager
-def _use_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) -> Iterator[None]:
+def _use_batch(model: CachedChatModel, spec: ModelSpec, inputs: list[Path | str]) -> Iterator[None]:
     """Use the answers of a batch; or write requests instead of asking, then raise BatchWritten."""
     file, results = spec.settings.get("batch_file"), spec.settings.get("batch_results")
     if file is None and results is None:
         yield
         return
-    from abstraction.models.answer_store import take_results, written_to
+    from abstraction.models.answer_store import store_batch_results, writing_batch_requests
 
     if results is not None:
-        taken = take_results(model, results)
+        taken = store_batch_results(model, results)
         by = f" of {', '.join(taken.models)}" if taken.models else ""
         note(f"{results}: {count(taken.answers, 'answer')}{by} taken")
         # The five most frequent reasons.
@@ -344,7 +344,7 @@ def _use_batch(model: KeptAnswers, spec: ModelSpec, inputs: list[Path | str]) ->
         yield
         return
     check_outputs(file, inputs=inputs, force=True, asked="batch_file")
-    with written_to(model, file) as written:
+    with writing_batch_requests(model, file) as written:
         try:
             yield
         except GranolaError:  # usually raised because nothing has an answer yet

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abstraction.errors import ModelError
-from abstraction.models.local_scorers import LocalEntailment, classes_of
+from abstraction.models.local_scorers import LocalEntailment, classes_of_labels
 from abstraction.models.spec import LocalEntailmentSettings, open_entailment
 from abstraction.models.text_scorers import TextPair
 from tests.tiny_model import WORDS
@@ -78,10 +78,10 @@ def test_labels_that_say_nothing_are_refused(tmp_path: Path) -> None:
 
 
 def test_words_of_two_classes() -> None:
-    assert classes_of(["CORRECT", "INCORRECT"], where="x") == ("entailed", "refuted")
-    assert classes_of(["entailment", "not_entailment"], where="x") == ("entailed", "neutral")
+    assert classes_of_labels(["CORRECT", "INCORRECT"], where="x") == ("entailed", "refuted")
+    assert classes_of_labels(["entailment", "not_entailment"], where="x") == ("entailed", "neutral")
     with pytest.raises(ModelError, match="none of its labels"):
-        classes_of(["neutral", "contradiction"], where="x")
+        classes_of_labels(["neutral", "contradiction"], where="x")
 
 
 @pytest.mark.parametrize("place", ["/no/such/folder", "./none", ""])

@@ -9,7 +9,7 @@ import pytest
 
 from abstraction.errors import ModelAccessError, ModelSpecError
 from abstraction.models.chat_model import Failure, Message, Reply, Request, Sampling
-from abstraction.models.model_servers import key_of
+from abstraction.models.model_servers import api_key_from_environment
 from abstraction.models.spec import open_model
 from tests.chat_server import serving
 
@@ -79,5 +79,5 @@ def test_what_is_no_key_is_told_without_it(value: str | None, monkeypatch: pytes
     if value is not None:
         monkeypatch.setenv("TEST_KEY", value)
     with pytest.raises(ModelSpecError, match="TEST_KEY") as told:
-        key_of("TEST_KEY")
+        api_key_from_environment("TEST_KEY")
     assert not value or not value.strip() or value not in str(told.value)

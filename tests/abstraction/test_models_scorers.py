@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelAccessError, ModelError, ModelSpecError
-from abstraction.models.answer_store import KeptScores
+from abstraction.models.answer_store import CachedScorer
 from abstraction.models.local_scorers import LocalCoherence, LocalContinuations, LocalRelevance
 from abstraction.models.spec import (
     LocalScoreSettings,
@@ -64,9 +64,9 @@ def test_log_probabilities_are_those_of_the_saved_model(causal: Path) -> None:
 
 def test_batch_and_order_change_no_log_probability(causal: Path) -> None:
     given = [Continuation("who is", " " + text) for text in texts(17)]
-    alone = [LocalContinuations(causal, CPU).scores([one])[0].mean for one in given]
+    alone = [LocalContinuations(causal, CPU).scores([one])[0].mean_logprob for one in given]
     other = LocalContinuations(causal, LocalScoreSettings(device="cpu", batch=5)).scores(given[::-1])
-    assert [one.mean for one in other[::-1]] == pytest.approx(alone, abs=1e-5)
+    assert [one.mean_logprob for one in other[::-1]] == pytest.approx(alone, abs=1e-5)
 
 
 def test_beyond_the_room_a_prompt_loses_its_beginning_and_a_text_its_end(causal: Path) -> None:
@@ -82,7 +82,7 @@ def test_beyond_the_room_a_prompt_loses_its_beginning_and_a_text_its_end(causal:
 def test_empty_and_one_token_texts(causal: Path) -> None:
     empty, one = LocalContinuations(causal, CPU).scores([Continuation("who", ""), Continuation("", "a")])
     assert empty == TokenScores(())
-    assert math.isnan(empty.mean)
+    assert math.isnan(empty.mean_logprob)
     assert len(one.logprobs) == 1
 
 
@@ -99,7 +99,7 @@ def test_an_encoder_decoder_has_no_log_probabilities(tmp_path: Path) -> None:
 
 def test_positions_behind_the_padding_token_are_fewer(tmp_path: Path) -> None:
     model = LocalRelevance(build_classifier(tmp_path, ["one"], room=64, kind="roberta"), CPU)
-    assert (model.config.pad_token_id, model.positions) == (0, 63)
+    assert (model.config.pad_token_id, model.max_positions) == (0, 63)
     long, cut = model.scores([QueryPassage("who", "one " * 100), QueryPassage("who", "one " * 59)])
     assert long == pytest.approx(cut, abs=1e-6)
 
@@ -219,10 +219,10 @@ def test_scores_are_kept_and_asked_for_once(tmp_path: Path, causal: Path) -> Non
     pair = TextPair("a", "b")
     for times in (1, 2):
         store, model = Cache(tmp_path / "scores.sqlite"), _Counting()
-        found = KeptScores(model, store).scores([pair, TextPair("b", "a"), pair])
+        found = CachedScorer(model, store).scores([pair, TextPair("b", "a"), pair])
         assert len(model.asked) == (2 if times == 1 else 0)
         assert math.isnan(found[2].entailed)
         assert found[0].neutral == 0.25
-        scorer = KeptScores(LocalContinuations(causal, CPU), store)
+        scorer = CachedScorer(LocalContinuations(causal, CPU), store)
         assert scorer.scores([Continuation("", "a city")]) == scorer.scores([Continuation("", "a city")])
         store.close()

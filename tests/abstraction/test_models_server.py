@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from abstraction.errors import ModelAccessError, ModelError, ModelUnreachableError
-from abstraction.models.answer_store import KeptAnswers
+from abstraction.models.answer_store import CachedChatModel
 from abstraction.models.chat_model import (
     Failure,
     FailureReason,
@@ -35,10 +35,10 @@ def ask(text: str, **how: Any) -> Request:
     return Request(id=text, messages=(Message(role="user", content=text),), sampling=Sampling(**settings))
 
 
-def quick(url: str, concurrency: int = 64, tries: int = 12, timeout: float = 10.0, **files: Path) -> KeptAnswers:
+def quick(url: str, concurrency: int = 64, tries: int = 12, timeout: float = 10.0, **files: Path) -> CachedChatModel:
     patience = RetryDelays(tries=tries, base=0.002, cap=0.01, longest=30.0, timeout=timeout)
     client = ServerClient(url, "m", ServerSettings(concurrency=concurrency), patience=patience)
-    return KeptAnswers(ServerChat(client), **files)
+    return CachedChatModel(ServerChat(client), **files)
 
 
 def one(model: Any, request: Request) -> Result:

@@ -9,7 +9,7 @@ import pytest
 
 from abstraction.errors import ModelError, ModelSpecError
 from abstraction.models.chat_model import Message, Request, Sampling, sampling_of
-from abstraction.models.spec import open_model, parse_model_spec, with_settings
+from abstraction.models.spec import add_settings, open_model, parse_model_spec
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_what_is_wrong_in_a_word_is_told_without_its_secrets(word: str, told: st
 
 def test_a_word_says_how_its_model_samples(tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_text('{"prompt": "x", "answers": ["y"]}')
-    model = open_model(with_settings(f"replay:{tmp_path}/r.jsonl", {"temperature": 0.5, "max_tokens": 9}))
+    model = open_model(add_settings(f"replay:{tmp_path}/r.jsonl", {"temperature": 0.5, "max_tokens": 9}))
     assert sampling_of(model, Sampling(seed=7, max_tokens=64)) == Sampling(temperature=0.5, max_tokens=9, seed=7)
     assert sampling_of(object(), Sampling(n=2, temperature=1)) == Sampling(n=2, temperature=1)
     with pytest.raises(ModelSpecError, match="n is 2: at temperature 0"):
         sampling_of(parse_model_spec("replay:f?temperature=0"), Sampling(n=2, temperature=1))
-    assert with_settings("openai:http://h/v1?tries=2#m", {"seed": 1}) == "openai:http://h/v1?tries=2&seed=1#m"
+    assert add_settings("openai:http://h/v1?tries=2#m", {"seed": 1}) == "openai:http://h/v1?tries=2&seed=1#m"
 
 
 def test_what_cannot_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,7 +123,7 @@ class TextEvaluator(AttributionEvaluator):
     def judge(self, samples: Iterable[AttributionSample]) -> Iterator[AttributionJudgement]:
         """One judgement for each sample, in order."""
         source, model = iter(samples), getattr(self, "model", None)
-        while batch := list(islice(source, max(BATCH, getattr(model, "block", 0)))):
+        while batch := list(islice(source, max(BATCH, getattr(model, "items_at_a_time", 0)))):
             yield from map(AttributionJudgement.of, batch, self.labels(batch))
 
 

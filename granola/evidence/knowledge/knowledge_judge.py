@@ -87,8 +87,8 @@ def helpfulness(with_own: TokenScores, with_random: Sequence[TokenScores]) -> fl
     L is the mean negative log-probability of the gold answer's tokens. 0 where both losses are 0; None without a
     random text or a token, or where the model returns no number.
     """
-    loss = -with_own.mean
-    losses = [-scores.mean for scores in with_random]
+    loss = -with_own.mean_logprob
+    losses = [-scores.mean_logprob for scores in with_random]
     mean = math.fsum(losses) / len(losses) if losses else math.nan
     if math.isnan(loss) or math.isnan(mean):
         return None
@@ -294,7 +294,7 @@ class KnowledgeJudge:
 
     def _sentence_coherence(self, task: ScoredKnowledge) -> Scoring:
         found = yield [Continuation("", text) for text in task.sentences]
-        if any(math.isnan(each.mean) for each in found):
+        if any(math.isnan(each.mean_logprob) for each in found):
             task.notes.append("coherence_sentence: a sentence without tokens or numbers counts 0")
         task.scores["coherence_sentence"] = sentence_coherence(found, perplexity_cut=self.settings.perplexity_cut)
 
