@@ -12,11 +12,11 @@ from abstraction.base.relations import stop_classes
 from abstraction.base.tiers import Evidence, from_description, from_statement
 from abstraction.ladders.class_terms import climb_classes, used_as_value
 from abstraction.ladders.phrase_parts import (
-    Lattice,
+    PhraseLattice,
     Wording,
     current_or_ended,
+    join_wordings,
     nations,
-    phrase_of,
     word_evidence,
     worded,
 )
@@ -40,8 +40,8 @@ from kg.base.model import normalise
 from kg.graph.graph import Graph, has_ended
 
 
-class Portrait:
-    """The description and nationalities of a person, and the phrases under construction.
+class PersonPhrases:
+    """The description and nationalities of a person, and the lattice to which phrases for the person are added.
 
     `order` counts the phrases, and is the display order within a level.
     """
@@ -50,16 +50,16 @@ class Portrait:
         self.case = case
         self.described = parse_person(case.description, case.vocabulary)
         self.nations = nations(case, self.described.nationality, ("P27",))
-        self.lattice = Lattice()
+        self.lattice = PhraseLattice()
         self.order = 0
 
 
-OFFICES = 2  # taken from P39
+OFFICES = 2  # most offices that are read from P39
 # Emperors are not called monarchs of a country: a Roman emperor is no "Roman monarch".
 EMPERORS = frozenset({"emperor", "empress"})
 # Relations that ask for kin, with the relative asked for: a tier that repeats it adds nothing.
 ASKED_SIDE = {"P26": "spouse", "P40": "child", "P22": "parent", "P25": "parent", "P3373": "sibling", "P451": "spouse"}
-_FIRST = re.compile(r"\band (?:first|last|only) ")  # "founder and first khan": one person alone
+_FIRST = re.compile(r"\band (?:first|last|only) ")  # "founder and first khan": such an office has one holder
 _LIFE = re.compile(r"\(?\b\d{3,4}\s?[-–]\s?\d{3,4}\)?")  # years of birth and death: the person is no longer in office
 # Ordinals in questions: a "first prime minister" may be the 79th by another count.
 _ORDINAL = re.compile(r"\b(?:first|second|third|fourth|fifth|last|\d{1,3}(?:st|nd|rd|th))\b", re.I)
@@ -68,24 +68,26 @@ _ONLY = frozenset({"eldest", "oldest", "youngest", "only"})
 _TOKEN = re.compile(r"[\w'’.-]+")
 
 
-def add_offices(person: Portrait) -> bool:
-    """Add the described offices, else the stated ones; returns whether one of them gives the occupation."""
+def add_office_phrases(person: PersonPhrases) -> bool:
+    """Add phrases for the described offices, else the stated ones; returns whether the nouns for a described office's
+    holders ("a politician") give the occupation.
+    """
     case, described = person.case, person.described.offices
     posts = named_values(case.graph, current_or_ended(case.graph, case.answer, "P39"))
-    tells_occupation = False
+    gives_occupation = False
     for office in described:
         content = _content_words(f"{office.title} {office.complement}")
         same = next((post for post in posts if _content_words(post.label) == content), None)  # words in any order
-        tells_occupation |= _add_office(person, office, word_evidence(case, office.words), same)
-    if described or case.relation.facets is not None:  # an author is not chiefly a jury's president
-        return tells_occupation
+        gives_occupation |= _add_office_and_holders(person, office, word_evidence(case, office.words), same)
+    if described or case.relation.facets is not None:  # a stated office is rarely why an author is known
+        return gives_occupation
     alive = not case.graph.statements(case.answer, "P570")
     read = ((post, office_from_label(post.label)) for post in posts)
     stated = [(post, office) for post, office in read if office is not None and office.family != "role"]
     for post, office in stated[:OFFICES]:
         left = alive and has_ended(post.statement)
-        _add_office(person, replace(office, former=True) if left else office, (), post)
-    return tells_occupation
+        _add_office_and_holders(person, replace(office, former=True) if left else office, (), post)
+    return gives_occupation
 
 
 def has_office_or_kin(graph: Graph, vocabulary: Vocabulary, person: str) -> bool:
@@ -108,7 +110,7 @@ def _content_words(text: str) -> frozenset[str]:
 
 
 def names_subject(case: LadderCase, text: str) -> bool:
-    """Whether the text names the subject of the question, by a whole name or by a telling part of one."""
+    """Whether the text contains a whole name of the subject of the question, or a part of one that identifies it."""
     tokens = _content_words(text) - word_list("telling_nothing")
     return any(tokens & _content_words(name) for name in _subject_names(case))
 
@@ -124,8 +126,10 @@ def repeats_answer(case: LadderCase, text: str) -> bool:
     return any(tokens <= _content_words(name) for name in case.graph.names(case.answer))
 
 
-def _add_office(person: Portrait, office: Office, described: tuple[Evidence, ...], post: NamedValue | None) -> bool:
-    """Add an office and the nouns for its holders; returns whether there are such nouns."""
+def _add_office_and_holders(
+    person: PersonPhrases, office: Office, described: tuple[Evidence, ...], post: NamedValue | None
+) -> bool:
+    """Add the phrases for an office and the nouns for its holders; returns whether there are such nouns."""
     case = person.case
     title = f"{office.title} {office.complement}"
     named = f"former {title}" if office.former else title
@@ -158,10 +162,12 @@ def _add_office(person: Portrait, office: Office, described: tuple[Evidence, ...
     return bool(holders)
 
 
-def _holder_wordings(person: Portrait, office: Office, evidence: tuple[Evidence, ...], hidden: bool) -> list[Wording]:
+def _holder_wordings(
+    person: PersonPhrases, office: Office, evidence: tuple[Evidence, ...], hidden: bool
+) -> list[Wording]:
     """The nouns for holders of the office ("a politician"), with a nationality where one is known and without."""
     case, nouns, title = person.case, list[str](), office.title.lower()
-    if office.lift is not None and _is_public(person, office):  # finer first: a count is a nobleman
+    if office.lift is not None and _is_office_of_country(person, office):  # finest first
         is_noble = office.family in {"nobleman", "noblewoman"} and title in word_list("common_titles")
         nouns = [title, office.lift] if title in EMPERORS or is_noble else [office.lift]
     if office.lift is not None and office.lift.startswith("noble"):
@@ -176,12 +182,12 @@ def _holder_wordings(person: Portrait, office: Office, evidence: tuple[Evidence,
             backing = [Evidence(kind="rule", text=f"{indefinite(title)} is {indefinite(noun)}")]
         conditions = one_condition("P106", owners[0]) if owners else one_condition("text", f"occupation:{noun}")
         plain = worded(noun, (f"o:{n}" for n in nouns[at:]), (*evidence, *backing[:1]), conditions)
-        out += [phrase_of(land, plain) for land in _adjectives_of_holder(person, office, noun, hidden)]
+        out += [join_wordings(land, plain) for land in _adjectives_of_holder(person, office, noun, hidden)]
         out.append(plain)
     return out
 
 
-def _adjectives_of_holder(person: Portrait, office: Office, noun: str, hidden: bool) -> Sequence[Wording]:
+def _adjectives_of_holder(person: PersonPhrases, office: Office, noun: str, hidden: bool) -> Sequence[Wording]:
     """Adjectives before the noun for a holder: the country of the title, else the nationalities of the holder."""
     adjective, title, nations = _country_adjective(person.case, office), office.title.lower(), person.nations
     if adjective is not None and office.family in {"monarch", "nobleman", "noblewoman"}:
@@ -190,14 +196,14 @@ def _adjectives_of_holder(person: Portrait, office: Office, noun: str, hidden: b
             return ()
         if title.split()[-1] in EMPERORS and noun != title:
             return ()  # a Roman emperor is no "Roman monarch"
-        # The land of the title need not be the holder's own.
+        # The country of the title may be another than that of the holder.
         features = frozenset({f"title:{adjective}"}).union(*(n.features for n in nations if n.text == adjective))
         return (worded(adjective, features, (), one_condition("text", f"land:{adjective}")),)
     if office.family == "monarch":
         return ()  # a king's own nationality is not that of his throne
     if not nations and adjective is not None and office.family == "politician":
         return (worded(adjective, {f"n:{adjective}"}, (), one_condition("text", f"land:{adjective}")),)
-    # A President of Senegal who is French as well is a Senegalese politician.
+    # Of several nationalities that of the office counts: a President of Senegal is a Senegalese politician.
     fitting = [n for n in nations if n.text == adjective] if len(nations) > 1 else []
     return fitting or nations
 
@@ -209,8 +215,10 @@ _BODY = re.compile(
 )
 
 
-def _is_public(person: Portrait, office: Office) -> bool:
-    """Whether the office belongs to a country or a part of it, as far as its title leaves this open."""
+def _is_office_of_country(person: PersonPhrases, office: Office) -> bool:
+    """Whether the office is one of a country or a part of it, not of a bank or a union; True where its title leaves
+    this open.
+    """
     case = person.case
     if office.family != "politician":
         return True
@@ -242,8 +250,8 @@ def _complement_name(office: Office) -> str:
     return name.removeprefix("the ")
 
 
-def add_kin(case: LadderCase, lattice: Lattice, kin: Sequence[Kin]) -> None:
-    """Kinship to others than the subject: "the wife of Moses" for a child of Jethro."""
+def add_kin_phrases(case: LadderCase, lattice: PhraseLattice, kin: Sequence[Kin]) -> None:
+    """Add phrases for kinship to others than the subject: "the wife of Moses" for a child of Jethro."""
     asked = ASKED_SIDE.get(case.relation.id)
     for relative in kin:
         if relative.side == asked or not relative.of:

@@ -11,14 +11,14 @@ from dataclasses import replace
 from abstraction.base.tiers import Condition, Evidence, from_description, from_span, from_statement, join_evidence
 from abstraction.ladders.phrase_parts import (
     KindChain,
-    Lattice,
     Nation,
+    PhraseLattice,
     Wording,
-    add_national,
+    add_with_nationalities,
     described_kind,
-    nation_of_place,
+    join_wordings,
+    nationality_by_seat,
     nations,
-    phrase_of,
     stated_kinds,
     worded,
 )
@@ -59,26 +59,28 @@ def groups(case: LadderCase) -> list[Proposal]:
     if not any(" " in text and not text.startswith(("musical ", "music ")) for text in wordings):
         chains = _kinds_by_genre(case, chains) or chains  # the kind alone is only "group"
     national = (kind.nationality or described.land) if kind is not None else None
-    nationalities = nations(case, national, ("P495", "P17")) or nation_of_place(case, "P740", "P495")
-    lattice = Lattice()
+    nationalities = nations(case, national, ("P495", "P17")) or nationality_by_seat(case, "P740", "P495")
+    lattice = PhraseLattice()
     order = 0
     for chain in chains:
         for index, wording in enumerate(chain.wordings):
             order += 1
-            _add_wording(lattice, wording, nationalities if index >= chain.tied else (), order)
+            _add_with_and_without_nationality(lattice, wording, nationalities if index >= chain.tied else (), order)
         order = _add_group_wordings(lattice, chain, nationalities, order, case.vocabulary)
         if chain.wordings:
             _add_group_of_country(lattice, chain.wordings[-1], nationalities, order + 50)
     return lattice.proposals()
 
 
-def _add_wording(lattice: Lattice, wording: Wording, nationalities: Sequence[Nation], order: int) -> None:
-    add_national(lattice, wording, nationalities, order)
+def _add_with_and_without_nationality(
+    lattice: PhraseLattice, wording: Wording, nationalities: Sequence[Nation], order: int
+) -> None:
+    add_with_nationalities(lattice, wording, nationalities, order)
     lattice.add(wording.text, (wording,), order=order)
 
 
 def _add_group_wordings(
-    lattice: Lattice, chain: KindChain, nationalities: Sequence[Nation], order: int, vocabulary: Vocabulary
+    lattice: PhraseLattice, chain: KindChain, nationalities: Sequence[Nation], order: int, vocabulary: Vocabulary
 ) -> int:
     """Add "a vocal group" for "a vocal quartet"; returns the display order of the last phrase."""
     finer: list[tuple[int, Wording, str]] = []
@@ -90,12 +92,14 @@ def _add_group_wordings(
     groups_of = KindChain.from_texts([text for _, _, text in finer], proofs).wordings
     for (index, small, _), large in zip(finer, groups_of, strict=True):
         order += 1
-        _add_entailed_features(lattice, f"o:{normalise(small.text)}", large.features)
-        _add_wording(lattice, large, nationalities if index >= chain.tied else (), order)
+        _add_features_to_phrases(lattice, f"o:{normalise(small.text)}", large.features)
+        _add_with_and_without_nationality(lattice, large, nationalities if index >= chain.tied else (), order)
     return order
 
 
-def _add_group_of_country(lattice: Lattice, broadest: Wording, nationalities: Sequence[Nation], order: int) -> None:
+def _add_group_of_country(
+    lattice: PhraseLattice, broadest: Wording, nationalities: Sequence[Nation], order: int
+) -> None:
     """Add "an American group": the noun "group" is informative only with a nationality."""
     noun = broadest.text.rsplit(" ", 1)[-1]
     rule = (_evidence_that_is_group(noun),) if noun in SMALL else ()
@@ -103,12 +107,12 @@ def _add_group_of_country(lattice: Lattice, broadest: Wording, nationalities: Se
     if noun not in _NOUNS or noun == broadest.text:
         return
     group = KindChain.from_texts((noun,), ((*broadest.evidence, *rule),)).wordings[0]
-    _add_entailed_features(lattice, "", group.features)
-    add_national(lattice, group, nationalities, order)
+    _add_features_to_phrases(lattice, "", group.features)
+    add_with_nationalities(lattice, group, nationalities, order)
 
 
-def _add_entailed_features(lattice: Lattice, feature: str, more: frozenset[str]) -> None:
-    """Add the features `more` to all phrases with a feature, or to all phrases for ""."""
+def _add_features_to_phrases(lattice: PhraseLattice, feature: str, more: frozenset[str]) -> None:
+    """Add the features `more` to all phrases that have `feature`, or to all phrases where it is ""."""
     for key, node in list(lattice.nodes.items()):
         if not feature or feature in key:
             del lattice.nodes[key]
@@ -120,7 +124,9 @@ def _evidence_that_is_group(small: str) -> Evidence:
 
 
 def _kinds_by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindChain]:
-    """Kinds by genre, where the kind alone is uninformative: "funk band"."""
+    """Kinds with a genre ("funk band"), for groups whose kind alone is uninformative; empty where the kind takes no
+    genre.
+    """
     kind = next((chain.wordings[0] for chain in kinds[:1] if chain.wordings), None)
     noun = kind.text.rsplit(" ", 1)[-1] if kind is not None else "group"
     if noun not in _NOUNS:
@@ -139,7 +145,7 @@ def _kinds_by_genre(case: LadderCase, kinds: Sequence[KindChain]) -> list[KindCh
 # Parent organisations, and the conditions under which they are tiers.
 
 PARENTS = 3  # steps up
-TOGETHER = 2  # parents at one step: more are shareholders or a history without dates
+TOGETHER = 2  # most parents at one step: more are shareholders or former owners without dates
 # Answer classes that can be a parent organisation.
 ORGANISED = frozenset({"company", "organisation", "label", "school", "club", "group"})
 LOCATED = frozenset({"place", "country"})
@@ -147,7 +153,7 @@ LOCATED = frozenset({"place", "country"})
 _SUBSIDIARY = re.compile(r"(?:subsidiary|division|imprint|sub-?label|business unit|brand) of ")
 
 
-def parents(case: LadderCase) -> list[Proposal]:
+def parent_organisations(case: LadderCase) -> list[Proposal]:
     """Organisations that the answer belongs to, nearest first: P749, else P127, else P361, else the description."""
     above = entities_above_answer(
         case, lambda child: (one for one in _parents_of(case, child) if one[0] != case.subject), steps=PARENTS
@@ -165,7 +171,7 @@ def subsidiary_phrases(case: LadderCase) -> list[Proposal]:
     if noun == "record label" and not phrases:
         for owner in parse_organisation(case.description, case.vocabulary).owners:
             words = case.description[slice(*owner.span)]
-            if _SUBSIDIARY.match(words) and (qid := _find_owner(case, case.answer, owner)):
+            if _SUBSIDIARY.match(words) and (qid := _find_described_owner(case, case.answer, owner)):
                 phrases.append((words, qid, from_description(graph, case.answer, words)))
     return [
         replace(phrase_proposal(phrase, (evidence,), one_condition("P749", qid)), order=-1)
@@ -177,7 +183,7 @@ def _parents_of(case: LadderCase, child: str) -> list[NamedStep]:
     for prop in ("P749", "P127", "P361"):
         statements = [s for s in case.graph.current(child, prop) if s.target]
         fitting = [s for s in statements if _is_parent(case, child, s.target or "")]
-        if "company" in case.gazetteer.classes(child):  # is sold; universities and agencies rarely change parents
+        if "company" in case.gazetteer.classes(child):  # companies are sold, so only dated statements count
             fitting = [s for s in fitting if s.qualifier("P580")]
         fitting = fitting[: TOGETHER + 1]
         if fitting and not (prop == "P127" and len(statements) > 1):  # several owners are shareholders
@@ -199,14 +205,14 @@ def _is_parent(case: LadderCase, child: str, qid: str) -> bool:
 
 def _described_parents(case: LadderCase, child: str) -> list[NamedStep]:
     for owner in parse_organisation(case.graph.description(child) or "", case.vocabulary).owners:
-        if qid := _find_owner(case, child, owner):
+        if qid := _find_described_owner(case, child, owner):
             labels = {i: label for i in (child, qid) if (label := case.graph.label(i))}
             evidence = replace(from_span(case.graph, child, owner.span), labels=labels)
             return [(qid, evidence, one_condition("P749", qid))]
     return []
 
 
-def _find_owner(case: LadderCase, child: str, owner: Owner) -> str | None:
+def _find_described_owner(case: LadderCase, child: str, owner: Owner) -> str | None:
     """The one organisation that a description names as owner, or None."""
     carriers = [m.id for m in case.graph.find(owner.name) if m.id != child]
     case.graph.fetch(carriers)
@@ -257,7 +263,7 @@ def organisations(case: LadderCase) -> list[Proposal]:
     tier is "a subsidiary of General Dynamics", only where it was one at the date of the question or the description
     calls it one.
     """
-    above = parents(case) if case.relation.asks == "owner" else subsidiary_phrases(case)
+    above = parent_organisations(case) if case.relation.asks == "owner" else subsidiary_phrases(case)
     phrases = _OrganisationPhrases(case).proposals()
     if any(owner.owns for owner in parse_organisation(case.description, case.vocabulary).owners):
         return [*above, *phrases]  # the description names the parent as owner: kind and owner are on one level
@@ -275,7 +281,7 @@ class _OrganisationPhrases:
 
     def __init__(self, case: LadderCase) -> None:
         self.case = case
-        self.lattice = Lattice()
+        self.lattice = PhraseLattice()
         self.order = 0
         self.states: set[str] = set()  # features of the sovereign states among the places
         self.described = parse_organisation(case.description, case.vocabulary, ORGANISATION)
@@ -284,7 +290,7 @@ class _OrganisationPhrases:
         case, kind = self.case, self.described.kind
         chains = [described_kind(case, kind, ORGANISATION)] if kind is not None else stated_kinds(case, ORGANISATION)
         general = all(normalise(t) in word_list("general_kinds") for chain in chains for t in chain.texts)
-        nationalities, places = self.nations(), self.tier_wordings(self.place_steps())
+        nationalities, places = self.nations(), self.place_wordings(self.place_steps())
         for chain in (self.kinds_by_product(chains) if general else []) or chains:
             self.add_kind(chain, nationalities, places)
         return self.lattice.proposals()
@@ -301,7 +307,7 @@ class _OrganisationPhrases:
         nationalities = nations(self.case, national, ("P17", "P495"))
         if nationalities or self.described.placed:
             return nationalities
-        return nation_of_place(self.case, "P159", "P17")
+        return nationality_by_seat(self.case, "P159", "P17")
 
     def place_steps(self) -> list[tuple[Place, ...]]:
         """The places in the description, finest first, up to the country."""
@@ -348,18 +354,18 @@ class _OrganisationPhrases:
 
     def add_kind(self, chain: KindChain, nationalities: Sequence[Nation], places: Sequence[Wording]) -> None:
         """Add every wording with nationality, with place, and alone."""
-        land = replace(phrase_of(*nationalities), text="", evidence=())
+        land = replace(join_wordings(*nationalities), text="", evidence=())
         for index, wording in enumerate(chain.wordings):
             self.order += 1
             national = nationalities if index >= chain.tied else ()
             # All places with the whole phrase, the widest with the shortened ones as well.
             around = places if index == 0 else places[-1:]
             # Of two equivalent phrases the first is shown; those from the description are preferred.
-            if nationalities and nationalities[0].stated:
+            if nationalities and nationalities[0].is_from_statement:
                 self.add_places(wording, around, land)
-                add_national(self.lattice, wording, national, self.order)
+                add_with_nationalities(self.lattice, wording, national, self.order)
             else:
-                add_national(self.lattice, wording, national, self.order)
+                add_with_nationalities(self.lattice, wording, national, self.order)
                 self.add_places(wording, around, land)
             self.lattice.add(wording.text, (wording,), order=self.order)
 
@@ -372,29 +378,29 @@ class _OrganisationPhrases:
             parts = (wording, place, land) if inside else (wording, place)
             self.lattice.add(f"{wording.text} in {place.text}", parts, order=self.order)
 
-    def tier_wordings(self, steps: Sequence[tuple[Place, ...]]) -> list[Wording]:
-        """Each step of a place chain in words, with the features of all places that contain it."""
+    def place_wordings(self, place_steps: Sequence[tuple[Place, ...]]) -> list[Wording]:
+        """The wording of each step, with the features of all places that contain it."""
         out: list[Wording] = []
-        features = [frozenset(map(self._feature_of_place, step)) for step in steps]
-        for at, step in enumerate(steps):
+        features = [frozenset(map(self._feature_of_place, step)) for step in place_steps]
+        for at, step in enumerate(place_steps):
             where = " and ".join(definite(short_place_name(place.text)) for place in step)
-            finer = [place for before in reversed(steps[:at]) for place in before]
+            finer = [place for before in reversed(place_steps[:at]) for place in before]
             evidence = join_evidence(self._evidence_of_place(place, finer) for place in step)
-            above = steps[1] if at == 0 and len(steps) > 1 else ()
+            above = place_steps[1] if at == 0 and len(place_steps) > 1 else ()
             if len(above) == 1 and not self._is_country(above[0].qid):
-                # The first place is written with the next one: there is a Kent in Ohio and one in England.
+                # The finest place is written with the next one ("Kent, Ohio"), since towns have namesakes.
                 where = f"{where}, {short_place_name(above[0].text)}"
                 evidence = join_evidence((evidence, self._evidence_of_place(above[0], step)))
             conditions = frozenset(
                 Condition(property="P17" if self._is_country(place.qid) else "P131", value=place.key)
-                for later in steps[at:]
+                for later in place_steps[at:]
                 for place in later
             )
             out.append(worded(where, frozenset[str]().union(*features[at:]), evidence, conditions))
         return out
 
     def _feature_of_place(self, place: Place) -> str:
-        """A country is the same feature as its nationality."""
+        """The feature of a place; for a country that of its nationality."""
         adjective = self.case.vocabulary.adjective(place.qid) if place.qid and self._is_country(place.qid) else None
         feature = f"n:{adjective}" if adjective else f"p:{place.key}"
         if place.qid and self.case.gazetteer.is_state(place.qid):

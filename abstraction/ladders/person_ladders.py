@@ -12,8 +12,14 @@ from dataclasses import dataclass, replace
 
 from abstraction.base.tiers import Evidence, from_span, from_statement
 from abstraction.ladders.class_terms import ClassAbove, denied_superclasses, layers_above, used_as_value
-from abstraction.ladders.offices import Portrait, add_kin, add_offices, names_subject, repeats_answer
-from abstraction.ladders.phrase_parts import Lattice, Nation, Wording, word_evidence, worded
+from abstraction.ladders.offices import (
+    PersonPhrases,
+    add_kin_phrases,
+    add_office_phrases,
+    names_subject,
+    repeats_answer,
+)
+from abstraction.ladders.phrase_parts import Nation, PhraseLattice, Wording, word_evidence, worded
 from abstraction.ladders.proposals import (
     LadderCase,
     NamedValue,
@@ -29,8 +35,8 @@ from abstraction.text.language.phrases import definite, indefinite, is_informati
 from kg.base.model import Statement, normalise
 from kg.graph.graph import Graph
 
-STATED = 4  # occupations taken from P106
-LOOKED_AT = 20  # P106 values that are considered per person
+STATED = 4  # most occupations that are read from P106
+LOOKED_AT = 20  # P106 values that are read per person
 SAME_STEM = 3  # letters at the beginning that "actress" and "actor" must share
 PASSED_THROUGH = 2  # P279 steps to a class in use as an occupation
 
@@ -40,7 +46,7 @@ class OccupationWording(Wording):
     """One wording of an occupation, with the entity of the occupation, if any.
 
     `other` is the label of the occupation where the description has another word: "actor" for "actress". `lifted`: the
-    wording is the broader class of those before it.
+    wording is a broader class of the wordings before it.
     """
 
     features: frozenset[str] = frozenset()  # set where the wordings of all occupations are known
@@ -51,10 +57,10 @@ class OccupationWording(Wording):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OccupationChain:
-    """An occupation in all its wordings: as given, shortened, then as a broader class.
+    """An occupation in all its wordings: as in the source, shortened, then as a broader class.
 
-    The first `tied` take no nationality before them; `lead` are words before the whole phrase. `national`: the
-    description has a nationality before the occupation.
+    No nationality is put before the first `tied` wordings; `lead` are the words before the whole phrase (era,
+    birthplace). `national`: the description has a nationality before the occupation.
     """
 
     wordings: tuple[OccupationWording, ...]
@@ -64,7 +70,7 @@ class OccupationChain:
 
     @property
     def text(self) -> str:
-        """The occupation as given."""
+        """The occupation as in the source."""
         return self.wordings[0].text
 
 
@@ -94,10 +100,10 @@ def described_occupations(case: LadderCase, described: PersonDescription) -> lis
         is_national = occupation.nationality is not None
         wordings = (*chain, *lifts)
         out.append(OccupationChain(wordings=wordings, lead=occupation.lead, tied=occupation.tied, national=is_national))
-    return _asked_occupations(case, out)
+    return _keep_asked_occupations(case, out)
 
 
-def _asked_occupations(case: LadderCase, chains: list[OccupationChain]) -> list[OccupationChain]:
+def _keep_asked_occupations(case: LadderCase, chains: list[OccupationChain]) -> list[OccupationChain]:
     """The occupations that the relation asks about; all where none matches or the relation has no facets."""
     facets = case.relation.facets
     if facets is None:
@@ -113,7 +119,7 @@ def _asked_occupations(case: LadderCase, chains: list[OccupationChain]) -> list[
 
 
 def stated_occupations(case: LadderCase) -> list[OccupationChain]:
-    """The occupations that statements give: best rank first."""
+    """The occupations of P106 statements, best rank first."""
     values = current_values(case.graph, case.answer, "P106")
     stated = {value.qid: value.statement for value in values}
     out: list[OccupationChain] = []
@@ -122,13 +128,13 @@ def stated_occupations(case: LadderCase) -> list[OccupationChain]:
         qids = [value.qid, *(_find_occupation(case, text, stated) for text in texts[1:])]
         chain = _wordings_with_conditions(case, texts, qids, [(value.evidence,)] * len(texts))
         out.append(OccupationChain(wordings=(*chain, *_broader_wordings(case, chain))))
-    return _asked_occupations(case, out)[:STATED]
+    return _keep_asked_occupations(case, out)[:STATED]
 
 
 def _wordings_with_conditions(
     case: LadderCase, texts: Sequence[str], qids: Sequence[str | None], proofs: Sequence[tuple[Evidence, ...]]
 ) -> list[OccupationWording]:
-    """The wordings as given, each with the conditions that it states."""
+    """A wording for each text, with its QID, evidence and the conditions that it states."""
     out: list[OccupationWording] = []
     for at, (text, qid, evidence) in enumerate(zip(texts, qids, proofs, strict=True)):
         behind = next((i for i in range(at, len(texts)) if qids[i] is not None), None)
@@ -161,7 +167,7 @@ def _find_occupation(case: LadderCase, text: str, stated: Stated) -> str | None:
             return qid
     if labelled:
         return labelled[0]
-    # "actress" is the only occupation of that name, and begins as its label does: another form of the word.
+    # The one occupation with the alias "actress" is labelled "actor": the same beginning shows a form of the same word.
     label = case.graph.label(owners[0]) if len(owners) == 1 else None
     return owners[0] if label is not None and normalise(label)[:SAME_STEM] == key[:SAME_STEM] else None
 
@@ -169,7 +175,7 @@ def _find_occupation(case: LadderCase, text: str, stated: Stated) -> str | None:
 def _broader_wordings(case: LadderCase, chain: Sequence[OccupationWording]) -> list[OccupationWording]:
     """The broader class of the shortest wording that names an occupation, in its own wordings."""
     for source in reversed(chain):
-        above = broader_class(case.graph, source.qid) if source.qid is not None else None
+        above = broader_occupation(case.graph, source.qid) if source.qid is not None else None
         if above is None:
             continue
         texts = shortenings(above.label, case.vocabulary)
@@ -188,7 +194,7 @@ def _broader_wording(text: str, qid: str, evidence: tuple[Evidence, ...]) -> Occ
 
 
 @cached_per_source
-def broader_class(graph: Graph, qid: str) -> ClassAbove | None:
+def broader_occupation(graph: Graph, qid: str) -> ClassAbove | None:
     """The nearest class above an occupation that enough persons have as occupation.
 
     Synonyms and rare classes are passed through; stop classes and denied pairs end the climb. Of several classes the
@@ -212,7 +218,7 @@ def broader_class(graph: Graph, qid: str) -> ClassAbove | None:
 
 # Figures of fiction, scripture and myth: by the work they appear in, then by their kind.
 
-WORKS = 2  # taken from P1441
+WORKS = 2  # most works that are read from P1441
 # Nouns for figures, with the adjectives that may come before them.
 _KIND = (
     r"(?:(?:fictional|biblical|literary|mythological|mythical|legendary|comic(?:s| book)?|animated|television|film|"
@@ -245,12 +251,12 @@ _VAGUE = re.compile(r"set of|may be|topic|organism|in a work of fiction|characte
 def characters(case: LadderCase) -> list[Proposal]:
     """ "a character in the Hebrew Bible", then "a biblical figure"."""
     graph = case.graph
-    lattice = Lattice()
+    lattice = PhraseLattice()
     kind = _stated_kind(case)
     if kind is not None:
         lattice.add(kind.text, (kind,), order=11)
     _add_kind_and_work(case, lattice)
-    add_kin(case, lattice, parse_person(case.description, case.vocabulary).kin)
+    add_kin_phrases(case, lattice, parse_person(case.description, case.vocabulary).kin)
     works = [s for s in graph.current(case.answer, "P1441") if s.target and s.target != case.subject]
     for home in named_values(graph, works[:WORKS]):
         if not names_subject(case, home.label):
@@ -262,8 +268,8 @@ def characters(case: LadderCase) -> list[Proposal]:
 
 
 def _stated_kind(case: LadderCase) -> Wording | None:
-    """The most specific class, by the rank of its medium: a figure of literature has been filmed and drawn as well,
-    and its first medium counts.
+    """The kind of a figure by P31; of several that of the earliest medium, since figures of literature are filmed and
+    drawn too.
     """
     kinds: list[tuple[int, str, NamedValue]] = []
     for value in current_values(case.graph, case.answer, "P31"):
@@ -278,7 +284,7 @@ def _stated_kind(case: LadderCase) -> Wording | None:
     return worded(label, _features_of_kind(label), (value.evidence,), value.conditions)
 
 
-def _add_kind_and_work(case: LadderCase, lattice: Lattice) -> None:
+def _add_kind_and_work(case: LadderCase, lattice: PhraseLattice) -> None:
     """Add the kind and the work that the description names."""
     match = _DESCRIBED.match(case.description)
     if match is None:
@@ -320,14 +326,14 @@ def people(case: LadderCase) -> list[Proposal]:
     """Occupations, offices and nationality of a person, from "the 15th Prime Minister of Canada" to "a politician"."""
     if "fictional" in case.gazetteer.classes(case.answer):
         return characters(case)
-    return _Person(case).proposals()
+    return _FullPersonPhrases(case).proposals()
 
 
-class _Person(Portrait):
+class _FullPersonPhrases(PersonPhrases):
     def proposals(self) -> list[Proposal]:
         described = self.described
-        offices = add_offices(self)
-        add_kin(self.case, self.lattice, described.kin)
+        offices = add_office_phrases(self)
+        add_kin_phrases(self.case, self.lattice, described.kin)
         occupations = described_occupations(self.case, described)
         if not occupations and not offices:
             occupations = stated_occupations(self.case)
@@ -341,7 +347,7 @@ class _Person(Portrait):
         return self.lattice.proposals()
 
     def add_occupation(self, chain: OccupationChain, listed: set[str]) -> None:
-        """Every shortening of an occupation, with each nationality and without."""
+        """Add every wording of an occupation, with each nationality and without."""
         wordings = [wording for wording in chain.wordings if not (wording.lifted and wording.text in listed)]
         texts = [f"o:{wording.text}" for wording in wordings]
         for index, occupation in enumerate(wordings):
@@ -352,30 +358,30 @@ class _Person(Portrait):
                 is_name = wording.text[:1].isupper() and not chain.national
                 is_compound = "-" in nation.text and len(nation.broader) > 0  # "German-South African"
                 if not is_name and not (occupation.lifted and is_compound):
-                    self.add_parts((nation, wording), occupation.other)
+                    self.add_joined_parts((nation, wording), occupation.other)
                 for broader in nation.broader:
-                    self.add_parts((broader, wording), occupation.other)
+                    self.add_joined_parts((broader, wording), occupation.other)
             if index == 0 and chain.lead:
-                self.add_with_lead(chain, wording)
-            self.add_parts((wording,), occupation.other)
+                self.add_with_era_or_birthplace(chain, wording)
+            self.add_joined_parts((wording,), occupation.other)
 
-    def add_parts(self, parts: tuple[Wording, ...], other: str | None = None) -> None:
-        """The parts as one phrase; `other` is another word for the last."""
+    def add_joined_parts(self, parts: tuple[Wording, ...], other_last_word: str | None = None) -> None:
+        """Add the parts, joined, as one phrase; `other_last_word` replaces the last part in an alias."""
         *before, _ = words = [part.text for part in parts]
-        aliases = (indefinite(" ".join([*before, other])),) if other else ()
+        aliases = (indefinite(" ".join([*before, other_last_word])),) if other_last_word else ()
         self.lattice.add(" ".join(words), parts, order=self.order, aliases=aliases)
 
-    def add_with_lead(self, chain: OccupationChain, wording: Wording) -> None:
-        """The whole phrase with the era or birthplace before it."""
+    def add_with_era_or_birthplace(self, chain: OccupationChain, wording: Wording) -> None:
+        """Add the whole phrase with the era or birthplace before it (`chain.lead`)."""
         nation = self.nations[:1] if not chain.tied else ()
-        if any(n.stated for n in nation):
+        if any(n.is_from_statement for n in nation):
             return  # "German-born" would follow a nationality that is not from the description
         text = " ".join(w.text for w in chain.lead)
         text = text if chain.lead[0].text[:1].isdigit() or "born" in text else text.lower()
         lead = worded(
             text, {f"lead:{text}"}, word_evidence(self.case, chain.lead), one_condition("text", f"mod:{text}")
         )
-        self.add_parts((lead, *nation, wording))
+        self.add_joined_parts((lead, *nation, wording))
 
     def add_nationality_alone(self, nation: Nation) -> None:
         """Add "an American", "a French person", on the level of the broadest occupations."""

@@ -15,13 +15,12 @@ from abstraction.text.descriptions.attested_words import DescriptionWord, common
 from abstraction.text.descriptions.kind_grammar import DescribedKind, Nationality, head_nouns, is_plural
 from abstraction.text.language.phrases import indefinite, is_informative, word_list
 from kg.base.model import Rank, Statement, normalise
-from kg.graph.graph import Graph
-from kg.graph.graph import valid_values as all_stated
+from kg.graph.graph import Graph, valid_values
 
 
 @dataclass
-class Lattice:
-    """A lattice of phrases; `proposals` derives which entail which.
+class PhraseLattice:
+    """Phrases by their features: a phrase with more features entails one with some of them.
 
     Phrases with the same features are synonyms: the first is the text, the others become its aliases.
     """
@@ -35,7 +34,7 @@ class Lattice:
 
         The features contain every feature that the phrase entails, not only those in its words.
         """
-        text, whole = f"the {phrase}" if the else indefinite(phrase), phrase_of(*parts)
+        text, whole = f"the {phrase}" if the else indefinite(phrase), join_wordings(*parts)
         old = self.nodes.get(whole.features)
         if old is not None:
             if normalise(old.text) != normalise(text) and text not in old.aliases:
@@ -94,7 +93,7 @@ def worded(
     return Wording(text=text, features=frozenset(features), evidence=tuple(evidence), conditions=conditions)
 
 
-def phrase_of(*parts: Wording) -> Wording:
+def join_wordings(*parts: Wording) -> Wording:
     """Several parts as one wording: their words in order, and all their features, evidence and conditions."""
     return Wording(
         text=" ".join(part.text for part in parts),
@@ -104,7 +103,7 @@ def phrase_of(*parts: Wording) -> Wording:
     )
 
 
-MOST = 2  # alternates from statements
+MOST = 2  # most nationalities that are read from statements
 UNITED_KINGDOM = "Q145"
 # England, Scotland, Wales: their people are stated as citizens of the United Kingdom.
 _PARTS_OF_BRITAIN = frozenset({"Q21", "Q22", "Q25"})
@@ -115,28 +114,28 @@ class Nation(Wording):
     """A nationality as a part of phrases: `features` are its own and those that it entails ("British").
 
     `broader` are the nationalities that it entails: either one of a compound, or the wider one. A language that a
-    person writes in is used like a nationality, but `person` is false: it gives no phrase by itself.
+    person writes in is used like a nationality, but with `person` false, since it gives no phrase by itself.
     """
 
     broader: tuple[Nation, ...] = ()
     person: bool = True
 
     @property
-    def stated(self) -> bool:
-        """Whether it comes from statements alone."""
+    def is_from_statement(self) -> bool:
+        """Whether the nationality is known from statements alone, not from the description."""
         return self.evidence[0].kind == "statement"
 
 
 def current_or_ended(graph: Graph, entity_id: str, prop: str) -> list[Statement]:
-    """The present statements, or all former ones where all have ended."""
+    """The present statements; where all have ended, the ended ones, of preferred rank if any is."""
     if today := graph.current(entity_id, prop):
         return today
-    once = all_stated(graph.statements(entity_id, prop))
+    once = valid_values(graph.statements(entity_id, prop))
     return [s for s in once if s.rank is Rank.PREFERRED] or once
 
 
 def word_evidence(case: LadderCase, used: Sequence[DescriptionWord]) -> tuple[Evidence, ...]:
-    """Words of the description of the answer as evidence, one step for each contiguous span."""
+    """The words of the answer's description as evidence, one step for each contiguous span."""
     return tuple(from_span(case.graph, case.answer, span) for span in text_spans(used))
 
 
@@ -149,7 +148,7 @@ def nations(case: LadderCase, national: Nationality | None, properties: Sequence
     stated = next(filter(None, by_property), [])
     if national is not None and not national.countries:  # a language
         words = word_evidence(case, national.words)
-        return [replace(nation_of(national.text, "text", f"mod:{national.text}", words), person=False)]
+        return [replace(nation_from_adjective(national.text, "text", f"mod:{national.text}", words), person=False)]
     described = _nation_in_description(case, national, stated, properties[0]) if national is not None else None
     if described is not None:
         return [described]
@@ -159,24 +158,24 @@ def nations(case: LadderCase, national: Nationality | None, properties: Sequence
         adjective = case.vocabulary.adjective(country)
         if adjective is not None and adjective not in out:
             proof = (from_statement(case.graph, statement),)
-            out[adjective] = nation_of(adjective, statement.property, country, proof)
+            out[adjective] = nation_from_adjective(adjective, statement.property, country, proof)
     return list(out.values())[:MOST]
 
 
-def nation_of_place(case: LadderCase, place: str, prop: str) -> list[Nation]:
-    """The country of the place where the answer has its seat or was formed (property `place`), as a nationality for
-    `prop`.
+def nationality_by_seat(case: LadderCase, seat_property: str, nation_property: str) -> list[Nation]:
+    """The country of the answer's place of seat or formation (the value of `seat_property`), as a nationality by
+    `nation_property`; a list of one, or empty.
     """
-    for seat in [s for s in case.graph.current(case.answer, place) if s.target][:1]:
+    for seat in [s for s in case.graph.current(case.answer, seat_property) if s.target][:1]:
         for statement in case.graph.current(seat.target or "", "P17")[:1]:
             adjective = case.vocabulary.adjective(statement.target or "")
             if adjective is not None:
                 proof = (from_statement(case.graph, seat), from_statement(case.graph, statement))
-                return [nation_of(adjective, prop, statement.target or "", proof)]
+                return [nation_from_adjective(adjective, nation_property, statement.target or "", proof)]
     return []
 
 
-def add_national(lattice: Lattice, wording: Wording, nations: Sequence[Nation], order: int) -> None:
+def add_with_nationalities(lattice: PhraseLattice, wording: Wording, nations: Sequence[Nation], order: int) -> None:
     """Add the wording with each nationality before it, and with the broader ones that those entail."""
     for nation in nations:
         for each in (nation, *nation.broader):
@@ -184,7 +183,7 @@ def add_national(lattice: Lattice, wording: Wording, nations: Sequence[Nation], 
                 lattice.add(f"{each.text} {wording.text}", (each, wording), order=order)
 
 
-def nation_of(adjective: str, prop: str, value: str, evidence: tuple[Evidence, ...]) -> Nation:
+def nation_from_adjective(adjective: str, prop: str, value: str, evidence: tuple[Evidence, ...]) -> Nation:
     """A nationality by its adjective, as the value of a property."""
     return Nation(
         text=adjective, features=frozenset({f"n:{adjective}"}), evidence=evidence, conditions=one_condition(prop, value)
@@ -194,7 +193,7 @@ def nation_of(adjective: str, prop: str, value: str, evidence: tuple[Evidence, .
 def _nation_in_description(
     case: LadderCase, national: Nationality, stated: Sequence[Statement], prop: str
 ) -> Nation | None:
-    """The nationality by the words of the description, and by the statements that bear them out."""
+    """The nationality in the description, with the statements that confirm it; None where the word is ambiguous."""
     words = word_evidence(case, national.words)
     parts: list[Nation] = []
     for text, countries in zip(national.parts, national.countries, strict=True):
@@ -202,7 +201,9 @@ def _nation_in_description(
         if len(countries) > 1 and stated and not backing and text not in word_list("unambiguous_nations"):
             return None  # "Dominican" of which country, or of the order?
         country = next((s.target for s in backing if s.target in countries), None) or countries[0]
-        part = nation_of(text, prop, country, (*words, *(from_statement(case.graph, s) for s in backing[:1])))
+        part = nation_from_adjective(
+            text, prop, country, (*words, *(from_statement(case.graph, s) for s in backing[:1]))
+        )
         parts.append(_as_british(case, part, stated, prop) if country in _PARTS_OF_BRITAIN else part)
     if len(parts) == 1:
         return parts[0]
@@ -218,24 +219,26 @@ def _nation_in_description(
 
 
 def _as_british(case: LadderCase, part: Nation, stated: Sequence[Statement], prop: str) -> Nation:
-    """The nationality with "British" above it, where the citizenship is stated of the whole."""
+    """The nationality (English, Scottish, Welsh) with "British" above it, where the stated country is the United
+    Kingdom.
+    """
     united = next((s for s in stated if s.target == UNITED_KINGDOM), None)
     british = case.vocabulary.adjective(UNITED_KINGDOM)
     if united is None or not british:
         return part
-    whole = nation_of(british, prop, UNITED_KINGDOM, (from_statement(case.graph, united),))
+    whole = nation_from_adjective(british, prop, UNITED_KINGDOM, (from_statement(case.graph, united),))
     # The description names the part, so the nationality of the part is a condition as well.
     conditions = whole.conditions | one_condition("text", f"nation:{part.text}")
     return replace(part, features=part.features | whole.features, conditions=conditions, broader=(whole,))
 
 
-STATED = 2  # kinds taken from P31
+STATED = 2  # most kinds that are read from P31
 STEPS = 2  # P279 steps to a usual kind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KindChain:
-    """A kind in all its wordings, finest first. The first `tied` wordings take no nationality before them."""
+    """A kind in all its wordings, finest first. No nationality is put before the first `tied` wordings."""
 
     wordings: tuple[Wording, ...]
     tied: int = 0
@@ -270,7 +273,7 @@ class KindChain:
         )
 
 
-_DOUBLED = re.compile(r"(?<=\bconglomerate) (?:corporation|company|group)\Z")  # a conglomerate is one
+_DOUBLED = re.compile(r"(?<=\bconglomerate) (?:corporation|company|group)\Z")  # "conglomerate company" repeats itself
 
 
 def described_kind(case: LadderCase, kind: DescribedKind, family: str) -> KindChain:
@@ -318,14 +321,16 @@ def _kind_chain(
         one_condition("P31", qid) if qid else one_condition("text", f"kind:{normalise(text)}")
         for text, qid in zip(texts, qids, strict=True)
     ]
-    chain = KindChain.from_texts(texts, proofs, conditions, tied=tied).filtered(_synonym_test(case.graph, texts, qids))
+    chain = KindChain.from_texts(texts, proofs, conditions, tied=tied).filtered(
+        _non_synonym_test(case.graph, texts, qids)
+    )
     return (_with_broader_kind(case, chain, qids, family) if family == "organisation" else chain).filtered(
         is_informative
     )
 
 
-def _synonym_test(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]) -> Callable[[str], bool]:
-    """A test whether a wording is less specific than those before it, rather than a synonym of one of them."""
+def _non_synonym_test(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]) -> Callable[[str], bool]:
+    """A test that is False for a wording that is only another name of a class that an earlier wording names."""
     names: dict[str, int] = {}
     for at, text in enumerate(texts[:-1]):
         qid = qids[at] or _class_with_label(graph, text)
@@ -336,7 +341,7 @@ def _synonym_test(graph: Graph, texts: Sequence[str], qids: Sequence[str | None]
 
 
 def _with_broader_kind(case: LadderCase, chain: KindChain, qids: Sequence[str | None], family: str) -> KindChain:
-    """The chain, and after it the broader kind of its shortest wording that has one; the finer wordings entail it."""
+    """The chain, followed by the broader kind of its shortest wording that has one; the finer wordings entail it."""
     known = {normalise(text) for text in chain.texts}
     for at in reversed(range(len(chain.wordings))):
         source = chain.wordings[at]

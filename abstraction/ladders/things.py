@@ -15,8 +15,8 @@ from abstraction.ladders.assembly.filters import leaks_name
 from abstraction.ladders.offices import names_subject
 from abstraction.ladders.phrase_parts import (
     KindChain,
-    Lattice,
     Nation,
+    PhraseLattice,
     Wording,
     described_kind,
     nations,
@@ -75,11 +75,11 @@ def works(case: LadderCase) -> list[Proposal]:
     year = _year_of_work(case, described)
     nationalities = nations(case, described.kind.nationality if described is not None else None, ("P495",))
     nation = nationalities[0] if len(nationalities) == 1 and not chain.tied else None
-    if nation is not None and nation.stated and chain.texts[0][:1].isupper():
-        nation = None  # a name before the kind may be a nationality that was not understood
+    if nation is not None and nation.is_from_statement and chain.texts[0][:1].isupper():
+        nation = None  # a capitalised word before the kind may be a nationality unknown to the grammar
     creator = _creator_phrase(case, described, chain.texts[-1])
     whole, short = chain.wordings[0], chain.wordings[-1]
-    # They drop details one after another; those that lack a detail coincide and are put in once.
+    # Details are dropped one after another; where a detail is unknown, phrases coincide and are added once.
     phrases: tuple[tuple[Wording | None, Wording | None, Wording, Wording | None], ...] = (
         (year, nation, whole, creator),
         (None, None, whole, creator),
@@ -91,7 +91,7 @@ def works(case: LadderCase) -> list[Proposal]:
         (None, nation, short, None),
         (None, None, short, None),
     )
-    lattice = Lattice()
+    lattice = PhraseLattice()
     for order, details in enumerate(phrases):
         parts = [part for part in details if part is not None]
         lattice.add(" ".join(part.text for part in parts), parts, order=order)
@@ -177,34 +177,36 @@ def things(
     case: LadderCase,
     family: str,
     *,
-    whole: Sequence[str],
-    lands: Sequence[str] = (),
-    before: Wording | None = None,
-    behind: Sequence[Wording] = (),
+    whole_properties: Sequence[str],
+    nation_properties: Sequence[str] = (),
+    detail_before: Wording | None = None,
+    details_after: Sequence[Wording] = (),
 ) -> list[Proposal]:
     """The named wholes first, then phrases from the most specific to the kind alone; empty where no kind is known.
 
     `family` is the answer class of the things and of their wholes, its most general kind, and names the word file of
-    its kinds (`data/<family>_types.txt`). `whole` are the properties whose values contain a thing, `lands` those of
-    nationality. `before` and `behind` are the details before the kind ("1943") and after it ("in Tunisia").
+    its kinds (`data/<family>_types.txt`). Values of `whole_properties` contain a thing, those of `nation_properties`
+    are its countries. `detail_before` and `details_after` stand before the kind ("1943") and after it ("in Tunisia").
     """
-    above = _named_wholes(case, family, whole)
-    chains, nation = _specific_kinds(case, family, lands)
-    if not chains and (above or behind):  # for answers without a more specific kind
+    above = _named_wholes(case, family, whole_properties)
+    chains, nation = _specific_kinds(case, family, nation_properties)
+    if not chains and (above or details_after):  # for answers without a more specific kind
         classes = [*case.graph.current(case.answer, "P31"), *case.graph.current(case.answer, "P279")]
         text = f"{indefinite(case.graph.label(case.answer) or family)} is {indefinite(family)}"
         proof = from_statement(case.graph, classes[0]) if classes else Evidence(kind="rule", text=text)
         chains = [KindChain.from_texts((family,), ((proof,),))]
-    lattice = Lattice()
+    lattice = PhraseLattice()
     for chain in chains:
-        _add_phrases(lattice, chain, family, nation, before, behind)
+        _add_phrases(lattice, chain, family, nation, detail_before, details_after)
     tops = tuple(p.key for p in above)
     noun = indefinite(family)
     phrases = lattice.proposals()
     return [*above, *(replace(p, parents=(*p.parents, *tops)) if p.text == noun else p for p in phrases)]
 
 
-def _specific_kinds(case: LadderCase, family: str, lands: Sequence[str]) -> tuple[list[KindChain], Nation | None]:
+def _specific_kinds(
+    case: LadderCase, family: str, nation_properties: Sequence[str]
+) -> tuple[list[KindChain], Nation | None]:
     """The specific kinds by the description, else by P31; and the nationality."""
     kind = read_kind(words(case.description), case.vocabulary, family)
     chains = [described_kind(case, kind, family)] if kind is not None else []
@@ -213,25 +215,25 @@ def _specific_kinds(case: LadderCase, family: str, lands: Sequence[str]) -> tupl
     if all(normalise(t) in word_list("general_kinds") for chain in chains for t in chain.texts):
         chains = stated_kinds(case, family) or chains
     national = kind.nationality if kind is not None else None
-    nationalities = nations(case, national, lands) if lands else []
+    nationalities = nations(case, national, nation_properties) if nation_properties else []
     chains = [c for c in chains if c.wordings and normalise(c.texts[0]) not in word_list("vague_kinds")]
     return chains, nationalities[0] if len(nationalities) == 1 else None
 
 
 def _add_phrases(
-    lattice: Lattice,
+    lattice: PhraseLattice,
     chain: KindChain,
     family: str,
     nation: Nation | None,
-    before: Wording | None,
-    behind: Sequence[Wording],
+    detail_before: Wording | None,
+    details_after: Sequence[Wording],
 ) -> None:
     """Add the finest kind with its details and without, the other kinds with the nationality and alone."""
     order = 0
     for index, kind in enumerate(chain.wordings):
         kind = replace(kind, features=kind.features | {f"o:{family}"})
-        tails: list[Wording | None] = [*behind, None] if index == 0 else [None]
-        heads = [before, None] if before is not None and index == 0 else [None]
+        tails: list[Wording | None] = [*details_after, None] if index == 0 else [None]
+        heads = [detail_before, None] if detail_before is not None and index == 0 else [None]
         lands = [nation, None] if nation is not None and index >= chain.tied else [None]
         for head, land, tail in product(heads, lands, tails):
             order += 1
@@ -256,7 +258,7 @@ def _named_wholes(case: LadderCase, family: str, properties: Sequence[str]) -> l
 
 # Awards: the prize that includes them, then the giver, the country and the kind.
 
-# Givers (P1027) used per award.
+# Most givers (P1027) per award.
 GIVERS = 1
 # "award for best album": the reason of an award.
 _FOR = re.compile(
@@ -272,7 +274,13 @@ _BY = re.compile(
 
 def awards(case: LadderCase) -> list[Proposal]:
     """ "Nobel Prize | a science award given by X › a Swedish science award › a science award"."""
-    return things(case, "award", whole=("P361", "P279", "P31"), lands=("P17",), behind=_award_details(case))
+    return things(
+        case,
+        "award",
+        whole_properties=("P361", "P279", "P31"),
+        nation_properties=("P17",),
+        details_after=_award_details(case),
+    )
 
 
 # Words in names of institutions and offices that take an article after "by".
@@ -306,7 +314,9 @@ YEAR, DECADE = 9, 10  # precision of a year, years of a decade
 
 def events(case: LadderCase) -> list[Proposal]:
     """ "World War II | a 1943 battle in Tunisia › a battle in Tunisia | a 1943 battle › a battle"."""
-    return things(case, "event", whole=("P361",), before=_event_time(case), behind=_event_places(case))
+    return things(
+        case, "event", whole_properties=("P361",), detail_before=_event_time(case), details_after=_event_places(case)
+    )
 
 
 def _event_time(case: LadderCase) -> Wording | None:

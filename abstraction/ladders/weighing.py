@@ -5,9 +5,9 @@ of the share of a population that has a property, from counts of the whole sourc
 whole ladder: the possible answers of the question (`population_of`). The answer is one of its N members, log2(N) bits.
 
 A tier has several conditions, each under a facet. Conditions of one facet overlap (a county and its state, a singer
-and a musician): together they have the bits of the rarest. The facets are counted jointly where the snapshot contains
-all carriers of one (`Joint`): the share of that facet, times the shares of the others among its carriers. Otherwise
-facets are taken as independent.
+and a musician): together they have the bits of the rarest. Where the snapshot contains all entities with the condition
+of one facet (its carriers), facets are counted jointly (`JointShares`): the share of that facet, times the shares of
+the others among its carriers. Otherwise facets are taken as independent.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ from kg.graph.graph import Graph, current, valid_values
 from kg.store.protocol import Store
 
 VALUES = 300_000  # most frequent values of one property that are counted
-SEVERAL = 1.2  # mean values per entity; above it values of a property overlap too often to be summed
+SEVERAL = 1.2  # mean values per entity above which they overlap too often to be summed
 _BATCH = 20_000  # entities read from the store at once
 
 
-class Hierarchy:
-    """Values of the properties `counted`, ordered by current statements of the properties `up`.
+class ValueHierarchy:
+    """Values of the properties `counted`, each below the values that its current statements of the properties `up`
+    name.
 
-    A set of values covers the statements of the whole source that give any of them, each counted once, however many
-    paths lead up from it; cycles are cut. Values that the snapshot lacks have no known place in the hierarchy, so
-    counts below a value are lower bounds. Stop classes are left out and not passed.
+    Counts are of statements in the whole source; a statement counts once, however many paths lead up from its value.
+    Cycles are cut. A value that the snapshot lacks has no known place in the hierarchy, so counts are lower bounds.
+    Stop classes are left out and not passed.
     """
 
     def __init__(self, counts: ValueCounts, counted: Sequence[str], up: Sequence[str]) -> None:
@@ -50,8 +51,8 @@ class Hierarchy:
         self._up = tuple(up)
 
     @cached_property
-    def direct(self) -> Mapping[str, int]:
-        """The number of statements by value, for the value itself without those below it."""
+    def direct_counts(self) -> Mapping[str, int]:
+        """The number of statements of each value, without those of the values below it."""
         counts: dict[str, int] = defaultdict(int)
         for prop in self._counted:
             for value, count in self._counts.store.values_of(prop, limit=VALUES):
@@ -59,12 +60,12 @@ class Hierarchy:
         return counts
 
     @cached_property
-    def statements(self) -> int:
+    def statement_total(self) -> int:
         """The number of statements of the counted properties."""
-        return sum(self.direct.values())
+        return sum(self.direct_counts.values())
 
     @cached_property
-    def entities(self) -> int:
+    def entity_total(self) -> int:
         """The number of entities with a counted property; an entity with two of them counts twice."""
         return sum(self._counts.count_property(prop) for prop in self._counted)
 
@@ -73,7 +74,7 @@ class Hierarchy:
         """The values directly below each value, read upwards from all values in layers."""
         below: dict[str, list[str]] = defaultdict(list)
         stop = stop_classes()
-        seen = set(self.direct)
+        seen = set(self.direct_counts)
         layer = sorted(seen)
         while layer:
             upward: dict[str, None] = {}
@@ -96,9 +97,9 @@ class Hierarchy:
         return start | reachable(start, lambda value: (v for v in self._below.get(value, ()) if v not in but))
 
     @cached_per_source
-    def mass(self, value: str) -> int:
+    def statement_count(self, value: str) -> int:
         """The number of statements that give the value or one below it."""
-        return sum(self.direct.get(lower, 0) for lower in self.at_or_below([value]))
+        return sum(self.direct_counts.get(lower, 0) for lower in self.at_or_below([value]))
 
     @cached_per_source
     def share(self, value: str) -> float | None:
@@ -108,16 +109,16 @@ class Hierarchy:
         would count them repeatedly: the values are then taken as independent, 1 - prod(1 - n/N), which lies between
         the largest share and the sum.
         """
-        if not self.mass(value):
+        if not self.statement_count(value):
             return None
-        if self.statements <= SEVERAL * self.entities:
-            return self.mass(value) / self.statements
+        if self.statement_total <= SEVERAL * self.entity_total:
+            return self.statement_count(value) / self.statement_total
         without = 0.0
         for lower in sorted(self.at_or_below([value])):  # in a fixed order floats add up to the same sum
-            count = self.direct.get(lower, 0)
-            if count >= self.entities:
+            count = self.direct_counts.get(lower, 0)
+            if count >= self.entity_total:
                 return 1.0
-            without += math.log1p(-count / self.entities)  # logarithms keep the precision of small shares
+            without += math.log1p(-count / self.entity_total)  # logarithms keep the precision of small shares
         return -math.expm1(without)
 
 
@@ -126,8 +127,10 @@ SETS_KEPT = 400_000  # sets of values of carriers that are kept: 80 MB at most
 FEWEST = 5  # carriers with a statement of the other property: a share of fewer would be chance
 
 
-class Joint:
-    """Shares among the carriers of a condition: exact, since the snapshot contains all carriers of the source."""
+class JointShares:
+    """Shares among the carriers of a condition, the entities that have it: exact, since all of them are in the
+    snapshot.
+    """
 
     def __init__(self, counts: ValueCounts) -> None:
         self._counts = counts
@@ -144,7 +147,7 @@ class Joint:
         """
         key = (base, prop)
         if key not in self._value_sets:
-            read = self._counts.store.entities(self._carriers_of(base), languages=(), properties=(prop,))
+            read = self._counts.store.entities(self._entities_with_any_pair(base), languages=(), properties=(prop,))
             sets = (
                 frozenset(s.target for s in valid_values(entity.values(prop)) if s.target) for entity in read.values()
             )
@@ -154,8 +157,10 @@ class Joint:
         hits = sum(count for held, count in sets_counted.items() if not held.isdisjoint(values))
         return hits / total if hits and total >= FEWEST else None
 
-    def _carriers_of(self, base: frozenset[Pair]) -> Collection[str]:
-        """All carriers of the base, in the order of its pairs; none where not all are in the snapshot."""
+    def _entities_with_any_pair(self, base: frozenset[Pair]) -> Collection[str]:
+        """All entities with any pair of the base, in the order of its pairs; empty where some are not in the snapshot,
+        or too many.
+        """
         pairs = sorted(base)
         self._counts.load_pairs(pairs)
         counts = {pair: self._counts.count_pair(*pair) for pair in pairs}
@@ -172,18 +177,20 @@ LOCATED = ("P131", "P276", "P159", "P706")  # located in, location, headquarters
 _READ = frozenset({"P17", "P30", "P31", "P131", "P276", "P361", "P576"})
 
 
-class World:
-    """Shares of places in one store. Keys are those of `gazetteer.Place`: QIDs, or `text:` and a name."""
+class PlaceShares:
+    """The share of all located entities that lies in a place, from one store. Keys are those of `gazetteer.Place`:
+    QIDs, or `text:` and a name.
+    """
 
     def __init__(self, counts: ValueCounts, language: str) -> None:
         self._counts = counts
         self._language = language
-        self._containers = Hierarchy(counts, LOCATED, ("P131",))
+        self._containers = ValueHierarchy(counts, LOCATED, ("P131",))
 
     @property
-    def located(self) -> int:
-        """N: the number of statements that place an entity, or of entities with a state where there are more."""
-        return max(self._containers.statements, self._counts.count_property("P17"))
+    def located_total(self) -> int:
+        """N: the number of statements that locate an entity, or of entities with a state where these are more."""
+        return max(self._containers.statement_total, self._counts.count_property("P17"))
 
     @property
     def states(self) -> frozenset[str]:
@@ -198,8 +205,8 @@ class World:
     def share(self, key: str) -> float | None:
         """The share of all located entities that lies in the place, in (0, 1]; None where none is known to."""
         share = 0.0
-        if mass := self._containers.mass(key):
-            share = (mass + 1) / self._containers.statements  # the place itself is one of the answers
+        if mass := self._containers.statement_count(key):
+            share = (mass + 1) / self._containers.statement_total  # the place itself is one of the answers
         if key in self.states and (of_state := self._counts.count_pair("P17", key)):
             share = max(share, of_state / self._counts.count_property("P17"))
         parts = self._states[1]
@@ -210,7 +217,7 @@ class World:
     @cached_property
     def _states(self) -> tuple[frozenset[str], Mapping[str, frozenset[str]]]:
         """The states, and the states in each part of the world, by its key."""
-        # A separate graph: descriptions given by a question's row must not change counts.
+        # A graph of its own: a question's row may replace descriptions in its graph, which must not change counts.
         graph = Graph(self._counts.store, language=self._language, properties=_READ)
         gazetteer = Gazetteer(graph, Classifier(graph))
         countries = [value for value, _ in self._counts.store.values_of("P17")]
@@ -250,11 +257,11 @@ CLASS_VALUED = frozenset({"genre", "occupation", "language", "position", "office
 _OF_CLASS = with_role("class")
 _HOLDS = {"self": "where", **dict.fromkeys(with_role("where"), "where")}
 _FACETS = {**_HOLDS, **{prop: facet for facet in ("nation", "role", "whole", "when") for prop in with_role(facet)}}
-_RARE = with_role("rare")  # lacking the statement means lacking the thing: shares are of all members
+_RARE = with_role("rare")  # an entity without the statement lacks the thing, so the share is of all members
 # Properties with joint counts; for locations the state alone, since other places are summed over containers.
 _JOINT = with_role("joint")
 PHRASES_KEPT = 10_000_000  # characters of phrases that are kept: 40 MB at most
-LONGEST = 20  # most words at the end of a phrase that are tried as the name of a class
+LONGEST = 20  # words: the longest end of a phrase that is looked up as the name of a class
 # By the mark of a condition in words, the property whose values the words may name.
 _NAMES = {"kind": "P31", "occupation": "P106", "office": "P39"}
 
@@ -269,33 +276,35 @@ class ConditionBits:
     value: str = ""
 
 
-def information(share: float) -> float:
+def bits_of_share(share: float) -> float:
     """-log2 of a share in (0, 1]; 0 for more."""
     return max(0.0, -math.log2(share))
 
 
-class Facets:
-    """Bits of single conditions, from one store."""
+class ConditionBitsCounter:
+    """Bits of conditions and of sets of conditions, from one store."""
 
     def __init__(self, counts: ValueCounts, vocabulary: Vocabulary) -> None:
         self._counts = counts
         self._vocabulary = vocabulary
-        self.world = World(counts, vocabulary.language)
-        self.classes = Hierarchy(counts, ("P31", "P279"), ("P279",))
-        self.taxa = Hierarchy(counts, ("P171",), ("P171",))
-        self._below = {prop: Hierarchy(counts, (prop,), ("P279",)) for prop in ("P106", "P136")}
+        self.world = PlaceShares(counts, vocabulary.language)
+        self.classes = ValueHierarchy(counts, ("P31", "P279"), ("P279",))
+        self.taxa = ValueHierarchy(counts, ("P171",), ("P171",))
+        self._below = {prop: ValueHierarchy(counts, (prop,), ("P279",)) for prop in ("P106", "P136")}
         self._known: SizedDict[tuple[str, str, str], ConditionBits | None] = SizedDict(
             PHRASES_KEPT, lambda key, _: sum(map(len, key)) + 200
         )
-        self._joint = Joint(counts)
+        self._joint = JointShares(counts)
 
     @cached_per_source
-    def size(self, kind: str) -> int:
-        """The number of statements of the source that put something into an answer class, under the nearest anchors."""
+    def population_size(self, kind: str) -> int:
+        """The number of statements that make an entity a member of an answer class, by its anchors and the classes
+        below them.
+        """
         known = answer_classes_by_anchor()
         of_kind = {qid for qid, kinds in known.items() if kind in kinds}
         held = self.classes.at_or_below(sorted(of_kind), but=known.keys() - of_kind)
-        return sum(self.classes.direct.get(qid, 0) for qid in held)
+        return sum(self.classes.direct_counts.get(qid, 0) for qid in held)
 
     def bits_of(self, conditions: Collection[Condition], kind: str, size: float, phrase: str) -> float | None:
         """Joint bits of the conditions among `size` members of `kind`; None where none of them can be counted.
@@ -326,11 +335,11 @@ class Facets:
                     if self._counts.count_pair(base.prop, value)
                 )
                 share = self._joint.share(pairs, part.prop, self._values_at_or_below(part))
-            bits += part.bits if share is None else information(share)
+            bits += part.bits if share is None else bits_of_share(share)
         return bits
 
     def _values_at_or_below(self, part: ConditionBits) -> Collection[str]:
-        """The values that imply the value of a part: itself and its subclasses."""
+        """The values that imply the value of a part: the value itself and its subclasses."""
         held = self.classes if part.prop == "P31" else self._below.get(part.prop)
         return held.at_or_below([part.value]) if held else (part.value,)
 
@@ -338,20 +347,20 @@ class Facets:
         prop, value = condition.property, condition.value
         if prop == "text":
             return self._bits_of_words(value, kind, size, phrase)
-        share = self._share(prop, value, kind, size)
+        share = self._share_of_value(prop, value, kind, size)
         if share is None:
             return None
         facet = "class" if prop == "P31" or (kind in CLASS_VALUED and prop in _OF_CLASS) else _FACETS.get(prop, prop)
-        return ConditionBits(facet, information(share), prop, value)
+        return ConditionBits(facet, bits_of_share(share), prop, value)
 
-    def _share(self, prop: str, value: str, kind: str, size: float) -> float | None:
+    def _share_of_value(self, prop: str, value: str, kind: str, size: float) -> float | None:
         if prop in _HOLDS:
             return self.world.share(value)
         if prop == "P31" or (kind in CLASS_VALUED and prop in _OF_CLASS):
             # Where answers are classes, the class itself is one of them.
             # A class larger than the population is not part of it, and their overlap is unknown.
-            mass = self.classes.mass(value) + (kind in CLASS_VALUED)
-            return mass / self.size(kind) if 0 < mass <= self.size(kind) else None
+            mass = self.classes.statement_count(value) + (kind in CLASS_VALUED)
+            return mass / self.population_size(kind) if 0 < mass <= self.population_size(kind) else None
         if prop == "P171":
             return self.taxa.share(value)
         if _FACETS.get(prop) == "when":
@@ -371,7 +380,7 @@ class Facets:
         if not colon:
             mark, words = "kind" if head.endswith(value) else "mod", value
         if mark == "ordinal":
-            return ConditionBits("role", math.log2(size))  # there was one
+            return ConditionBits("role", math.log2(size))  # one member of the population has the ordinal
         if mark in _NAMES:
             return self._bits_of_class_phrase(_NAMES[mark], words, kind, size)
         if mark == "land" and (nations := self._vocabulary.countries_of_adjective(words)):
@@ -382,7 +391,7 @@ class Facets:
             return None
         # A modifier has its share among the descriptions with the same head.
         part, all_ = (self._phrase_ending_counts.get(end, 0) for end in (whole[at:], whole[at + len(words) + 1 :]))
-        return ConditionBits("words", information(part / all_)) if part and all_ else None
+        return ConditionBits("words", bits_of_share(part / all_)) if part and all_ else None
 
     def _bits_of_class_phrase(self, prop: str, phrase: str, kind: str, size: float) -> ConditionBits | None:
         """Bits of a phrase: by the class it names; else by the number of descriptions with it; else by the class that
@@ -397,7 +406,7 @@ class Facets:
                 named = (of_end for end in ends if (of_end := self._bits_of_name(prop, end, kind, size)))
                 count = self._phrase_ending_counts.get(normalise(phrase), 0) * self._entities_per_description
                 facet = _FACETS.get(prop, "class")
-                counted = ConditionBits(facet, information(count / max(size, count))) if count else next(named, None)
+                counted = ConditionBits(facet, bits_of_share(count / max(size, count))) if count else next(named, None)
             self._known[key] = counted
         return self._known[key]
 
@@ -453,12 +462,12 @@ _DECIDES = frozenset({"place", "country", "school", "genre", "occupation", "lang
 KEPT = 40_000_000  # characters of conditions whose bits are kept: 160 MB at most
 
 
-class Information:
-    """Bits of tiers from one store. The same ladder always gets the same bits."""
+class TierBits:
+    """Bits of the tiers of ladders, from one store; the same ladder always gets the same bits."""
 
     def __init__(self, store: Store, vocabulary: Vocabulary) -> None:
         self._counts = ValueCounts(store)
-        self._facets = Facets(self._counts, vocabulary)
+        self._facets = ConditionBitsCounter(self._counts, vocabulary)
         self._bits: SizedDict[tuple[str, frozenset[Condition], str], float | None] = SizedDict(
             KEPT, lambda key, _: 200 + len(key[2]) + sum(200 + len(condition.value) for condition in key[1])
         )
@@ -468,12 +477,12 @@ class Information:
     ) -> tuple[Level, ...]:
         """The levels, the answer's first, with bits; `nodes` are the proposals that the other levels were made from.
 
-        Everything that has a finer tier has the coarser ones too, so n of the coarser tier is at least that of the
-        finer. Counts include only what the source states and the snapshot places, and may be too small; then the count
-        of the finer tier is the better lower bound of n, and the coarser tier gets its bits.
+        Every entity with a finer tier has the coarser tiers too, so a coarser tier is true of at least as many. Counts
+        include only what the source states and the snapshot places, and may be too small; then the count of the finer
+        tier is the better lower bound, and the coarser tier gets its bits.
         """
         kind = population_of(asked, kinds)
-        size = self.size(kind) if kind else 0
+        size = self.population_size(kind) if kind else 0
         if kind is None or size < 2:
             return tuple(levels)
         answer = math.log2(size)
@@ -509,28 +518,28 @@ class Information:
     def bits_of_container(self, qid: str, asked: Relation, kinds: Collection[str]) -> float | None:
         """The bits of lying in a place, in the population for answers of its classes; None where they are unknown."""
         kind = population_of(asked, kinds)
-        size = self.size(kind) if kind in _LOCATED else 0
+        size = self.population_size(kind) if kind in _LOCATED else 0
         if kind is None or size < 2:
             return None
         condition = Condition(property="self", value=qid)
         return self._proposal_bits(kind, size, Proposal(key=qid, text=qid, qid=qid, conditions=frozenset({condition})))
 
-    def size(self, kind: str) -> int:
+    def population_size(self, kind: str) -> int:
         """N: the number of members of the population in the whole source."""
         if kind in _LOCATED:
-            return self._facets.world.located
+            return self._facets.world.located_total
         if kind == _STATES:
             return len(self._facets.world.states)
-        return self._facets.taxa.statements if kind == "taxon" else self._facets.size(kind)
+        return self._facets.taxa.statement_total if kind == "taxon" else self._facets.population_size(kind)
 
     def _proposal_bits(self, kind: str, size: int, node: Proposal) -> float | None:
         phrase = without_article(node.text) if any(c.property == "text" for c in node.conditions) else ""
         key = (kind, node.conditions, phrase)
         if key not in self._bits:
-            if kind == _STATES:  # each counts once; only parts of the world can be counted
+            if kind == _STATES:  # every state counts once, and only shares of parts of the world are known
                 held = (self._facets.world.states_in(c.value) for c in node.conditions if c.property == "self")
                 least = min(filter(None, held), default=None)
-                self._bits[key] = information(least / size) if least else None
+                self._bits[key] = bits_of_share(least / size) if least else None
             else:
                 self._bits[key] = self._facets.bits_of(node.conditions, kind, size, phrase)
         return self._bits[key]
@@ -548,7 +557,7 @@ def population_of(asked: Relation, kinds: Collection[str]) -> str | None:
 
 
 def rising_tiers(levels: Sequence[Level]) -> list[tuple[int, int]]:
-    """(level, position), both from 1, of the tiers with more bits than any tier that they may follow from.
+    """(level, position), both from 1, of the tiers that have more bits than every finer tier that may entail them.
 
     Those are the tiers of the level before; also of finer levels where the level before has a tier without bits, or
     where the row has several answers, whose ladders are joined.

@@ -21,7 +21,7 @@ from abstraction.ladders.assembly.filters import MeasuredRelations, RelationAnsw
 from abstraction.ladders.assembly.told_in_question import QuestionGiveaways
 from abstraction.ladders.builders import builder_for
 from abstraction.ladders.proposals import LadderCase, Proposal
-from abstraction.ladders.weighing import Information
+from abstraction.ladders.weighing import TierBits
 from abstraction.linking.candidates import ValueCounts
 from abstraction.linking.gazetteer import PLACES
 from abstraction.maker.row_maker import WHERE, GraphReaders, MakerTools, RowMaker, RowWithNotes
@@ -69,7 +69,7 @@ class LadderMaker:
         self._priors = ValueCounts(store)
         self.vocabulary = vocabulary or Vocabulary.from_store(store, description_language(language))
         self.measured = measured or MeasuredRelations()
-        self.information = Information(store, self.vocabulary)
+        self.information = TierBits(store, self.vocabulary)
         self._open_graph(store)
 
     def _open_graph(self, store: Store) -> None:

@@ -65,7 +65,7 @@ from abstraction.ladders.proposals import (
     order_by_conditions,
     order_by_words,
 )
-from abstraction.ladders.weighing import Information
+from abstraction.ladders.weighing import TierBits
 from abstraction.linking.candidates import ValueCounts
 from abstraction.linking.gazetteer import CAPITAL, PLACES, WORLD, Gazetteer
 from abstraction.linking.linker import Confidence, Link, Linker
@@ -146,7 +146,7 @@ class MakerTools:
     """The components that all rows of a maker share; for `as_asked` and `bits_asked` see `LadderMaker`."""
 
     vocabulary: Vocabulary
-    information: Information
+    information: TierBits
     answer_shares: RelationAnswerShares
     giveaways: QuestionGiveaways
     as_asked: bool

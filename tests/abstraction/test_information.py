@@ -12,7 +12,14 @@ from abstraction.base.relations import relation
 from abstraction.base.tiers import Condition, Level, Tier
 from abstraction.files.rows import TieredRow
 from abstraction.ladders.literal_answers import YEAR
-from abstraction.ladders.weighing import Facets, Hierarchy, Joint, World, population_of, rising_tiers
+from abstraction.ladders.weighing import (
+    ConditionBitsCounter,
+    JointShares,
+    PlaceShares,
+    ValueHierarchy,
+    population_of,
+    rising_tiers,
+)
 from abstraction.linking.candidates import ValueCounts
 from abstraction.text.descriptions.attested_words import Vocabulary
 from kg.base.model import Entity
@@ -42,8 +49,8 @@ PLACES = [
 
 
 def test_places_by_what_lies_in_them() -> None:
-    world = World(ValueCounts(store_of(*PLACES)), "en")
-    assert world.located == 16
+    world = PlaceShares(ValueCounts(store_of(*PLACES)), "en")
+    assert world.located_total == 16
     assert world.states == {"Q200", "Q300"}
     assert world.share("Q202") == (5 + 1) / 16  # five lie in it, and it is itself a place of the county
     assert world.share("Q201") == (5 + 2 + 1) / 16
@@ -95,8 +102,8 @@ FRENCH, COMPOSER, MUSICIAN, PAINTER = (
 )
 
 
-def facets(store: Store) -> Facets:
-    return Facets(ValueCounts(store), Vocabulary.from_store(store))
+def facets(store: Store) -> ConditionBitsCounter:
+    return ConditionBitsCounter(ValueCounts(store), Vocabulary.from_store(store))
 
 
 @pytest.mark.parametrize(
@@ -114,13 +121,13 @@ def facets(store: Store) -> Facets:
 )
 def test_conditions_of_persons_by_hand(conditions: set[Condition], expected: float | None) -> None:
     found = facets(store_of(*PERSONS))
-    assert found.size("person") == 32
+    assert found.population_size("person") == 32
     assert found.bits_of(conditions, "person", 32, "") == (None if expected is None else pytest.approx(expected))
 
 
 def test_conditions_are_independent_where_not_all_carriers_are_known() -> None:
     store = store_of(*PERSONS)
-    joint = Joint(ValueCounts(store))
+    joint = JointShares(ValueCounts(store))
     assert joint.share(frozenset({("P106", "Q36834")}), "P27", {"Q142"}) == 0.5
     assert joint.share(frozenset({("P106", "Q36834")}), "P27", {"Q999"}) is None  # the answer is one: a gap
     assert joint.share(frozenset({("P106", "Q36834")}), "P800", {"Q142"}) is None  # too few tell
@@ -143,8 +150,8 @@ def test_a_hierarchy_counts_a_statement_once_and_closes_circles() -> None:
         *many(range(100, 105), P136="Q14"),
         entity("Q105", "other", P136="Q12"),
     )
-    genres = Hierarchy(ValueCounts(store), ("P136",), ("P279",))
-    assert [genres.mass(one) for one in ("Q14", "Q15", "Q12", "Q13", "Q11", "Q99")] == [5, 5, 6, 5, 6, 0]
+    genres = ValueHierarchy(ValueCounts(store), ("P136",), ("P279",))
+    assert [genres.statement_count(one) for one in ("Q14", "Q15", "Q12", "Q13", "Q11", "Q99")] == [5, 5, 6, 5, 6, 0]
     assert genres.share("Q12") == 1.0
     assert genres.share("Q14") == 5 / 6
 
@@ -158,7 +165,7 @@ def test_overlapping_values_are_no_sum() -> None:
         *many(range(104, 106), P106=["Q12", "Q14"]),
         *many(range(106, 108), P106=["Q14", "Q15"]),
     )
-    jobs = Hierarchy(ValueCounts(store), ("P106",), ("P279",))
+    jobs = ValueHierarchy(ValueCounts(store), ("P106",), ("P279",))
     # Singers are 6 of 8, painters 4 of 8; their sum would be more than everyone.
     assert jobs.share("Q11") == pytest.approx(1 - (1 - 6 / 8) * (1 - 4 / 8))
 
@@ -253,7 +260,7 @@ def test_what_lies_above_has_no_smaller_share(edges: list[tuple[str, str]], uses
         *(entity(f"Q{n}", "user", P106=used) for n, used in enumerate(uses, 100) if used),
     )
     with store:
-        jobs = Hierarchy(ValueCounts(store), ("P106",), ("P279",))
+        jobs = ValueHierarchy(ValueCounts(store), ("P106",), ("P279",))
         for lower, upper in edges:
             below, above = jobs.share(lower), jobs.share(upper)
             assert below is None or (above is not None and above >= below - 1e-12)

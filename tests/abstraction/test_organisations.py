@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstraction.ladders.organisation_ladders import organisations, parents
+from abstraction.ladders.organisation_ladders import organisations, parent_organisations
 from kg.base.model import Entity, TimeValue
 from tests.cases import case_in, case_of, check_sound, ladder, proposed
 from tests.worlds import entity, maker
@@ -42,20 +42,24 @@ def test_parents_climb_and_stop_at_persons_and_shells() -> None:
         P31="Q4830453",
         P749=("Q1127887", {"start": 2000}),
     )
-    found = parents(case_of(organisation("American record label", P749="Q38903"), *WORLD, group, vivendi, person))
+    found = parent_organisations(
+        case_of(organisation("American record label", P749="Q38903"), *WORLD, group, vivendi, person)
+    )
     assert [p.text for p in found] == ["Universal Music Group", "Vivendi"]
     assert found[1].parents == (found[0].key,)
     undated = entity("Q38903", "Universal Music Group", "American music corporation", P31="Q4830453", P749="Q1127887")
-    found = parents(case_of(organisation("American record label", P749="Q38903"), *WORLD, undated, vivendi, person))
+    found = parent_organisations(
+        case_of(organisation("American record label", P749="Q38903"), *WORLD, undated, vivendi, person)
+    )
     assert [p.text for p in found] == ["Universal Music Group"]  # companies are sold
     shell = entity("Q219635", "BlackRock", "American investment company", P31="Q219577")
-    assert parents(case_of(organisation("American record label", P127="Q219635"), *WORLD, shell)) == []
+    assert parent_organisations(case_of(organisation("American record label", P127="Q219635"), *WORLD, shell)) == []
 
 
 def test_many_owners_are_shareholders() -> None:
     owners = [entity(f"Q90061{n}", f"Owner {n}", "company", P31="Q4830453") for n in range(3)]
     company = organisation("American record label", P127=[o.id for o in owners])
-    assert parents(case_of(company, *WORLD, *owners)) == []
+    assert parent_organisations(case_of(company, *WORLD, *owners)) == []
 
 
 def test_a_label_belongs_to_a_group_where_it_held_or_is_made_to() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstraction.ladders.phrase_parts import Lattice, worded
+from abstraction.ladders.phrase_parts import PhraseLattice, worded
 from abstraction.ladders.proposals import ANSWER
 from abstraction.text.language.phrases import (
     article,
@@ -62,7 +62,7 @@ def test_weak_heads_do_not_stand_alone() -> None:
 
 
 def test_dropping_a_feature_makes_a_child() -> None:
-    lattice = Lattice()
+    lattice = PhraseLattice()
     lattice.add("French composer", [worded("", {"n:French", "o:composer", "o:musician"}, (), frozenset())])
     lattice.add("composer", [worded("", {"o:composer", "o:musician"}, (), frozenset())])
     lattice.add("French musician", [worded("", {"n:French", "o:musician"}, (), frozenset())])
@@ -75,7 +75,7 @@ def test_dropping_a_feature_makes_a_child() -> None:
 
 
 def test_the_same_features_say_the_same() -> None:
-    lattice = Lattice()
+    lattice = PhraseLattice()
     lattice.add("American actress", [worded("", {"n", "o"}, (), frozenset())], aliases=["an American actor"])
     lattice.add("U.S. actress", [worded("", {"n", "o"}, (), frozenset())])
     (only,) = lattice.proposals()
@@ -88,7 +88,7 @@ FEATURES = st.frozensets(st.sampled_from("abcdef"), min_size=1)
 
 @given(st.lists(FEATURES, max_size=12, unique=True))
 def test_parents_are_the_least_phrases_that_entail(sets: list[frozenset[str]]) -> None:
-    lattice = Lattice()
+    lattice = PhraseLattice()
     for features in sets:
         lattice.add("".join(sorted(features)), [worded("", features, (), frozenset())])
     told = {p.key: p for p in lattice.proposals()}
