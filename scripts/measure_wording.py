@@ -22,7 +22,7 @@ from pathlib import Path
 from measuring import arguments, percent, relation_files
 
 from abstraction.base.relations import table
-from abstraction.text.questions.question_wording import read_wording
+from abstraction.text.questions.question_wording import read_relation_wording
 
 # Two names of one question: the language of a film, a place and what administers it.
 SAME = ({"P364", "P407"}, {"P22", "P25"}, {"P131", "P276"}, {"P50", "P170"})
@@ -68,7 +68,7 @@ def measure(name: str, questions: Iterable[Asked], *, verbose: bool) -> None:
     counts: Counter[str] = Counter()
     per: dict[str, Counter[str]] = defaultdict(Counter)
     for question, asked in questions:
-        told = read_wording(question).relation
+        told = read_relation_wording(question).relation
         one = next(iter(asked)) if len(asked) == 1 else None
         right = told is not None and same(told, asked)
         counts.update({"all": 1, "with": one is not None, "told": told is not None, "right": right})

@@ -116,7 +116,7 @@ class Cleaner:
         return Dropped(step=step, reason=reason)
 
     def _reason_to_drop(self, step: CleaningStep, row: TieredRow, count: StepCount) -> str | None:
-        from abstraction.files.row_models import finite
+        from abstraction.files.row_models import finite_number
 
         if step is CleaningStep.MISSING_ANSWERS:
             texts = [tier.text for level in row.levels for tier in level.tiers]
@@ -129,7 +129,7 @@ class Cleaner:
         if step is CleaningStep.DUPLICATE_ANSWERS:
             names = [without_article(tier.text) for level in row.levels for tier in level.tiers]
             return None if len(set(names)) == len(names) else "an answer occurs twice"
-        score = finite(row.extra.get(SCORE))
+        score = finite_number(row.extra.get(SCORE))
         if score is None:
             count.unjudged += 1
             return None

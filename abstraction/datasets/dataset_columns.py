@@ -21,7 +21,7 @@ from abstraction.files.records import (
     SCHEMA_VERSION,
     json_text,
 )
-from abstraction.files.row_models import finite
+from abstraction.files.row_models import finite_number
 from abstraction.files.rows import TieredRow, granola_columns
 from abstraction.files.writing import json_line
 from abstraction.phrasing.phraser import ANSWER_SITELINKS
@@ -141,7 +141,7 @@ def _convert_to_kind(value: object, kind: Kind) -> Any:
     if value is None or value == "":
         return None
     if kind == "float64" and isinstance(value, int | float | str):
-        return finite(value)
+        return finite_number(value)
     if kind == "int64":
         return _int64(value)
     return None if isinstance(value, str) else value

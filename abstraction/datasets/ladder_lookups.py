@@ -12,7 +12,7 @@ from typing import Any
 
 from abstraction.files.rows import QARow
 from abstraction.maker.pipeline import LadderMakers
-from abstraction.text.questions.question_wording import read_wording
+from abstraction.text.questions.question_wording import read_relation_wording
 from kg.base.model import ENTITY_ID, Entity
 from kg.store.protocol import NameMatch, Store
 
@@ -30,7 +30,7 @@ def record_ladder_lookups(rows: Iterable[QARow], store: Store, *, language: str 
 
 def relations_asked_for(rows: Iterable[QARow]) -> set[str]:
     """The relations of questions, given or read from their wording."""
-    relations = {row.relation or read_wording(row.question).relation for row in rows}
+    relations = {row.relation or read_relation_wording(row.question).relation for row in rows}
     return {relation for relation in relations if relation is not None}
 
 

@@ -67,7 +67,9 @@ def field_of_heading(name: str) -> str:
 
 @lru_cache(maxsize=1000)
 def nearest_optional_field(name: str) -> str | None:
-    """The optional field that a name is probably a misspelling of, as `realtion`; None for none."""
+    """The optional field of which a name is probably a misspelling: `relation` for `realtion`. None where no field is
+    near.
+    """
     near = get_close_matches(name, OPTIONAL, n=1, cutoff=NEAR)
     return near[0] if near and near[0] != name else None
 
@@ -85,7 +87,9 @@ _NUMBER = re.compile(r"\A[+-]?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?\Z")
 
 
 def escape_formula(value: T) -> T | str:
-    """The value as a cell that is no formula; only texts change."""
+    """The value, with a leading `'` where a spreadsheet would read its text as a formula; other values are returned
+    unchanged.
+    """
     if not isinstance(value, str) or value[:1] not in _FIRST:
         return value
     if _FORMULA.match(value) and not _NUMBER.match(value):  # numbers may begin with + or -
@@ -145,7 +149,7 @@ def join_cell(texts: Sequence[str]) -> str:
     return joined if split_cell(joined) == list(texts) else json.dumps(list(texts), ensure_ascii=False)
 
 
-SCHEMA_VERSION = 1  # of our files; one with a newer version is refused
+SCHEMA_VERSION = 1  # the version of the rows that we write; a file with a newer one is refused
 _VERSION_CELLS = ("1", "1.0")  # pandas writes whole numbers as floats, and null into the rows that have none
 PARQUET_MAGIC = b"PAR1"  # the first bytes of every Parquet file
 PARQUET_HELP = f"Parquet needs pyarrow: {install_hint('parquet')}"
@@ -172,12 +176,12 @@ class Record:
 
     @property
     def first_field_names(self) -> str:
-        """The names of its first 12 fields, for a message."""
+        """The names of the first 12 fields, separated by commas, for a message."""
         return ", ".join([*map(str, self.columns or self.data)][:12]) or "nothing"
 
     @property
     def text_excerpt(self) -> str:
-        """The beginning of its content, for a message."""
+        """The beginning of the fields as text, for a message."""
         return repr_excerpt(dict(self.data))
 
     def rejected(self, reason: str) -> RejectedRow:
@@ -234,7 +238,7 @@ def _read_by_kind(path: Path | str, name: str) -> Iterator[Record | RejectedRow]
             yield from read_csv(stream, name)
         else:
             raise RowError(
-                f"{name} is of no known kind; expected a JSON array, one JSON object a line, CSV with a "
+                f"{name} is of no known kind; expected a JSON array, one JSON object per line, CSV with a "
                 f"header, or Parquet, but it begins {excerpt(first)[:40]!r}"
             )
 
@@ -256,8 +260,8 @@ def _read_whole(stream: BinaryIO, name: str) -> Any:
         if "valid UTF-8" in str(error):
             raise RowError(f"{name}: {NOT_UTF8}") from error
         raise RowError(
-            f"{name}:{error.lineno}: not JSON: {error}; mend it, or give one object a line, where a damaged one is "
-            "rejected alone"
+            f"{name}:{error.lineno}: not JSON: {error}; correct it, or write one object per line, so that only "
+            "damaged lines are rejected"
         ) from error
 
 
@@ -266,7 +270,8 @@ def _records_of(values: Iterable[object], name: str) -> Iterator[Record | Reject
 
 
 def _rows_of_object(stream: BinaryIO, name: str) -> list[object] | None:
-    """The rows of a file that is one object: itself, or those of the list in it, as TriviaQA's {"Data": [...], "N": 1}.
+    """The rows of a file that contains one JSON object: the object itself, or the list inside it, as in TriviaQA's
+    {"Data": [...], "N": 1}.
 
     None, with the stream rewound, for a file with one row per line.
     """
@@ -311,7 +316,7 @@ def read_csv(stream: BinaryIO, name: str) -> Iterator[Record | RejectedRow]:
         header = tuple(map(field_of_heading, header))
     if len(set(header)) < len(header):
         twice = Counter(header).most_common(1)[0][0]
-        raise RowError(f"{name}:{above}: column {twice!r} stands twice in the header")
+        raise RowError(f"{name}:{above}: column {twice!r} appears twice in the header")
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         source = f"{name}:{reader.line_num + above + 1}"  # plus the header, which another reader took
@@ -379,7 +384,7 @@ def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | st
     if str(path) == "-" or not place.is_dir():
         return [path]
     folder = place / "data" if (place / "data").is_dir() else place
-    files = sorted(file for file in folder.rglob("*") if _has_rows(file, folder))
+    files = sorted(file for file in folder.rglob("*") if _is_file_of_rows(file, folder))
     if not files:
         raise RowError(f"{path} is a folder without a file of rows ({', '.join(SUFFIXES)}, plain or as .gz)")
     by_split: dict[str, list[Path]] = {}
@@ -399,7 +404,9 @@ def data_files(path: Path | str, split: str | None = None) -> Sequence[Path | st
 
 
 def split_of(file: Path) -> str:
-    """The split that a file name gives: train, validation or test, else the name without the number of its part."""
+    """The split that a file name gives: train, validation or test, else the name without its part number
+    ("-00000-of-00002").
+    """
     name = file.name.lower().removesuffix(".gz")
     stem = next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), name)
     words = [word for word in re.split(r"[^a-z0-9]+", stem) if word]
@@ -413,7 +420,7 @@ def canonical_split(name: str) -> str:
     return _SPLIT_ALIASES.get(word, word)
 
 
-def _has_rows(file: Path, folder: Path) -> bool:
+def _is_file_of_rows(file: Path, folder: Path) -> bool:
     name, place = file.name, file.relative_to(folder)
     hidden = any(part.startswith((".", "_")) for part in place.parts)  # hidden files, and folders of caches
     is_side_file = name in _SIDE_FILES or name.endswith(_SIDE_SUFFIXES)

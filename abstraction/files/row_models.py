@@ -44,10 +44,11 @@ def read_each(
     name: Callable[[Any], str] | None = None,
     seen: dict[str, str] | None = None,
 ) -> Iterator[T | RejectedRow]:
-    """The result of `read` for each record, in order; for a malformed one the rejected row.
+    """The result of `read` for each record, in order; the rejected row for a malformed one.
 
     `read` raises one of our errors with the reason. An unforeseen error is a fault of the program, which rejects the
-    row. With `name` a row with an earlier name is rejected too; `seen` maps names of earlier files to places.
+    row. `name` returns the name of a row; a row whose name occurred before is rejected too. `seen` maps the names of
+    earlier files to their places.
     """
     seen = {} if seen is None else seen
     for record in records:
@@ -64,7 +65,7 @@ def read_each(
             yield fault.rejected(source=record.source, id=id_, text=record.text_excerpt)
         else:
             if name is not None and name(row) in seen:
-                yield record.rejected(f"id {name(row)!r} stands already at {seen[name(row)]}")
+                yield record.rejected(f"id {name(row)!r} was used already at {seen[name(row)]}")
                 continue
             if name is not None:
                 seen[name(row)] = record.source
@@ -115,7 +116,7 @@ def read_sheet_lines(
 
 
 class RowNumbers:
-    """Ids for rows without one, by the places of their records: "<name>-<n>", n counting from 1 over all files."""
+    """Makes ids for rows without one: "<prefix>-<n>", where n counts the records from 1, on from file to file."""
 
     def __init__(self) -> None:
         self._counted: dict[str, int] = {}
@@ -123,13 +124,13 @@ class RowNumbers:
         self._place = 0
 
     def number_records(self, records: Iterable[T]) -> Iterator[T]:
-        """The records of one file, counted as they are taken."""
+        """The records of one file, unchanged; taking one makes it the current record."""
         self._before = dict(self._counted)
         for self._place, record in enumerate(records, 1):
             yield record
 
     def id_of_current_record(self, prefix: str) -> str:
-        """The id for the row of the last record taken."""
+        """The id for the row of the record that was taken last, as "<prefix>-<n>"."""
         self._counted[prefix] = self._before.get(prefix, 0) + self._place
         return f"{prefix}-{self._counted[prefix]}"
 
@@ -150,7 +151,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def finite(value: object) -> float | None:
+def finite_number(value: object) -> float | None:
     """The finite number of a JSON value or a CSV cell; None for anything else, and beyond the range of floats."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -173,12 +174,14 @@ def parse_item_id(value: object) -> str | None:
     return name
 
 
-def parse_qid_setting(value: str | None, name: str) -> str | None:
-    """The item id in the setting `name`; None for an empty value. Raises RowError."""
+def parse_qid_setting(value: str | None, setting: str) -> str | None:
+    """The item id in the value of an option; `setting` is its name for the message. None for an empty value. Raises
+    RowError.
+    """
     try:
         return parse_item_id(value)
     except ValueError as error:
-        raise RowError(f"{name} {value!r} {error}") from None
+        raise RowError(f"{setting} {value!r} {error}") from None
 
 
 def _id_without_address(value: object) -> str:
@@ -228,7 +231,7 @@ def _parse_entity(value: object) -> Mapping[str, Any]:
         raise ValueError('is neither a text nor an object with "qid" and "text"')
     text = value.get("text")
     if text is not None and not isinstance(text, str):
-        raise ValueError('has a "text" that is none')
+        raise ValueError('has a "text" that is not a text')
     read = {**value, "text": text if text and text.strip() else None, "qid": parse_item_id(value)}
     return {name: one for name, one in read.items() if one is not None or name not in ("text", "qid")}
 
@@ -274,14 +277,15 @@ ItemIds = Annotated[str | tuple[str | None, ...] | None, PlainValidator(_parse_i
 
 
 class RowModel(BaseModel):
-    """A row of any kind. `cells` are the readers of fields that have another form in CSV."""
+    """A row of any kind. `cells` maps the fields that have another form in CSV to the functions that read their cells.
+    """
 
     model_config = ConfigDict(extra="ignore", defer_build=True)  # built on first use: imports stay fast
     cells: ClassVar[Mapping[str, Callable[[str], Any]]] = {}
 
     @classmethod
     def of(cls, record: Record) -> Self:
-        """The row of a record. Raises RowError with the reason where it is none, without the place."""
+        """The row of a record. Raises RowError for a malformed record, with the reason but not the place."""
         data = record.data
         if record.flat:
             data = {name: cls.cells[name](value) if name in cls.cells else value for name, value in data.items()}
@@ -407,7 +411,7 @@ def without_redundant_answer(record: Record) -> Record:
 
 
 def unread_fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are not read, to be passed on; of two fields of answers also the unread one."""
+    """The fields that no model reads, which are passed on; they include `answers` where `answer` is read instead."""
     first, second = ANSWERS
     unread = KNOWN - {second} if first in data else KNOWN
     return {key: value for key, value in data.items() if key not in unread}

@@ -1,6 +1,6 @@
 """Rows of published datasets, with the paths of their fields: presets by name, or fields named one by one.
 
-In a path dots lead inside, `*` is every item of a list, a number one item, `{language}` the requested language,
+In a path a dot enters an object, `*` is every item of a list, a number one item, `{language}` the requested language,
 `(description)` the descriptions in a list of Freebase, as WebQuestions writes its answers. A field whose name equals
 the whole path comes first.
 """
@@ -90,7 +90,7 @@ class RowShape:
         filled = {name: value for name, value in fields.items() if value not in (None, [])}
         for name in asked:
             if name in fields and name not in filled:
-                raise RowError(f"no {name}: nothing stands under {_quote_paths(paths[name], language)}")
+                raise RowError(f"no {name}: no value under {_quote_paths(paths[name], language)}")
         read = {path if path in record.data else path.partition(".")[0] for name in filled for path in paths[name]}
         unread = {name: value for name, value in record.data.items() if name not in read}
         # Filled answers are lists, not cells to be split.
@@ -100,22 +100,29 @@ class RowShape:
         """Whether the dataset has no answer to the question of a row that has fields for answers."""
         if not self.no_answer or not any(values_at(data, path, language) for path in self.answers):
             return False
-        kinds = set(_texts(data, self.answer_kind, language))
-        return (bool(kinds) and kinds <= {*self.no_answer}) or next(_texts(data, self.answers, language), None) is None
+        kinds = set(_texts_at_first_path(data, self.answer_kind, language))
+        return (bool(kinds) and kinds <= {*self.no_answer}) or next(
+            _texts_at_first_path(data, self.answers, language), None
+        ) is None
 
     def _read_fields(self, record: Record, language: str, paths_by_field: Mapping[str, Paths]) -> dict[str, Any]:
         """The fields that the shape reads, under the usual names; None or empty where the row lacks them."""
         data = record.data
         fields: dict[str, Any] = {
-            name: next(_texts(data, paths, language), None) for name, paths in paths_by_field.items() if paths
+            name: next(_texts_at_first_path(data, paths, language), None)
+            for name, paths in paths_by_field.items()
+            if paths
         }
-        answers = [*_texts(data, self.answers, language), *_texts(data, self.aliases, language)]
-        if record.flat:  # a cell under another name is a cell
+        answers = [
+            *_texts_at_first_path(data, self.answers, language),
+            *_texts_at_first_path(data, self.aliases, language),
+        ]
+        if record.flat:  # a renamed CSV cell is split as any other
             answers = [answer for cell in answers for answer in split_cell(cell)]
         if self.answers:
             fields["answer"] = answers = list(dict.fromkeys(answers))
         if self.answer_qids:
-            qids = list(_texts(data, self.answer_qids, language))
+            qids = list(_texts_at_first_path(data, self.answer_qids, language))
             # Ids that match no answers one to one are dropped: answers are then linked by name.
             fields["answer_qid"] = qids[0] if len(qids) == 1 else qids if len(qids) == len(answers) else None
         if self.relations is not None:
@@ -169,7 +176,7 @@ def origin_sentence(shape: RowShape | None) -> str:
     return f"The questions and their gold answers are from {shape.source}, {licence}."
 
 
-def _texts(data: Mapping[str, Any], paths: Paths, language: str) -> Iterator[str]:
+def _texts_at_first_path(data: Mapping[str, Any], paths: Paths, language: str) -> Iterator[str]:
     """The texts and numbers at the first of the paths that has any."""
     for path in paths:
         if values := [text for value in values_at(data, path, language) for text in _flatten_texts(value)]:
@@ -192,12 +199,13 @@ def _flatten_texts(value: Any) -> Iterator[str]:
 
 def values_at(data: Mapping[str, Any], path: str, language: str = "") -> list[Any]:
     """The values at the end of a path, empty ones as None; a field may have dots in its own name."""
-    name = path if path in data else field_of_heading(path)  # as a heading in CSV is read
+    name = path if path in data else field_of_heading(path)  # CSV headings are read in this form
     return list(_values_inside(data, [name] if name in data else path.replace("{language}", language).split(".")))
 
 
 def _values_inside(value: Any, steps: Sequence[str]) -> Iterator[Any]:
-    """The values behind the steps; JSON in texts, as in cells, is parsed, and an empty value has every field."""
+    """The values reached by the steps. JSON in a text, as in cells, is parsed; for an empty value the result is None.
+    """
     if not steps or value in (None, "", []):
         yield None if steps else value
         return
@@ -214,7 +222,7 @@ def _values_inside(value: Any, steps: Sequence[str]) -> Iterator[Any]:
 
 
 def _quote_paths(paths: Sequence[str], language: str) -> str:
-    """Paths as messages show them."""
+    """The paths in quotation marks for a message, joined by "or"."""
     return " or ".join(repr(path.replace("{language}", language)) for path in paths)
 
 
@@ -242,10 +250,10 @@ def shaped_records(
     path: Path | str = "the rows",
     file_named_by_split: bool = False,
 ) -> Iterator[Record | RejectedRow]:
-    """Records of a shape, of its split alone, under the usual names.
+    """The records of the shape's split, with their fields under the usual names; rejected rows stay in their places.
 
-    `path` names their file in messages, `file_named_by_split` is true if the file is named by the split. Raises
-    RowError where the split is unknown.
+    `path` is the name of their file for messages; `file_named_by_split`: whether the file is named by the split.
+    Raises RowError where the split is unknown.
     """
     from abstraction.files.row_models import read_each  # here: commands that only name shapes start without pydantic
 
@@ -263,9 +271,10 @@ def shaped_records(
 def _select_split(
     records: Iterable[Record | RejectedRow], split: str, path: Path | str, *, file_named_by_split: bool
 ) -> Iterator[Record | RejectedRow]:
-    """The records of a split, by the name or number in them; rows without one count if the file is named by it.
+    """The records of a split, by the split's name or number in them; records without one are kept if the file is named
+    by the split.
 
-    Raises RowError for a file where neither rows nor name give the split.
+    Raises RowError for a file where neither the rows nor the name give the split.
     """
     is_told = file_named_by_split
     for record in records:

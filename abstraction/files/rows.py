@@ -40,8 +40,8 @@ from abstraction.files.row_models import (
 )
 from abstraction.files.row_shapes import RowShape, shaped_records
 from abstraction.files.writing import write_records
-from abstraction.text.language.languages import is_known
-from abstraction.text.questions.question_wording import read_wording, subject_of
+from abstraction.text.language.languages import is_supported_language
+from abstraction.text.questions.question_wording import read_relation_wording, subject_of
 from kg.base.model import ENTITY_ID
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ class QARow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TieredRow:
-    """A question with its ladder: `levels[0]` is the answer itself, later levels are ever coarser.
+    """A question with its ladder: `levels[0]` is the answer itself, each later level is coarser.
 
     A row that abstains has one level and the code in `abstained`. `question_entity` has "text" and "qid" where known.
     `extra` contains the fields of a file that are not read. `source` is the "file:line" of the row, or of its
@@ -191,11 +191,11 @@ def read_questions(
 
     A row's relation is its own, else `relation`, else the file name's (P19.test.json), else that of its wording
     (`abstraction.text.questions.question_wording`). Its subject is given, or read from the question by the relation's
-    patterns. A row without an id is called "<relation>-<n>", with n counting the records of that relation's files from
-    1, or "row-<n>" where no relation is given, whatever the wording asks for.
+    patterns. A row without an id gets "<relation>-<n>", with n counting the records of that relation's files from
+    1, or "row-<n>" where no relation is given, even if the wording has one.
 
     `limit` caps the rows returned. Bad and repeated rows go to `on_reject`; without it they raise RowError. Rows whose
-    question has no answer in the dataset, as the shape knows, are left out and go to `on_unanswered`. Raises RowError
+    question has no answer in the dataset, by the shape, are left out and go to `on_unanswered`. Raises RowError
     for a file that cannot be used at all.
     """
     rows = read_files(paths, _read_question_row, relation=relation, shape=shape, language=language)
@@ -215,8 +215,8 @@ def read_files(
     """The result of `read` for each record of the files, each id once; rejected rows stay in their places.
 
     A folder is replaced by its files; of a shape with a split only that split is read. Records without a field that the
-    shape names are rejected, those without answers only `with_answers`; those without an answer in the dataset become
-    an UnansweredRow. Raises RowError as `data_files` does, and where the split is unknown.
+    shape names are rejected, those without answers only if `with_answers`; those without an answer in the dataset
+    become an UnansweredRow. Raises RowError as `data_files` does, and where the split is unknown.
 
     `read` takes a record, `default` (the relation of records without one) and `numbers` (ids of records without one).
     For the other arguments see `read_questions`.
@@ -340,7 +340,7 @@ def _read_question_row(record: Record, default: str | None, numbers: RowNumbers)
 
 def relation_and_subject(fields: AskedModel, default: str | None) -> tuple[str | None, str | None]:
     """The relation of a question and the name of its subject: as given, else by its wording."""
-    relation = fields.relation or default or read_wording(fields.question).relation
+    relation = fields.relation or default or read_relation_wording(fields.question).relation
     text = fields.subject_text
     if text is None and relation is not None:
         text = subject_of(fields.question, relation)
@@ -413,5 +413,5 @@ def unknown_language(row: QARow) -> str | None:
     named = row.extra.get("language")
     if not isinstance(named, str) or not named.strip():
         return None
-    known = _CODE.fullmatch(named.strip()) is not None and is_known(named.strip().lower())
+    known = _CODE.fullmatch(named.strip()) is not None and is_supported_language(named.strip().lower())
     return None if known else named.strip()

@@ -86,7 +86,7 @@ def write_records(
                 return _write_lines(records, stream)
         # The columns are known when all rows were seen.
         flattened = [
-            {key: value if _is_plain(value) else json_text(value) for key, value in record.items()}
+            {key: value if _fits_flat_column(value) else json_text(value) for key, value in record.items()}
             for record in records
         ]
         if kind == "csv":
@@ -107,7 +107,7 @@ def json_line_writer(path: Path | str) -> Iterator[Callable[[Mapping[str, Any]],
         yield lambda record: stream.write(json_line(record))
 
 
-def write_cells(lines: Iterable[Sequence[Any]], path: Path | str, *, raw: bool = False) -> None:
+def write_csv_lines(lines: Iterable[Sequence[Any]], path: Path | str, *, raw: bool = False) -> None:
     """Write a CSV sheet for people, whole or not at all; formulas are escaped unless `raw`."""
     with atomic_path(path) as place, place.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
@@ -125,7 +125,9 @@ def _unpacked(path: Path | str) -> Path:
 
 @contextmanager
 def open_for_writing(path: Path, *, packed: bool) -> Iterator[BinaryIO]:
-    """A file opened for writing, gzipped without name and time, so that the same rows give the same bytes."""
+    """A file opened for writing, gzipped if `packed`, without name and time in its header: equal rows give equal
+    bytes.
+    """
     with path.open("wb") as stream:
         if not packed:
             yield stream
@@ -150,11 +152,13 @@ def json_line(record: Mapping[str, Any]) -> bytes:
 
 
 def _data_columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """All columns except that of the schema, which the writer adds and rows from our own files have."""
+    """The columns of all records without `schema_version`, which the writer adds and which rows from our own files
+    have.
+    """
     return [name for name in dict.fromkeys(itertools.chain.from_iterable(records)) if name != "schema_version"]
 
 
-def _is_plain(value: object) -> bool:
+def _fits_flat_column(value: object) -> bool:
     """Whether a value fits into a flat column; others are written as JSON text."""
     is_texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return is_texts or value is None or isinstance(value, str | int | float)

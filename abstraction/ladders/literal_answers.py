@@ -22,7 +22,7 @@ from abstraction.ladders.literal_ladders import AMOUNT, date_ladder, quantity_la
 from abstraction.ladders.weighing import year_span
 from abstraction.text.language.amounts import ParsedQuantity, parse_quantity
 from abstraction.text.language.calendar_dates import ParsedDate, circa_tolerance, parse_date
-from abstraction.text.language.languages import is_known
+from abstraction.text.language.languages import is_supported_language
 from kg.base.model import QuantityValue, TimeValue, Value
 from kg.graph.graph import Graph, time_key
 
@@ -94,7 +94,7 @@ def quantity_levels(text: str, *, graph: Graph, subject: str | None, relation: s
     parsed = read_amount(text, code=graph.shown_in, is_temperature=not relation or relation not in table())
     if parsed is None:
         return None
-    if not is_known(graph.shown_in) and _THOUSANDS.search(text):
+    if not is_supported_language(graph.shown_in) and _THOUSANDS.search(text):
         return None  # "3.718 metros": without rules for the language this may be thousands or a fraction
     evidence = _supporting_evidence(
         graph, subject, relation, lambda value: isinstance(value, QuantityValue) and value.amount == parsed.amount

@@ -30,11 +30,11 @@ from abstraction.text.language.calendar_dates import (
     Era,
     Kind,
     ParsedDate,
+    calendar_unit_of,
     circa_tolerance,
     era_marks_of_century,
     gregorian_of,
-    names,
-    unit_of,
+    names_of_unit,
 )
 from abstraction.text.language.languages import Language, language
 from abstraction.text.language.units import MeasureUnit, units_by_qid
@@ -194,7 +194,7 @@ def _format_number(amount: Decimal, words: Language | None = None) -> str:
     text = f"{amount:f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
-    return (words or language("en")).number(text)
+    return (words or language("en")).formatted_number(text)
 
 
 def _scaled_number(amount: Decimal, words: Language) -> str:
@@ -224,7 +224,7 @@ def date_ladder(parsed: ParsedDate, *, subject_evidence: Evidence | None = None)
     tier. A single level means that no named unit contains the date.
     """
     evidence = () if subject_evidence is None else (subject_evidence,)
-    unit = unit_of(parsed.first)
+    unit = calendar_unit_of(parsed.first)
     # Other ways to write the answer, with the day in the other calendar among them.
     forms = _written_forms(unit, parsed) if unit is not None and not parsed.part else ()
     answer = Tier(text=parsed.text, aliases=other_names(parsed.text, forms), evidence=evidence)
@@ -246,12 +246,12 @@ def _coarser_rungs_of_certain_date(parsed: ParsedDate) -> list[list[Tier]]:
         other = None
     levels: list[list[Tier]] = []
     for kind in KINDS[start:-1]:
-        unit = unit_of(first, kind)
+        unit = calendar_unit_of(first, kind)
         if kind == "month" and _FIRST_DAY.fullmatch(parsed.text.strip()):
             continue
-        if unit is None or unit != unit_of(last, kind) or not _is_useful_tier(unit, parsed.era):
+        if unit is None or unit != calendar_unit_of(last, kind) or not _is_useful_tier(unit, parsed.era):
             continue
-        if kind == "decade" and unit_of(first, "century") != unit_of(last, "century"):
+        if kind == "decade" and calendar_unit_of(first, "century") != calendar_unit_of(last, "century"):
             first = last = TimeValue(year=unit.number, precision=8)  # 1900-1905: the century of the decade
         levels.append(_rungs_of_unit(unit, first, other, parsed.era))
     return levels
@@ -263,11 +263,11 @@ def _rungs_of_unit(unit: CalendarUnit, value: TimeValue, other: TimeValue | None
     """
     rungs = [_rung_of_unit(unit, era)]
     if unit.kind == "decade":
-        century = unit_of(value, "century")
-        if century and century != unit_of(TimeValue(year=unit.number, precision=8), "century"):
+        century = calendar_unit_of(value, "century")
+        if century and century != calendar_unit_of(TimeValue(year=unit.number, precision=8), "century"):
             # 1900 is in the 1900s, but not in the 20th century; 1000 is in the 1000s, but not in the second millennium.
             rungs = [_decade_of(value.year, unit, era), _last_or_first_year_of_century(century, era)]
-    if other and (also := unit_of(other, unit.kind)) and also != unit:
+    if other and (also := calendar_unit_of(other, unit.kind)) and also != unit:
         rungs.append(_decade_of(other.year, also, era) if unit.kind == "decade" else _rung_of_unit(also, era))
     return rungs
 
@@ -284,9 +284,9 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
     first, last = parsed.first, parsed.last or parsed.first
     if parsed.last is None and first.precision > _YEAR:
         year = TimeValue(year=first.year, precision=_YEAR)
-        units = filter(None, (unit_of(year, kind) for kind in KINDS[KINDS.index("year") : -1]))
+        units = filter(None, (calendar_unit_of(year, kind) for kind in KINDS[KINDS.index("year") : -1]))
         return [[_rung_of_unit(unit, parsed.era)] for unit in units if _is_useful_tier(unit, parsed.era)]
-    begin, end = unit_of(first), unit_of(last)
+    begin, end = calendar_unit_of(first), calendar_unit_of(last)
     if not begin or not end or {begin.kind, end.kind} & {"millennium", "deep"}:
         return []
     if not parsed.era.words.has_words_for("century"):
@@ -294,7 +294,7 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
     early = TimeValue(year=_shift_year(begin.first_year(), -_possible_error_in_years(first)), precision=9)
     late = TimeValue(year=_shift_year(end.last_year(), _possible_error_in_years(last)), precision=9)
     levels: list[list[Tier]] = []
-    early_century, late_century = unit_of(early, "century"), unit_of(late, "century")
+    early_century, late_century = calendar_unit_of(early, "century"), calendar_unit_of(late, "century")
     if early_century and early_century == late_century:
         levels.append([_rung_of_unit(early_century, parsed.era)])
     elif (
@@ -305,8 +305,8 @@ def _rungs_of_approximate_date(parsed: ParsedDate) -> list[list[Tier]]:
         and early.year * late.year > 0
     ):
         levels.append([_turn_of_centuries(early_century, late_century, parsed.era)])
-    millennium = unit_of(early, "millennium")
-    if millennium and millennium == unit_of(late, "millennium") and _is_useful_tier(millennium, parsed.era):
+    millennium = calendar_unit_of(early, "millennium")
+    if millennium and millennium == calendar_unit_of(late, "millennium") and _is_useful_tier(millennium, parsed.era):
         levels.append([_rung_of_unit(millennium, parsed.era)])
     return levels
 
@@ -330,7 +330,7 @@ def _shift_year(year: int, by: int) -> int:
 
 
 def _rung_of_unit(unit: CalendarUnit, era: Era) -> Tier:
-    texts = names(unit, era=era)
+    texts = names_of_unit(unit, era=era)
     return _date_rung(texts, _keys_of_containing_units(unit), _rule_text(unit, texts[0], era))
 
 
@@ -345,9 +345,9 @@ def _keys_of_containing_units(unit: CalendarUnit) -> frozenset[str]:
     """The keys of the unit and of every coarser unit that contains it."""
     year = unit.first_year() if unit.kind != "decade" else unit.number
     value = TimeValue(year=year, month=unit.month or None, day=unit.day or None, precision=_PRECISION[unit.kind])
-    coarser = (unit_of(value, kind) for kind in KINDS[KINDS.index(unit.kind) : -1])
+    coarser = (calendar_unit_of(value, kind) for kind in KINDS[KINDS.index(unit.kind) : -1])
     states = {holder.key() for holder in coarser if holder}
-    century = unit_of(value, "century")
+    century = calendar_unit_of(value, "century")
     if unit.kind in ("day", "month", "year") and century:
         edge = century.last_year() if century.number > 0 else century.first_year()
         if year == edge:
@@ -368,7 +368,9 @@ def _rule_text(unit: CalendarUnit, text: str, era: Era) -> str:
 def _last_or_first_year_of_century(century: CalendarUnit, era: Era) -> Tier:
     """The end of a century, for its last year (1900), which the decade leaves out; the beginning for years BCE."""
     place = "end" if century.number > 0 else "beginning"
-    year = names(CalendarUnit("year", century.last_year() if century.number > 0 else century.first_year()), era=era)[0]
+    year = names_of_unit(
+        CalendarUnit("year", century.last_year() if century.number > 0 else century.first_year()), era=era
+    )[0]
     texts = [
         text
         for mark in era_marks_of_century(century, era)
@@ -378,7 +380,7 @@ def _last_or_first_year_of_century(century: CalendarUnit, era: Era) -> Tier:
     return _date_rung(
         tuple(dict.fromkeys(texts)),
         _keys_of_containing_units(century) | {f"{place} of {century.key()}"},
-        f"{year} is the {'last' if place == 'end' else 'first'} year of {names(century, era=era)[0]}",
+        f"{year} is the {'last' if place == 'end' else 'first'} year of {names_of_unit(century, era=era)[0]}",
     )
 
 
@@ -389,22 +391,22 @@ def _turn_of_centuries(early: CalendarUnit, late: CalendarUnit, era: Era) -> Tie
     return _date_rung(
         era.words.fill_templates("turn", old=old, new=new, mark=mark),
         frozenset({f"{early.key()} or {late.key()}"}),
-        f"an estimate may be off by some years, over the border of {names(early, era=era)[0]} and the next",
+        f"an estimate may be off by some years, over the border of {names_of_unit(early, era=era)[0]} and the next",
     )
 
 
 def _written_forms(unit: CalendarUnit, parsed: ParsedDate) -> tuple[str, ...]:
     """The ways to write a date that begins with this unit; of ranges only those of plain years."""
-    forms, words = names(unit, era=parsed.era, style=parsed.style), parsed.era.words
+    forms, words = names_of_unit(unit, era=parsed.era, style=parsed.style), parsed.era.words
     if parsed.last is not None:
-        end = unit_of(parsed.last)
+        end = calendar_unit_of(parsed.last)
         if parsed.circa or end is None or {unit.kind, end.kind} != {"year"}:
             return ()
         begin = str(-unit.number) if unit.number < 0 and end.number < 0 else forms[0]
-        return words.fill_templates("range", first=begin, last=names(end, era=parsed.era)[0])
+        return words.fill_templates("range", first=begin, last=names_of_unit(end, era=parsed.era)[0])
     if parsed.circa:
         plain = tuple(words.without_article(form) if unit.kind != "day" else form for form in forms[:2])
         return (*(text for form in plain for text in words.fill_templates("circa", date=form)), *forms)
     other = gregorian_of(parsed.first)
-    also = unit_of(other) if other else None
-    return forms + names(also, era=parsed.era, style=parsed.style) if also else forms
+    also = calendar_unit_of(other) if other else None
+    return forms + names_of_unit(also, era=parsed.era, style=parsed.style) if also else forms

@@ -28,7 +28,7 @@ from abstraction.maker.row_maker import WHERE, GraphReaders, MakerTools, RowMake
 from abstraction.text.descriptions.attested_words import Vocabulary
 from abstraction.text.descriptions.place_grammar import parse_place
 from abstraction.text.language.languages import description_language, territory_labels
-from abstraction.text.questions.question_wording import ANY_KIND, asked_kind, read_wording, subject_of
+from abstraction.text.questions.question_wording import ANY_KIND, asked_kind, read_relation_wording, subject_of
 from kg.base.model import Entity, normalise
 from kg.graph.graph import Graph
 from kg.store.protocol import Store
@@ -145,7 +145,7 @@ class LadderMaker:
         row = _with_relation_of_wording(row, self._language)
         described = self._entity_as_described(row)
         readers = self._readers if described is None else self._readers.with_empty_caches(described)
-        asked = relation(row.relation) if row.relation else read_wording(row.question, self._language).kind
+        asked = relation(row.relation) if row.relation else read_relation_wording(row.question, self._language).kind
         return RowMaker(self._tools, readers, row, kind, asked or ANY).make_with_notes()
 
     def drop_conclusions(self) -> None:
@@ -205,7 +205,7 @@ def _with_relation_of_wording(row: QARow, language: str) -> QARow:
         if row.question and row.subject_text is None and (subject := subject_of(row.question, row.relation, language)):
             return replace(row, subject_text=subject)
         return row
-    if (wording := read_wording(row.question, language)).relation is None:
+    if (wording := read_relation_wording(row.question, language)).relation is None:
         return row
     return replace(row, relation=wording.relation, subject_text=row.subject_text or wording.subject)
 

@@ -16,7 +16,7 @@ from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, STATE, WORLD
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.languages import bundled_demonyms
 from abstraction.text.language.phrases import content_words, occurs_in, singular_words, without_article
-from abstraction.text.questions.question_wording import question_patterns, without_mark
+from abstraction.text.questions.question_wording import question_patterns, without_final_mark
 
 # Located in, country, location, headquarters, continent, parent organisation, owner, part of.
 FIRST_STEP = ("P131", "P17", "P276", "P159", "P30", "P749", "P127", "P361")
@@ -169,7 +169,7 @@ class AnswerFactsReader:
         name = (row.question_entity or {}).get("text")
         if name or not row.relation:
             return name or None
-        return question_patterns().subject(without_mark(row.question), row.relation)
+        return question_patterns().subject(without_final_mark(row.question), row.relation)
 
     def demonym_words(self, country: str) -> set[str]:
         """The words of the adjectives of a country."""

@@ -24,7 +24,7 @@ from abstraction.ladders.containers import same_extent
 from abstraction.ladders.weighing import rising_tiers
 from abstraction.linking.gazetteer import Gazetteer
 from abstraction.text.language.amounts import convert_claim, whole_amount
-from abstraction.text.language.calendar_dates import unit_of
+from abstraction.text.language.calendar_dates import calendar_unit_of
 from abstraction.text.language.date_finder import IntervalClaim, whole_date
 from abstraction.text.language.languages import (
     bundled_demonyms,
@@ -38,14 +38,14 @@ from abstraction.text.language.phrases import (
     PAST,
     content_words,
     denies_location_before,
+    lower_case_words,
     negating_word_before,
     occurs_in,
     proper_names,
     singular_words,
     without_article,
-    written_in_lower_case,
 )
-from abstraction.text.questions.question_wording import read_wording
+from abstraction.text.questions.question_wording import read_relation_wording
 from abstraction.verifying.verdicts import Finding, Flaw, Status, TierCheck
 from kg.base.model import Entity, Rank, SnakKind, Statement, TextValue, TimeValue, normalise
 from kg.graph.graph import Graph, has_ended, valid_at
@@ -156,7 +156,7 @@ def days_of(text: str, code: str = "en") -> tuple[float, float] | None:
     """
     if short := _SHORT.fullmatch(text.strip()):
         year = int(short["year"])
-        unit = unit_of(TimeValue(year=year, precision=8 if short["decade"] else 9)) if year else None
+        unit = calendar_unit_of(TimeValue(year=year, precision=8 if short["decade"] else 9)) if year else None
         return unit.days() if unit else None
     claim = whole_date(text, code, "ranges")
     if claim is None:
@@ -312,7 +312,7 @@ class EntailmentChecker:
         if row.relation:
             asked = relation(row.relation).asks
         else:
-            asked = (read_wording(row.question, self.graph.shown_in).kind or ANY).asks
+            asked = (read_relation_wording(row.question, self.graph.shown_in).kind or ANY).asks
             asked = "any" if asked in ("date", "quantity") else asked  # these are recognised by their evidence
         # The entities of level 1, and all candidates of an answer without one.
         first = row.levels[0].tiers
@@ -547,7 +547,7 @@ class EntailmentChecker:
             return True
         mine = singular_words(words)
         units_lowered = _UNIT.sub(lambda match: match.group().lower(), words)
-        common = written_in_lower_case(words) | written_in_lower_case(units_lowered)
+        common = lower_case_words(words) | lower_case_words(units_lowered)
         common |= {w for w in mine if w in bundled_demonyms().countries}  # "German state of Hesse"
         names = self._names_of(qid)
         for theirs in names.words:

@@ -67,13 +67,13 @@ class GroundingJudge(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Judge the answers and write the items. Raises UsageError for settings that contradict each other."""
-        from abstraction.text.language.languages import is_known, language_gaps_notice
+        from abstraction.text.language.languages import is_supported_language, language_gaps_notice
         from granola.evidence.grounding.grounded_rows import read_grounded
 
         kind = self.sentences or (WORDS if self.model is None else CHAT)
         if kind == CHAT and self.model is None:
             raise UsageError("--sentences chat asks --model, which is not given")
-        if not is_known(self.language):
+        if not is_supported_language(self.language):
             raise UsageError(f"--language is {self.language!r}, which is no known code")
         if (lacking := language_gaps_notice(self.language)) is not None:
             note(lacking)

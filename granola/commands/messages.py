@@ -139,10 +139,15 @@ def warn_of_answer_languages(rows: Mapping[str, int]) -> None:
 
     The languages are given with the number of their rows.
     """
-    from abstraction.text.language.languages import is_known, language, language_gaps_notice, supported_languages
+    from abstraction.text.language.languages import (
+        is_supported_language,
+        language,
+        language_gaps_notice,
+        supported_languages,
+    )
 
     for code, number in sorted(rows.items()):
-        if not is_known(code):
+        if not is_supported_language(code):
             note(
                 f"{count(number, 'row')} in the language {code!r}, which has no rules (there are: "
                 f"{supported_languages()}): read as {language(code).name}"

@@ -437,10 +437,10 @@ class Match(RowsCommand):
 
     def run(self) -> RowsOutput:
         """Match and write. Raises UsageError, and MatcherError for settings that exclude each other."""
-        from abstraction.text.language.languages import is_known, supported_languages
+        from abstraction.text.language.languages import is_supported_language, supported_languages
 
         if self.language is not None:
-            if not is_known(self.language):
+            if not is_supported_language(self.language):
                 allowed = f"answers are read in {supported_languages()}, or a kind as de-at"
                 raise UsageError(f"--language is {self.language!r}; {allowed}")
             named = MATCHERS.get(self.matcher.partition(":")[0])

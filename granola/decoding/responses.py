@@ -22,7 +22,7 @@ from abstraction.text.language.date_finder import dates
 from abstraction.text.language.languages import has_grammar, language
 from abstraction.text.language.phrases import without_article
 from abstraction.text.questions.question_facts import follows_from_question
-from abstraction.text.questions.question_wording import read_wording
+from abstraction.text.questions.question_wording import read_relation_wording
 from granola.decoding.response_cleaning import DECODING, CleanedResponse, clean_response, readings
 from granola.decoding.response_ladders import (
     LONGEST_NAME,
@@ -199,7 +199,7 @@ class ResponseReader:
         # A stated relation is better evidence than the wording.
         if asked.asks != "any":
             return asked
-        wording = read_wording(row.question, self._language)
+        wording = read_relation_wording(row.question, self._language)
         if wording.relation is not None and not row.relation:
             return relation(wording.relation)
         kind = wording.kind

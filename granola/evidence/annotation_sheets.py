@@ -15,7 +15,7 @@ from typing import Any
 
 from abstraction.files.row_models import read_sheet_lines
 from abstraction.files.rows import TieredRow
-from abstraction.files.writing import write_cells
+from abstraction.files.writing import write_csv_lines
 from granola.base.terminal_lines import TextTable
 from granola.errors import SheetError, UsageError
 from granola.evidence.evidence_task import UNCLEAR, JudgedQuestion, Row, SheetForm
@@ -72,7 +72,7 @@ def write_sheet(
             asked = ["" if one.of_sentences == bool(part) else CLOSED for one in form.questions]
             shown = [cells.get(name, "") for name in form.shown]
             lines.append([number, part or "", *shown, *asked, ""])
-    write_cells(lines, path, raw=raw)
+    write_csv_lines(lines, path, raw=raw)
 
 
 SheetPlace = tuple[int, int]  # the number of an item and of its line: 0 for the item itself

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from abstraction.files.records import QUESTION_SITELINKS
-from abstraction.files.row_models import finite
+from abstraction.files.row_models import finite_number
 from abstraction.files.rows import TieredRow
 from granola.errors import MatcherError, UsageError
 from granola.scoring.metrics import GroupScore, aggregate
@@ -137,7 +137,7 @@ def by_bins(rows: Sequence[TieredRow], name: str, bins: int = BINS) -> dict[str,
     """
     if bins < 1:
         raise MatcherError(f"bins is {bins}; allowed: 1 or more, as in --popularity sitelinks:5")
-    numbers = [finite(value) for value in column_of(rows, name)]
+    numbers = [finite_number(value) for value in column_of(rows, name)]
     # Ties are broken by a hash of the id, not by the order of rows.
     there = sorted(
         (number, hashlib.sha256(row.id.encode("utf-8", "replace")).digest(), index)

@@ -19,7 +19,7 @@ from pydantic import Field, PlainValidator, StrictStr
 from abstraction.base.faults import RejectedRow, excerpt
 from abstraction.errors import RowError
 from abstraction.files.records import Record, open_for_reading, parse_json_or_text, read_records, split_cell
-from abstraction.files.row_models import RowModel, finite, is_number, read_each
+from abstraction.files.row_models import RowModel, finite_number, is_number, read_each
 from abstraction.files.row_shapes import values_at
 from granola.base.run_record import record_of
 from granola.errors import PredictionError
@@ -362,13 +362,13 @@ def predictions_of(
 def _prediction_text(value: object) -> str:
     if isinstance(value, str):
         return value
-    if not is_number(value) or finite(value) is None:
+    if not is_number(value) or finite_number(value) is None:
         raise ValueError("is no prediction; expected a text")
     return str(value)
 
 
 def _confidence(value: object) -> float | None:
-    if (sure := finite(value)) is None and value not in (None, ""):
+    if (sure := finite_number(value)) is None and value not in (None, ""):
         raise ValueError("is no finite number")
     return sure
 
@@ -406,7 +406,7 @@ def _parse_prediction(record: Record, by_question: QuestionIds | None) -> Predic
     scores = {
         name: number
         for name, value in record.data.items()
-        if name not in _NO_SCORES and (number := finite(value)) is not None
+        if name not in _NO_SCORES and (number := finite_number(value)) is not None
     }
     return Prediction(
         id=known,

@@ -10,7 +10,7 @@ from abstraction.base.tiers import REASONS, Tier
 from abstraction.errors import RowError
 from abstraction.files.rows import TieredRow
 from abstraction.linking.review import Reviewer
-from abstraction.text.questions.question_wording import read_wording, subject_of
+from abstraction.text.questions.question_wording import read_relation_wording, subject_of
 from granola import __version__
 from granola.decoding.methods import rule_of
 from granola.decoding.response_aggregation import Aggregator
@@ -120,7 +120,7 @@ class AgentTools:
         """
         if not 1 <= len(guesses) <= MOST_GUESSES:
             raise RowError(f"{len(guesses)} guesses; expected 1 to {MOST_GUESSES}")
-        relation = read_wording(question, self._language).relation
+        relation = read_relation_wording(question, self._language).relation
         subject = subject_of(question, relation, self._language) if relation else None
         row = SampleRow(id="1", question=question, samples=tuple(guesses), relation=relation, subject_text=subject)
         method = rule_of("drag-graph")

@@ -21,7 +21,7 @@ from abstraction.errors import RowError
 from abstraction.files.records import Record, record_of_line
 from abstraction.files.rows import QARow, question_rows
 from abstraction.files.rows import TieredRow as Row
-from abstraction.text.language.languages import is_known, supported_languages
+from abstraction.text.language.languages import is_supported_language, supported_languages
 from granola.decoding import decision
 from granola.decoding.samples import SampleRow, sample_row
 from granola.matching import Matcher, matcher
@@ -243,7 +243,7 @@ class MatchSettings(BaseModel):
 
     def chosen(self, language: str) -> Matcher:
         """The matcher. Raises HTTPProblem for a language that answers cannot be read in, as `granola match` does."""
-        if not is_known(language):
+        if not is_supported_language(language):
             allowed = f"answers are read in {supported_languages()}, or a kind as de-at"
             raise HTTPProblem(422, "language", f"language is {language!r}; {allowed}")
         return matcher(self.matcher, tau=self.tau, language=language, raw=self.raw)

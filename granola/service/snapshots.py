@@ -24,7 +24,7 @@ from abstraction.files.rows import QARow, TieredRow
 from abstraction.ladders.assembly.filters import MeasuredRelations
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.descriptions.attested_words import Vocabulary
-from abstraction.text.language.languages import description_language, is_known, supported_languages
+from abstraction.text.language.languages import description_language, is_supported_language, supported_languages
 from granola.service.limits import ServiceSettings
 from granola.service.problems import HTTPProblem, overloaded, too_slow
 from kg.base.model import fallback_chain
@@ -234,7 +234,7 @@ class SnapshotSession(Context):
 
     def _reads_or_names_in(self, language: str) -> bool:
         others = [code for code in fallback_chain(language)[1:] if code not in ("mul", "en")]
-        return is_known(language) or any(self.store.may_have_names(code) for code in (language, *others))
+        return is_supported_language(language) or any(self.store.may_have_names(code) for code in (language, *others))
 
     def count_characters(self, texts: Iterable[str]) -> None:
         """Count the characters of a question and its answers before they are worked on.

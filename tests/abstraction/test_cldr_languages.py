@@ -13,9 +13,9 @@ from babel import localedata
 from abstraction.ladders.literal_ladders import date_ladder, quantity_ladder
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amounts import parse_quantity
-from abstraction.text.language.calendar_dates import CalendarUnit, Era, names, parse_date
+from abstraction.text.language.calendar_dates import CalendarUnit, Era, names_of_unit, parse_date
 from abstraction.text.language.cldr import cldr_data, cldr_name
-from abstraction.text.language.languages import is_known, language, language_gaps_notice, languages
+from abstraction.text.language.languages import is_supported_language, language, language_gaps_notice, languages
 from granola.matching import RulesMatcher
 from kg.base.model import TimeValue
 from tests.date_values import time_value_ladder
@@ -71,7 +71,7 @@ def unread(code: str, year: int) -> list[str]:
     """The texts of a year's units that are not read back."""
     wrong = []
     for unit in units(year):
-        text = names(unit, era=Era("BC", code))[0]
+        text = names_of_unit(unit, era=Era("BC", code))[0]
         parsed = parse_date(text, code=code)
         found = parsed and not parsed.last and (parsed.first.year, parsed.first.month or 0, parsed.first.day or 0)
         if found != (unit.number, unit.month, unit.day):
@@ -88,7 +88,7 @@ def test_every_language_reads_the_dates_that_it_writes() -> None:
 def test_every_language_reads_the_numbers_that_it_writes() -> None:
     for code in CODES:
         for text in ("3769495", "-12345.5", "999", "1000000000"):
-            parsed = parse_quantity(language(code).number(text), code=code)
+            parsed = parse_quantity(language(code).formatted_number(text), code=code)
             assert parsed is not None, (code, text)
             assert parsed.amount == Decimal(text), (code, text)
 
@@ -118,7 +118,7 @@ def test_a_value_that_has_no_word_is_told_by_its_years() -> None:
     for precision, text in ((8, "1960–1969"), (7, "1901–2000"), (6, "1001–2000")):
         levels = time_value_ladder(TimeValue(year=1960, precision=precision), era=Era("BC", "pt"))
         assert [tier.text for level in levels for tier in level.tiers] == [text]
-    assert names(CalendarUnit("decade", -40), era=Era("BC", "pt")) == ("49–40 a.C.",)
+    assert names_of_unit(CalendarUnit("decade", -40), era=Era("BC", "pt")) == ("49–40 a.C.",)
     circa = time_value_ladder(TimeValue(year=1500, precision=9), circa=True, era=Era("BC", "pt"))
     assert [level.tiers[0].text for level in circa] == ["~ 1500"]
 
@@ -139,7 +139,7 @@ def test_data_of_one_language_do_not_change_those_of_another() -> None:
 )  # fmt: skip
 def test_codes(code: str, used: str, known: bool) -> None:
     assert language(code).code == used
-    assert is_known(code) is known
+    assert is_supported_language(code) is known
 
 
 def test_what_such_a_language_goes_without_stands_in_the_row() -> None:

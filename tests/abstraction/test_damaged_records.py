@@ -47,7 +47,7 @@ def test_a_quoted_cell_has_as_many_lines_as_it_wants(tmp_path: Path) -> None:
 def test_a_column_that_stands_twice_is_told(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("question," + "a,b," * 4_000 + "\n")
-    with pytest.raises(RowError, match="column 'a' stands twice"):
+    with pytest.raises(RowError, match="column 'a' appears twice"):
         list(read_records(path))
 
 

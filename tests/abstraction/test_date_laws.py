@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstraction.ladders.literal_ladders import date_ladder
-from abstraction.text.language.calendar_dates import KINDS, Era, names, parse_date, unit_of
+from abstraction.text.language.calendar_dates import KINDS, Era, calendar_unit_of, names_of_unit, parse_date
 from kg.base.model import TimeValue, normalise
 from tests.date_values import time_value_ladder
 
@@ -43,7 +43,7 @@ def test_a_rendered_year_and_its_units_read_back(year: int) -> None:
             if parsed is None or parsed.part:
                 assert parsed or abs(year) < 100
                 continue
-            unit = unit_of(parsed.first)
+            unit = calendar_unit_of(parsed.first)
             assert unit is not None
             late = unit.kind == "century" and year > 0 and year % 100 == 0  # 2000 is said of both centuries
             assert unit.first_year() - late <= year <= unit.last_year()
@@ -76,13 +76,13 @@ def test_laws_of_a_ladder(year: int, month: int, day: int, precision: int, calen
 
 @given(YEARS, st.sampled_from(KINDS[2:-1]))
 def test_a_unit_holds_its_year(year: int, kind: str) -> None:
-    unit = unit_of(TimeValue(year=year, precision=9), next(k for k in KINDS if k == kind))
+    unit = calendar_unit_of(TimeValue(year=year, precision=9), next(k for k in KINDS if k == kind))
     if unit is None:
         assert kind == "decade"
         assert abs(year) < 10
         return
     assert unit.first_year() <= year <= unit.last_year()
-    assert names(unit, era=Era())
+    assert names_of_unit(unit, era=Era())
 
 
 WORDS = (

@@ -20,8 +20,8 @@ from abstraction.ladders.literal_ladders import date_ladder, quantity_ladder
 from abstraction.ladders.proposals import Proposal
 from abstraction.maker.pipeline import LadderMaker
 from abstraction.text.language.amounts import parse_quantity
-from abstraction.text.language.calendar_dates import CalendarUnit, Era, names, parse_date
-from abstraction.text.language.languages import is_known, language, language_gaps_notice, languages
+from abstraction.text.language.calendar_dates import CalendarUnit, Era, names_of_unit, parse_date
+from abstraction.text.language.languages import is_supported_language, language, language_gaps_notice, languages
 from granola.matching import RulesMatcher
 from kg.base.model import Entity, EntityValue, Statement, TextValue, TimeValue
 from kg.graph.graph import Graph
@@ -83,7 +83,7 @@ def test_what_is_written_is_read_back(code: str, year: int, month: int, day: int
         CalendarUnit("month", year, month),
         CalendarUnit("century", year // 100 or 1),
     ):
-        text = names(unit, era=Era(kind, code))[0]
+        text = names_of_unit(unit, era=Era(kind, code))[0]
         parsed = parse_date(text, code=code)
         assert parsed is not None, text
         again = parsed.first
@@ -96,9 +96,11 @@ def test_what_is_written_is_read_back(code: str, year: int, month: int, day: int
 def test_values_of_the_graph_in_a_language() -> None:
     ladder = time_value_ladder(TimeValue(year=1630, month=9, day=7, precision=11), era=Era("BC", "fr"))
     assert [level.tiers[0].text for level in ladder][:2] == ["7 septembre 1630", "septembre 1630"]
-    assert names(CalendarUnit("deep", -13_800_000_000), era=Era("BC", "de"))[0] == "vor 13,8 Milliarden Jahren"
-    assert names(CalendarUnit("deep", -13_800_000_000), era=Era("BC", "es"))[0] == "hace 13.800 millones de años"
-    assert names(CalendarUnit("deep", -66_000_000), era=Era("BC", "fr"))[0] == "il y a 66 millions d'années"
+    assert names_of_unit(CalendarUnit("deep", -13_800_000_000), era=Era("BC", "de"))[0] == "vor 13,8 Milliarden Jahren"
+    assert (
+        names_of_unit(CalendarUnit("deep", -13_800_000_000), era=Era("BC", "es"))[0] == "hace 13.800 millones de años"
+    )
+    assert names_of_unit(CalendarUnit("deep", -66_000_000), era=Era("BC", "fr"))[0] == "il y a 66 millions d'années"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_values_of_the_graph_in_a_language() -> None:
 )
 def test_fallbacks(code: str, used: str, known: bool) -> None:
     assert language(code).code == used
-    assert is_known(code) is known
+    assert is_supported_language(code) is known
     assert (language_gaps_notice(code) is None) is known
     if not known:
         assert "'tlh'" in str(language_gaps_notice(code))

@@ -8,7 +8,7 @@ import pytest
 
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
-from abstraction.text.questions.question_wording import read_wording
+from abstraction.text.questions.question_wording import read_relation_wording
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from abstraction.text.questions.question_wording import read_wording
     ],
 )
 def test_their_wordings(question: str, relation: str, subject: str) -> None:
-    told = read_wording(question)
+    told = read_relation_wording(question)
     assert (told.relation, told.subject) == (relation, subject)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstraction.files.rows import read_questions
-from abstraction.text.questions.question_wording import question_patterns, without_mark
+from abstraction.text.questions.question_wording import question_patterns, without_final_mark
 from tests.conftest import DATA, needs_data
 
 
@@ -26,12 +26,12 @@ from tests.conftest import DATA, needs_data
     ],
 )
 def test_wording_tells_relation_and_subject(question: str, relation: str, subject: str) -> None:
-    assert question_patterns().most_specific(without_mark(question)) == [(relation, subject)]
+    assert question_patterns().most_specific_matches(without_final_mark(question)) == [(relation, subject)]
 
 
 @pytest.mark.parametrize("question", ["Where is Lens located?", "Where is Lens?", "Is Paris big?", ""])
 def test_unclear_wording_tells_no_relation(question: str) -> None:
-    assert len(question_patterns().most_specific(without_mark(question))) != 1
+    assert len(question_patterns().most_specific_matches(without_final_mark(question))) != 1
 
 
 @needs_data
@@ -43,6 +43,6 @@ def test_every_entity_question_has_its_subject_and_only_clear_wordings_tell_rela
         count += 1
         assert row.subject_text
         assert row.subject_text in " ".join(row.question.split())
-        told = [relation for relation, _ in patterns.most_specific(without_mark(row.question))]
+        told = [relation for relation, _ in patterns.most_specific_matches(without_final_mark(row.question))]
         assert set(told) == ({"P131", "P276"} if row.relation in ("P131", "P276") else {row.relation})
     assert count == 22075

@@ -135,7 +135,7 @@ def test_fields_that_are_named(tmp_path: Path) -> None:
     shape = shape_of(question="prompt", answer="gold", id="nr")
     (row,), (bad,) = read(path, shape=shape)
     assert (row.id, row.question, row.answers) == ("7", "Where is it?", ("Lyon", "Lyons"))
-    assert bad.reason == "no question: nothing stands under 'prompt'"
+    assert bad.reason == "no question: no value under 'prompt'"
     nested = tmp_path / "nested.jsonl"
     nested.write_text(json.dumps({"a": {"q": "Where?"}, "gold": [{"t": "Lyon"}, {"t": "Paris"}, {}]}) + "\n")
     (row,), _ = read(nested, shape=shape_of(question="a.q", answer="gold.*.t"))
@@ -200,9 +200,9 @@ TRIVIA = json.dumps({"question": "Where?", "answer": "Lyon"})
         (TRIVIA, {"preset": "mkqa"}, "no field 'queries.en' or 'query'; the row has question, answer"),
         (TRIVIA, {"preset": "triviaqa"}, "no field 'answer.value' or 'Answer.Value'; the row has question, answer"),
         (TRIVIA, {"answer": "answer.text"}, "no field 'answer.text'; the row has question, answer"),
-        ("question,answer,gold\nWhere?,Lyon,\n", {"answer": "gold"}, "no answer: nothing stands under 'gold'"),
-        (EMPTY, {"answer": "gold.*"}, "no answer: nothing stands under 'gold.*'"),
-        (EMPTY.replace("[]", "null"), {"answer": "gold.a"}, "no answer: nothing stands under 'gold.a'"),
+        ("question,answer,gold\nWhere?,Lyon,\n", {"answer": "gold"}, "no answer: no value under 'gold'"),
+        (EMPTY, {"answer": "gold.*"}, "no answer: no value under 'gold.*'"),
+        (EMPTY.replace("[]", "null"), {"answer": "gold.a"}, "no answer: no value under 'gold.a'"),
     ],
 )  # fmt: skip
 def test_a_field_that_is_named_has_to_be_there(

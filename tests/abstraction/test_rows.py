@@ -101,7 +101,7 @@ def test_native_fields(tmp_path: Path, fields: dict[str, Any], expected: dict[st
         ('{"question": "A?", "answer": "B", "question_entity": 3}', "neither a text nor an object"),
         ('{"question": "A?", "answer": "B", "id": {}}', "id {} is no id; expected a text or a whole number"),
         ('{"question": "A?", "answer": "\\ud800"}', "not JSON"),
-        ('{"id": "first", "question": "A?", "answer": "B"}', "stands already at"),
+        ('{"id": "first", "question": "A?", "answer": "B"}', "was used already at"),
     ],
 )
 def test_bad_rows_are_rejected_with_line_and_reason(tmp_path: Path, line: str, reason: str) -> None:
@@ -165,7 +165,7 @@ def test_a_damaged_array_is_an_error_in_its_line(tmp_path: Path, damaged: str) -
         ("q.jsonl", b"\x00\x01\x02", "no text file"),
         ("q.csv", "question,answer".encode("utf-16"), "UTF-16"),
         ("q.xlsx", b"PK\x03\x04\x14\x00\x06\x00", "CSV UTF-8"),
-        ("q.csv", "question,answer,answer\n", "stands twice"),
+        ("q.csv", "question,answer,answer\n", "appears twice"),
         ("q.jsonl", '{"schema_version": 99, "question": "A?", "answer": "B"}', "is not 1"),
         ("q.jsonl", '{"schema_version": "x", "question": "A?", "answer": "B"}', "is not 1"),
     ],

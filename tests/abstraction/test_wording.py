@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from abstraction.base.relations import table
 from abstraction.text.questions.question_facts import follows_from_question, question_facts
-from abstraction.text.questions.question_wording import read_wording, subject_of
+from abstraction.text.questions.question_wording import read_relation_wording, subject_of
 from tests.conftest import DATA, needs_data
 from tests.tables import read_table
 from tests.worlds import entity, maker, row, texts
@@ -20,7 +20,7 @@ from tests.worlds import entity, maker, row, texts
 
 @pytest.mark.parametrize(("question", "relation", "subject"), read_table("safe_wordings"))
 def test_a_safe_wording_tells_the_relation(question: str, relation: str | None, subject: str | None) -> None:
-    told = read_wording(question)
+    told = read_relation_wording(question)
     assert (told.relation, told.subject) == (relation, subject)
     if relation is not None:
         assert subject_of(question, relation) is not None
@@ -28,20 +28,20 @@ def test_a_safe_wording_tells_the_relation(question: str, relation: str | None, 
 
 @pytest.mark.parametrize(("question", "asks"), read_table("unsafe_wordings"))
 def test_an_unsafe_wording_tells_at_most_the_sort_of_answer(question: str, asks: str | None) -> None:
-    told = read_wording(question)
+    told = read_relation_wording(question)
     assert told.relation is None
     assert (told.kind.asks if told.kind else None) == asks
 
 
 @given(st.text(max_size=80))
 def test_any_text_is_read_and_a_subject_stands_in_it(question: str) -> None:
-    told = read_wording(question)
+    told = read_relation_wording(question)
     assert (told.relation is None) == (told.subject is None)
 
 
 def test_a_long_question_is_read_at_once() -> None:
-    assert read_wording("what is the " * 500 + "?").relation is None
-    assert read_wording("Where was " + "a" * 5000 + " born?").relation is None
+    assert read_relation_wording("what is the " * 500 + "?").relation is None
+    assert read_relation_wording("Where was " + "a" * 5000 + " born?").relation is None
 
 
 def test_every_relation_told_has_a_row_or_is_the_exact_wordings() -> None:
@@ -81,7 +81,7 @@ def test_peoples_wordings_are_read_rightly_or_not_at_all() -> None:
             _, relation, _, question = line.rstrip("\n").split("\t")
             if number % 3 or relation == "R40":  # the parent of a child
                 continue
-            if found := read_wording(question).relation:
+            if found := read_relation_wording(question).relation:
                 told += 1
                 right += found == relation or {found, relation} == {"P364", "P407"}
     assert told > 500

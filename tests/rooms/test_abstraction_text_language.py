@@ -27,4 +27,4 @@ def test_amounts() -> None:
 
 def test_a_languages_own_words() -> None:
     assert language("en").ordinal(22) == "22nd"
-    assert language("de").number("1234.5") == "1.234,5"
+    assert language("de").formatted_number("1234.5") == "1.234,5"

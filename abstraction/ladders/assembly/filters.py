@@ -59,8 +59,8 @@ def is_variant_of_answer_name(text: str, answer_names: Collection[str], *, perso
 
 def _is_variant_of_name(words: Sequence[str], name: Sequence[str], *, person: bool) -> bool:
     """Whether words are a form of a name; both are normalised words in order."""
-    content_words = [w for w in words if w not in FUNCTION]
-    if words == name or (content_words and content_words == [w for w in name if w not in FUNCTION]):
+    content = [w for w in words if w not in FUNCTION]
+    if words == name or (content and content == [w for w in name if w not in FUNCTION]):
         return True
     known = frozenset(name)
     if known.issubset(words) and (added := Counter(words) - Counter(name)) and _NAME_DECORATION.issuperset(added):

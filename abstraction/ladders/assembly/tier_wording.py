@@ -34,7 +34,7 @@ from abstraction.ladders.proposals import (
     remove,
 )
 from abstraction.linking.gazetteer import FIRST_DIVISION, PLACES, SETTLEMENTS, STATE, Gazetteer
-from abstraction.text.language.languages import GRAMMAR, is_known, language, language_gaps_notice
+from abstraction.text.language.languages import GRAMMAR, is_supported_language, language, language_gaps_notice
 from abstraction.text.language.phrases import definite, indefinite, short_place_name, singular
 from abstraction.text.questions.question_wording import asked_kind
 from kg.base.bounded_cache import SizedDict
@@ -531,7 +531,7 @@ def _localised_names(proposal: Proposal, graph: Graph, *, feminine: bool, of_cit
         return []
     if proposal.qid is None and shown[1] not in fallback_chain(graph.shown_in)[:-2]:
         return []
-    own = words.to_singular(shown[0]) if is_known(graph.shown_in) else shown[0]
+    own = words.to_singular(shown[0]) if is_supported_language(graph.shown_in) else shown[0]
     name = proposal.text if shown[1] == graph.language else own
     masculine_forms, feminine_forms = masculine_and_feminine_names(graph, qid)
     names_both = len(words.gendered_forms(name)) == 2

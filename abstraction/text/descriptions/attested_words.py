@@ -76,7 +76,7 @@ class DescriptionWord:
 
 
 def words(description: str) -> tuple[DescriptionWord, ...]:
-    """The words of the read part of a description, without brackets, final life dates and full stops.
+    """The words of the first LONGEST_DESCRIPTION characters, without brackets, final life dates and full stops.
 
     A full stop after a lower-case word ends the description, since another sentence follows.
     """
@@ -140,8 +140,8 @@ def text_spans(sequence: Sequence[DescriptionWord]) -> list[tuple[int, int]]:
 class Vocabulary:
     """Attested words of one language. Keys are normalised.
 
-    `occupations` maps names (labels and aliases of P106 values and of occupation classes) to QIDs: entities labelled
-    so first, frequent ones before rare ones; `labelled` maps labels only. `phrases` counts openings of descriptions
+    `occupations` maps names (labels and aliases of P106 values and of occupation classes) to QIDs: those with it as
+    label first, frequent before rare ones; `labelled` maps labels only. `phrases` counts openings of descriptions
     (text before the first comma, preposition, conjunction or relative clause) without year and nationality.
     `adjectives` and `countries` are the snapshot's demonyms that add to the bundled ones. `lowercase` are words that
     descriptions write in lower case: common nouns and adjectives.
@@ -292,7 +292,7 @@ def _adjectives_and_their_countries(
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """The snapshot's national adjectives (P1549): the best one by country, and countries by each form.
 
-    The latter without countries of the bundled table.
+    The second map leaves out the countries that the bundled table has.
     """
     ids = dict.fromkeys(
         qid for prop in ("P27", "P17", "P495") for qid, _ in store.values_of(prop, limit=COUNTRIES_READ)
@@ -375,7 +375,7 @@ def shortenings(phrase: str, vocabulary: Vocabulary) -> tuple[str, ...]:
     return (phrase, *(s for i in range(first, len(parts)) if may_shorten(phrase, s := " ".join(parts[i:]), vocabulary)))
 
 
-def is_joint(clause: Sequence[DescriptionWord], at: int) -> bool:
+def separates_conjuncts(clause: Sequence[DescriptionWord], at: int) -> bool:
     """Whether the word separates conjuncts: a comma, "and", "as well as", but not the "and" of "track and field"."""
     word = clause[at]
     if word.separator:

@@ -16,9 +16,9 @@ from abstraction.text.descriptions.attested_words import (
     Vocabulary,
     common_types,
     first_clause,
-    is_joint,
     lowercase_common_nouns,
     may_shorten,
+    separates_conjuncts,
     text_of,
 )
 from abstraction.text.language.languages import bundled_demonyms
@@ -66,7 +66,7 @@ def read_nationality(words: Sequence[DescriptionWord], vocabulary: Vocabulary) -
     return None
 
 
-def read_language(words: Sequence[DescriptionWord]) -> Nationality | None:
+def read_language_as_nationality(words: Sequence[DescriptionWord]) -> Nationality | None:
     """"Russian language" or "Russian-language" before a noun, as a Nationality without countries; or None."""
     if words and words[0].is_capitalised and words[0].key.endswith(("-language", "–language")):
         used, name = words[:1], words[0].text[: -len("-language")]
@@ -170,7 +170,7 @@ def head_nouns(kind: str) -> frozenset[str]:
 def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind: str) -> DescribedKind | None:
     """The kind named at the start of a sequence of words, or None where its head is not of the family `kind`."""
     nouns = head_nouns(kind)
-    nationality, year, opening = _read_prefix(sequence, vocabulary, nouns)
+    nationality, year, opening = _read_nationality_and_year(sequence, vocabulary, nouns)
     start = _index_after_commas(sequence, opening, nouns)
     end = _index_of_phrase_end(sequence, start, nouns)
     # "home video division" of "Walt Disney Company's home video division"
@@ -186,7 +186,7 @@ def read_kind(sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, kind:
     return DescribedKind(texts=texts, used=used, nationality=nationality, end=end, year=year, tied=tied)
 
 
-def _read_prefix(
+def _read_nationality_and_year(
     sequence: Sequence[DescriptionWord], vocabulary: Vocabulary, nouns: frozenset[str]
 ) -> tuple[Nationality | None, DescriptionWord | None, int]:
     """The nationality and the word of the year before a phrase, and the index where the phrase begins."""
@@ -221,7 +221,7 @@ def _nationality_at(
             return nationality, at + skip + len(nationality.words)
         word = sequence[at + skip]
         plain = word.text.islower() and not word.separator and word.key not in nouns
-        if not plain or word.text in word_list("prepositions") or is_joint(sequence, at + skip):
+        if not plain or word.text in word_list("prepositions") or separates_conjuncts(sequence, at + skip):
             return None
     return None
 
@@ -265,7 +265,7 @@ def _index_of_phrase_end(sequence: Sequence[DescriptionWord], start: int, nouns:
             verb = sequence[at - 1].key in nouns or behind in word_list("prepositions")
             if word.text in word_list("kind_ends") and verb:
                 break  # "company founded by ..." but not "broadcast company"
-        if is_joint(sequence, at):
+        if separates_conjuncts(sequence, at):
             # "and" ends the phrase after a head ("baseball team and franchise") only
             if at == start or sequence[at - 1].key in nouns or (word.separator and word.text not in ",/&"):
                 break

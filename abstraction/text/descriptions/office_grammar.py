@@ -36,7 +36,7 @@ class Office:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kin:
-    """A person described by a relative: "wife of Moses". `side` is the row of `data/offices.json`."""
+    """A person described by a relative: "wife of Moses". `side` is the relationship ("spouse")."""
 
     word: str
     side: str
@@ -181,7 +181,7 @@ def _name_ends_before(name: Sequence[DescriptionWord], behind: Sequence[Descript
         is_end = word.separator and (plain or word.text not in ",&")
         return is_end or not _has_name(name) or _starts_title(behind[1:])
     if word.text.isdigit() and len(word.text) < 3 and name[-1].is_capitalised:
-        return False  # The Jackson 5
+        return False  # a number within a name: The Jackson 5
     return (word.text[:1].isdigit() and not (plain and is_ordinal(word))) or word.key in word_list("complement_ends")
 
 
@@ -190,7 +190,8 @@ def _common_noun_follows(name: Sequence[DescriptionWord], behind: Sequence[Descr
     word = behind[0]
     if word.is_capitalised or word.separator or word.text.isdigit() or word.key in word_list("name_particles"):
         return False
-    goes_on = (plain and _has_name(behind[:4])) or (word.text == "to" and _has_name(behind[1:2]))  # Return to Forever
+    # A name may go on after "to": Return to Forever.
+    goes_on = (plain and _has_name(behind[:4])) or (word.text == "to" and _has_name(behind[1:2]))
     return not goes_on and (_has_name(name) or len(name) > 3)
 
 

@@ -18,8 +18,8 @@ from abstraction.text.descriptions.attested_words import (
     Vocabulary,
     is_capital_by_position,
     is_common,
-    is_joint,
     lowercase_common_nouns,
+    separates_conjuncts,
     split_at,
     words,
 )
@@ -32,7 +32,7 @@ from abstraction.text.descriptions.kind_grammar import (
     is_birthplace_word,
     is_era,
     phrase_and_shortenings,
-    read_language,
+    read_language_as_nationality,
     read_nationality,
 )
 from abstraction.text.descriptions.office_grammar import (
@@ -78,7 +78,7 @@ class Occupation:
     lift: str | None = None
 
 
-MOST_OCCUPATIONS = 5  # occupations kept of a description
+MOST_OCCUPATIONS = 5  # the first occupations of a description, which are kept
 _CLAUSE_ENDS = frozenset(";|:")
 
 
@@ -145,10 +145,10 @@ class _DescriptionReader:
         tailed = False
         at = 0
         while at < len(clause):
-            end = _index_of_next_joint(clause, at)
-            taken = self.read_title(clause[at:]) if end > at else 0
+            end = _index_of_next_separator(clause, at)
+            taken = self.read_office_or_kin(clause[at:]) if end > at else 0
             if taken:
-                at = _index_after_joints(clause, at + taken)
+                at = _index_after_separators(clause, at + taken)
                 fragments, tailed = [], True
                 continue
             conjunct = clause[at:end]
@@ -159,9 +159,9 @@ class _DescriptionReader:
                 )
                 fragments = [] if headless is None else [*fragments, headless]
                 tailed = (tailed and headless is not None) or nominal < len(conjunct)
-            at = max(_index_after_joints(clause, end), at + 1)
+            at = max(_index_after_separators(clause, end), at + 1)
 
-    def read_title(self, sequence: Sequence[DescriptionWord]) -> int:
+    def read_office_or_kin(self, sequence: Sequence[DescriptionWord]) -> int:
         """Read an office or kinship at the start of the words; returns the number of words read."""
         is_end = (word.separator or word.text in word_list("prepositions") for word in sequence)
         nominal = next((index for index, ends in enumerate(is_end) if ends), len(sequence))
@@ -188,13 +188,13 @@ class _DescriptionReader:
             return 0
         self.nationality = self.nationality or nationality
         self.offices.append(office)
-        return _index_of_next_joint(sequence, sequence.index(office.complement_words[-1]) + 1)
+        return _index_of_next_separator(sequence, sequence.index(office.complement_words[-1]) + 1)
 
     def read_conjunct(
         self, nominal: list[DescriptionWord], fragments: list[list[DescriptionWord]], *, loose: bool, tail: bool
     ) -> list[DescriptionWord] | None:
         """Read one conjunct; returns its words where it has no head of its own, else None."""
-        former, lead, national, size = self._read_opening(nominal)
+        former, lead, national, size = self._read_words_before_occupation(nominal)
         phrase = nominal[size:]
         if national is not None and self.nationality is None:
             self.nationality = national
@@ -219,7 +219,7 @@ class _DescriptionReader:
             plain = not tail and not former and len(phrase) <= 3 and all(is_common(w, self.vocabulary) for w in phrase)
             return phrase if plain else []
         for fragment in fragments:
-            self._add_occupations(self.complete_with_noun_of(fragment, phrase, occupations[0], loose=loose))
+            self._add_occupations(self.complete_fragment_with_noun(fragment, phrase, occupations[0], loose=loose))
         self._add_occupations(occupations)
         return None
 
@@ -227,7 +227,7 @@ class _DescriptionReader:
         known = {o.texts[0].casefold() for o in self.occupations}
         self.occupations.extend(o for o in occupations if o.texts[0].casefold() not in known)
 
-    def _read_opening(
+    def _read_words_before_occupation(
         self, nominal: Sequence[DescriptionWord]
     ) -> tuple[bool, tuple[DescriptionWord, ...], Nationality | None, int]:
         """Read the words before an occupation: whether it is a former one, the period or birthplace that its phrases
@@ -247,7 +247,7 @@ class _DescriptionReader:
             if size:
                 lead, at = leading or lead, at + size
                 continue
-            national = self._read_national(nominal[at:])
+            national = self._read_nationality_and_end(nominal[at:])
             if national is None:
                 break
             # A language after a nationality belongs to the occupation.
@@ -258,24 +258,28 @@ class _DescriptionReader:
             at += national[1]
         return former, tuple(lead), nationality, at
 
-    def _read_national(self, sequence: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
+    def _read_nationality_and_end(self, sequence: Sequence[DescriptionWord]) -> tuple[Nationality, int] | None:
         """A nationality at the start, or after up to two plain words ("award-winning American actor"), and its end."""
         if self.nationality is not None and not self.pending:
             again = read_nationality(sequence, self.vocabulary)
             return (again, len(again.words)) if again and again.text == self.nationality.text else None
-        language = read_language(sequence)
+        language = read_language_as_nationality(sequence)
         if language is not None and len(language.words) < len(sequence):
             return language, len(language.words)
         for skip, word in enumerate(sequence[:3]):
             nationality = read_nationality(sequence[skip:], self.vocabulary)
             if nationality is not None:
                 end = skip + len(nationality.words)
-                return (nationality, end) if self._is_of_person(nationality, sequence[:skip], sequence[end:]) else None
+                return (
+                    (nationality, end)
+                    if self._is_nationality_of_person(nationality, sequence[:skip], sequence[end:])
+                    else None
+                )
             if ends_in_title([word]):
                 return None
         return None
 
-    def _is_of_person(
+    def _is_nationality_of_person(
         self, nationality: Nationality, before: Sequence[DescriptionWord], behind: Sequence[DescriptionWord]
     ) -> bool:
         """Whether a nationality is the person's, not that of a language or church, and only plain words precede it."""
@@ -308,7 +312,7 @@ class _DescriptionReader:
 
         `tail`: whether a preposition follows; `names_nation`: whether the nationality is in this very phrase.
         """
-        # Awards and their words before are left out.
+        # Awards and the words before them are left out.
         won = (at + 1 for at, word in reversed([*enumerate(phrase)]) if word.key.endswith(("winning", "nominated")))
         phrase = phrase[next(won, 0) :]
         while phrase and phrase[0].key in word_list("dropped_modifiers"):
@@ -327,7 +331,7 @@ class _DescriptionReader:
             if alone[0] in word_list("ambiguous_titles"):
                 return []
             return [occupation(texts=(alone[0],), used=(tuple(phrase),), lift=alone[1])]
-        if not self.is_person(phrase):
+        if not self.describes_person(phrase):
             return []
         cut = self._index_of_missing_comma(phrase)
         out = []
@@ -338,13 +342,15 @@ class _DescriptionReader:
             out.append(occupation(texts=texts, used=used, tied=int(begins_with_nation(piece, self.vocabulary))))
         return out
 
-    def complete_with_noun_of(
+    def complete_fragment_with_noun(
         self, fragment: list[DescriptionWord], phrase: list[DescriptionWord], lender: Occupation, *, loose: bool
     ) -> list[Occupation]:
         """"film" before "television director" as "film director": if attested, or of parallel structure (`loose`)."""
         if not fragment or lender.lift or lender.former:
             return []
-        is_longer = len(phrase) > 2 and self._is_attested(phrase[1:]) and not self._is_attested(phrase)
+        is_longer = (
+            len(phrase) > 2 and self._is_attested_occupation(phrase[1:]) and not self._is_attested_occupation(phrase)
+        )
         head = phrase[1:] if is_longer else phrase[-1:]
         whole = [*fragment, *head]
         is_name = self.vocabulary.is_occupation
@@ -360,7 +366,7 @@ class _DescriptionReader:
                 return []
         return self.read_occupations(whole, nationality=lender.nationality)
 
-    def is_person(self, phrase: Sequence[DescriptionWord]) -> bool:
+    def describes_person(self, phrase: Sequence[DescriptionWord]) -> bool:
         """Whether the words describe a person by occupation or role."""
         last = phrase[-1]
         plain = not last.is_capitalised or last.text.isupper()
@@ -378,25 +384,25 @@ class _DescriptionReader:
 
     def _index_of_missing_comma(self, phrase: Sequence[DescriptionWord]) -> int:
         """The index where a comma is missing ("record producer dancer"), or 0."""
-        if len(phrase) < 2 or self._is_attested(phrase):
+        if len(phrase) < 2 or self._is_attested_occupation(phrase):
             return 0
         for cut in range(len(phrase) - 1, 0, -1):
             before = phrase[cut - 1]
             agent = before.text.islower() and before.key.endswith(("er", "or", "ist", "man"))
-            if agent and self._is_attested(phrase[:cut]) and self._is_attested(phrase[cut:]):
+            if agent and self._is_attested_occupation(phrase[:cut]) and self._is_attested_occupation(phrase[cut:]):
                 return cut
         return 0
 
-    def _is_attested(self, phrase: Sequence[DescriptionWord]) -> bool:
+    def _is_attested_occupation(self, phrase: Sequence[DescriptionWord]) -> bool:
         text = " ".join(w.text for w in phrase)
         return is_informative(text) and self.vocabulary.is_occupation(text)
 
 
-def _index_of_next_joint(words: Sequence[DescriptionWord], at: int) -> int:
-    return next((index for index in range(at, len(words)) if is_joint(words, index)), len(words))
+def _index_of_next_separator(words: Sequence[DescriptionWord], at: int) -> int:
+    return next((index for index in range(at, len(words)) if separates_conjuncts(words, index)), len(words))
 
 
-def _index_after_joints(clause: Sequence[DescriptionWord], at: int) -> int:
+def _index_after_separators(clause: Sequence[DescriptionWord], at: int) -> int:
     while at < len(clause) and (clause[at].key in word_list("joints") or clause[at].separator):
         at += 1
     return at

@@ -40,7 +40,7 @@ def _join_places_of_one_kind(match: re.Match[str]) -> str:
     names, joints = pieces[::2], pieces[1::2]
     if not joints:
         return match[0]
-    _join_names_of_kind(names, joints)
+    _join_names_of_one_kind(names, joints)
     if plural:
         first = len(names) - 1
         if joints[-1].endswith("and "):
@@ -56,7 +56,7 @@ def _join_places_of_one_kind(match: re.Match[str]) -> str:
     )
 
 
-def _join_names_of_kind(names: Sequence[str], joints: list[str]) -> None:
+def _join_names_of_one_kind(names: Sequence[str], joints: list[str]) -> None:
     """Replace by "and" the commas of each list whose names all end in one kind; chains of containers do not."""
     kinds = [match[1] if (match := _ENDS_IN_KIND.match(name)) else None for name in names]
     first = 0
@@ -91,7 +91,7 @@ _COUNTRY_FORMS = (
 
 @bounded_cache(entries=1 << 13, longest=250)  # 20 MB at most
 def first_segment(description: str) -> str:
-    """The read part of a description up to its first ";" or sentence end, single-spaced and without brackets."""
+    """The description up to its first ";" or sentence end, single-spaced and without brackets, as it is parsed."""
     text = _GROUPS.sub("", description[:LONGEST_DESCRIPTION]).split(";", 1)[0]
     text = re.split(r"(?<=[a-z]{3})\.\s", text, maxsplit=1)[0]
     return _SPACES.sub(" ", text).strip(" .,")

@@ -20,7 +20,7 @@ from decimal import Decimal
 from functools import cache, lru_cache
 
 from abstraction.text.language.cldr import currency_spellings
-from abstraction.text.language.date_finder import IntervalClaim, half_step, text_and_lower_case, words_in
+from abstraction.text.language.date_finder import IntervalClaim, half_unit_of_last_digit, text_and_lower_case, words_in
 from abstraction.text.language.language_data import any_of, with_plain_digits, without_direction
 from abstraction.text.language.languages import Language, language
 from abstraction.text.language.units import (
@@ -318,7 +318,7 @@ def _padded_digits(value: float, found: re.Match[str]) -> str:
 
 @cache
 def number_word_reader(words: Language) -> NumberWordReader:
-    """The reader of a language, cached."""
+    """The cached reader of numbers in words of a language."""
     return NumberWordReader(words)
 
 
@@ -424,7 +424,7 @@ def _interval_of_match(match: re.Match[str], words: Language) -> tuple[float, fl
         # The next power of ten is the upper bound: "more than 300" is not used for 5,000.
         most = 10.0 ** (math.floor(math.log10(value)) + 1) if value > 0 else math.inf
         return math.nextafter(value, math.inf), most, None
-    half = half_step(digits.lstrip("-")) * scale
+    half = half_unit_of_last_digit(digits.lstrip("-")) * scale
     return value - half, value + half, None if match["s"] or power else value
 
 
@@ -558,7 +558,7 @@ def may_be_amount(text: str, code: str = "en") -> bool:
 _DIGIT = re.compile(r"\d")
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def _number_word_parts(code: str) -> frozenset[str]:
     words = language(code)
     return frozenset(part for word in (*words.number_words, *words.dozens, *words.powers) for part in words_in(word))

@@ -109,7 +109,7 @@ class CalendarUnit:
         return (first, last) if self.number > 0 else (-last, -first)
 
 
-def unit_of(value: TimeValue, kind: Kind | None = None) -> CalendarUnit | None:
+def calendar_unit_of(value: TimeValue, kind: Kind | None = None) -> CalendarUnit | None:
     """The unit of `kind` that contains the value; `kind` None takes the value's own precision.
 
     None where the value is coarser than `kind`, lacks the month or day, or its decade has no name.
@@ -136,7 +136,7 @@ def unit_of(value: TimeValue, kind: Kind | None = None) -> CalendarUnit | None:
     return None
 
 
-def names(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -> tuple[str, ...]:
+def names_of_unit(unit: CalendarUnit, *, era: Era, style: Style = "day-first") -> tuple[str, ...]:
     """All ways to write a unit, the usual one first, without duplicates."""
     match unit.kind:
         case "day":
@@ -275,7 +275,7 @@ def _deep_time_names(year: int, era: Era) -> list[str]:
         worded = words.with_scale_word(amount, scale)
         ago = list(words.fill_templates("years_ago", amount=worded)) if year < 0 else []
         return [*ago, f"{worded} {mark}"]
-    return [f"{words.number(str(number))} {mark}", f"{number} {mark}"]
+    return [f"{words.formatted_number(str(number))} {mark}", f"{number} {mark}"]
 
 
 def circa_tolerance(year: int) -> int:

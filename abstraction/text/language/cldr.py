@@ -41,7 +41,7 @@ def cldr_name(code: str) -> str | None:
     return name if known and _Locale(name).value_at("months", "format", "wide")[1] != "M01" else None
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def scripts_of(code: str) -> tuple[str, ...]:
     """The codes of a language in each script that CLDR has, the plain code first: zh, zh-hans, zh-hant."""
     from babel import localedata
@@ -51,31 +51,31 @@ def scripts_of(code: str) -> tuple[str, ...]:
     return (code, *sorted(name for name in others if re.fullmatch(rf"{language}-[a-z]{{4}}", name)))
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def territory_names(code: str, *, regions: bool = False) -> Mapping[str, str]:
     """CLDR's names of countries in a language by ISO code, or with `regions` of regions by M49 code.
 
     Empty for a language that CLDR does not have.
     """
     territories = _Locale(cldr_name(code) or "root").value_at("territories")
-    return {known: _plain(text) for known, text in territories.items() if known.isdigit() == regions}
+    return {known: _with_plain_spaces(text) for known, text in territories.items() if known.isdigit() == regions}
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def city_names(code: str) -> frozenset[str]:
     """CLDR's names of time-zone cities in a language, or an empty set where CLDR does not have the language."""
     name = cldr_name(code)
     zones = _Locale(name).value_at("time_zones").values() if name is not None else ()
-    return frozenset(_plain(zone["city"]) for zone in zones if "city" in zone)
+    return frozenset(_with_plain_spaces(zone["city"]) for zone in zones if "city" in zone)
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def unit_names(code: str) -> Mapping[str, tuple[str, ...]]:
     """CLDR's names of measurement units in a language, in all grammatical forms, by English plural."""
     english, other = (_Locale(name).value_at("unit_patterns") for name in ("en", cldr_name(code) or "root"))
     return {
-        _plain(patterns["long"]["other"]).replace("{0}", "").strip(): tuple(
-            _plain(form).replace("{0}", "").strip()
+        _with_plain_spaces(patterns["long"]["other"]).replace("{0}", "").strip(): tuple(
+            _with_plain_spaces(form).replace("{0}", "").strip()
             for width in ("long", "short")
             for kind, form in other.get(unit, {}).get(width, {}).items()
             if kind != "per"
@@ -97,7 +97,9 @@ def currency_spellings(code: str) -> Mapping[str, tuple[str, ...]]:
     """The sign and the names in a language of each currency in use, by ISO code."""
     locale, signs = _Locale(cldr_name(code) or "root"), _Locale("en").value_at("currency_symbols")
     own, names = locale.value_at("currency_symbols"), locale.value_at("currency_names_plural")
-    return {iso: (own.get(iso, sign), *map(_plain, names.get(iso, {}).values())) for iso, sign in signs.items()}
+    return {
+        iso: (own.get(iso, sign), *map(_with_plain_spaces, names.get(iso, {}).values())) for iso, sign in signs.items()
+    }
 
 
 def cldr_data(code: str) -> dict[str, Any]:
@@ -108,12 +110,12 @@ def cldr_data(code: str) -> dict[str, Any]:
     tables = [locale.value_at("months", use, width) for width in ("wide", "abbreviated") for use in _USES]
     mark = r"(?<!\w)(?:(?P<bc>{})|(?P<ad>{}))".format(*(_any_name_pattern(locale.era_names(era)) for era in (0, 1)))
     about = rf"(?:[~≈]|{_loose_pattern(locale.sign_of_approximation())})\s*"
-    group, currency = locale.symbol("group"), locale.value_at("currency_formats", "standard").pattern
+    group, currency = locale.number_symbol("group"), locale.value_at("currency_formats", "standard").pattern
     return {
         "name": names.get(locale.name) or names.get(code.split("-")[0], code),
-        "month_names": [[_plain(table[number]) for table in tables] for number in range(1, 13)],
+        "month_names": [[_with_plain_spaces(table[number]) for table in tables] for number in range(1, 13)],
         "short_months": {},
-        "weekdays": [_plain(day) for use in _USES for day in locale.value_at("days", use, "wide").values()],
+        "weekdays": [_with_plain_spaces(day) for use in _USES for day in locale.value_at("days", use, "wide").values()],
         "marks": {era: locale.era_marks() for era in ("BC", "BCE")},
         "write": _writing_templates(locale),
         "read": {
@@ -123,7 +125,7 @@ def cldr_data(code: str) -> dict[str, Any]:
         "points": [[expression, "day-first"] for expression in _date_patterns(locale)],
         "numeric_day_first": short.find("{d") < short.find("{m"),
         "numbers": {
-            "decimal": locale.symbol("decimal"), "group": group, "grouped_from": 4,
+            "decimal": locale.number_symbol("decimal"), "group": group, "grouped_from": 4,
             "later_group": locale.value_at("decimal_formats", None).grouping[1],
             "zero": _ZEROS.get(locale.numbering, "0"),
             "groups_read": "".join(dict.fromkeys([group.replace("’", "'"), " "])),
@@ -173,20 +175,25 @@ class _Locale:
 
     def era_marks(self) -> list[str]:
         """The marks of years before and after 1 CE, abbreviated unless that is a single letter."""
-        return [next(iter(self.era_names(era)), _plain(self.value_at("eras", "abbreviated")[era])) for era in (0, 1)]
+        return [
+            next(iter(self.era_names(era)), _with_plain_spaces(self.value_at("eras", "abbreviated")[era]))
+            for era in (0, 1)
+        ]
 
     def era_names(self, era: int) -> list[str]:
         """The names of years before (`era` 0) or after (1) 1 CE, without single letters, the short name first."""
-        era_names = [_plain(self.value_at("eras", width)[era]) for width in ("abbreviated", "wide", "narrow")]
+        era_names = [
+            _with_plain_spaces(self.value_at("eras", width)[era]) for width in ("abbreviated", "wide", "narrow")
+        ]
         return [name for name in era_names if len(name.strip(".")) > 1]
 
     def date_template(self, width: str) -> str:
         """The date template of a CLDR width ("full", "long", "medium", "short"): "{d} {month} {y}"."""
-        return _template(self.value_at("date_formats", width).pattern)
+        return _template_of_pattern(self.value_at("date_formats", width).pattern)
 
     def template_of_skeleton(self, skeleton: str) -> str:
         """The template of a CLDR skeleton: yMMMM gives "{alone} {y}"."""
-        return _template(self.value_at("datetime_skeletons", skeleton).pattern)
+        return _template_of_pattern(self.value_at("datetime_skeletons", skeleton).pattern)
 
     def year_template_in_date(self) -> str:
         """The template of a year within a date, with its words: "{y}", "{y} г.", "{y}年"."""
@@ -195,28 +202,28 @@ class _Locale:
         years: list[str] = [marked, *last, _MARK.sub("", marked), "{y}"]
         return next(year for year in years if year in day)
 
-    def symbol(self, name: str) -> str:
+    def number_symbol(self, name: str) -> str:
         """A number sign by its CLDR name: "decimal", "group"."""
         symbols = self.value_at("number_symbols", self.numbering)
-        return _plain(symbols.get(name) or self.value_at("number_symbols", "latn", name))
+        return _with_plain_spaces(symbols.get(name) or self.value_at("number_symbols", "latn", name))
 
     def sign_of_approximation(self) -> str:
-        """The sign before an estimate."""
-        sign = self.symbol("approximatelySign")
+        """The sign before an approximate number: "~", "≈"."""
+        sign = self.number_symbol("approximatelySign")
         return "~" if sign == "-" else sign
 
 
-def _plain(text: str) -> str:
+def _with_plain_spaces(text: str) -> str:
     """The text with plain spaces and without direction marks."""
     return re.sub(r"\s", " ", without_direction(text))
 
 
-def _template(pattern: str) -> str:
+def _template_of_pattern(pattern: str) -> str:
     """Convert a CLDR pattern to a template: "d 'de' MMMM" becomes "{d} de {month}"."""
     out = []
     for token in _TOKEN.finditer(pattern):
         literal = token["quoted"] if token["plain"] is None else token["plain"]
-        out.append(_SLOTS[token["field"]] if token["field"] else _plain(literal or "'"))
+        out.append(_SLOTS[token["field"]] if token["field"] else _with_plain_spaces(literal or "'"))
     return "".join(out)
 
 
@@ -242,7 +249,7 @@ def _writing_templates(locale: _Locale) -> dict[str, list[str]]:
         "day_numeric": numeric if "{m}" in plain else [],
         "month": [month], "range": ["{first}–{last}"], "age": ["{first}–{last}"],
         "circa": [locale.sign_of_approximation() + (" {date}" if " " in day else "{date}")],
-        "percent": [re.sub(r"[#,.0]+", "{n}", _plain(locale.value_at("percent_formats", None).pattern))],
+        "percent": [re.sub(r"[#,.0]+", "{n}", _with_plain_spaces(locale.value_at("percent_formats", None).pattern))],
     }  # fmt: skip
 
 
@@ -294,7 +301,7 @@ def _power_words(locale: _Locale) -> dict[int, list[str]]:
     for width in ("long", "short"):
         for plural in locale.value_at("compact_decimal_formats", width) if width in formats else ():
             for size, pattern in locale.value_at("compact_decimal_formats", width, plural).items():
-                zeros, word = pattern.pattern.count("0"), _plain(pattern.pattern).strip("0 '.")
+                zeros, word = pattern.pattern.count("0"), _with_plain_spaces(pattern.pattern).strip("0 '.")
                 words = words_by_power.get(len(size) - zeros, [])
                 if zeros and word not in ("", *words) and not (word.isascii() and len(word) == 1):
                     words_by_power[len(size) - zeros] = [*words, word]

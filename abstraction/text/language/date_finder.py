@@ -19,9 +19,9 @@ from abstraction.text.language.calendar_dates import (
     CalendarUnit,
     Kind,
     ParsedDate,
+    calendar_unit_of,
     day_number,
     parse_date,
-    unit_of,
     year_of_two_digits,
 )
 from abstraction.text.language.language_data import any_of, with_plain_digits
@@ -63,7 +63,7 @@ class IntervalClaim:
         return self.high - self.low
 
 
-def half_step(digits: str) -> float:
+def half_unit_of_last_digit(digits: str) -> float:
     """Half a unit of the last significant digit: 0.05 for 35.4, 50 for 1500, 0.5 for 8849."""
     if "." in digits:
         return 0.5 * 10.0 ** -len(digits.split(".")[1])
@@ -108,7 +108,8 @@ def _candidate_pattern(words: Language) -> re.Pattern[str]:
     loose = (pattern.pattern.replace(" ?", " *") for pattern, _ in words.points if "(?P<m>" in pattern.pattern)
     points = [re.sub(r" (?![?*+]|[^\[]*\])|\[ -\]", r"\g<0>+", point) for point in loose]  # any number of blanks
     if not words.templates["day"][0].startswith("{y"):
-        points = [point for point in points if "(?P<d>" in point or not point.startswith("(?P<y>")]  # 1961, may it be
+        # "1961, may it be" has no month.
+        points = [point for point in points if "(?P<d>" in point or not point.startswith("(?P<y>")]
     day = words.day_year.pattern.partition(",?")[0]
     days = [rf"{words.month_day.pattern}{joint}{words.day_year.pattern}", rf"{day}{joint}{points[0]}"]
     year = rf"(?:\d{{3,4}}|'\d\d(?![\w'])|(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,2}}|\d{{5,9}})(?={era}))(?:{era})?"
@@ -139,7 +140,7 @@ def _without_group_names(pattern: str) -> str:
     return re.sub(r"\?P<(?!sep>)\w+>", "?:", pattern)
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def _words_of_dates(code: str) -> tuple[frozenset[str], re.Pattern[str] | None]:
     """The words of the language and of English that dates without digits contain, and a pattern for Roman numerals if
     the language writes centuries with them.
@@ -246,7 +247,7 @@ def _usual_date_pattern(words: Language) -> re.Pattern[str]:
 
 
 def _days_of_parsed(parsed: ParsedDate) -> tuple[int, int, tuple[int, int] | None] | None:
-    first, last = unit_of(parsed.first), unit_of(parsed.last or parsed.first)
+    first, last = calendar_unit_of(parsed.first), calendar_unit_of(parsed.last or parsed.first)
     if first is None or last is None:
         return None
     part = parsed.part if first.kind in _PARTED else ""

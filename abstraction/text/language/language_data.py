@@ -277,7 +277,7 @@ class Language:
         match = re.match(r"[ivxl]+", text)
         return roman_number(match[0]) if match else None
 
-    def number(self, plain: str) -> str:
+    def formatted_number(self, plain: str) -> str:
         """A decimal text ("-1234.5") with the language's separators and digits."""
         sign, digits = ("-", plain[1:]) if plain.startswith("-") else ("", plain)
         whole, _, fraction = digits.partition(".")
@@ -294,7 +294,7 @@ class Language:
         """A decimal text followed by a word for a power of ten: "1.4 billion", "1,4 Milliarden", "1,4 milliard"."""
         single = plain.lstrip("-")
         is_singular = float(single) < 2 if self.plural_from_two else single == "1"
-        return f"{self.number(plain)} {scale.singular if is_singular else scale.plural}"
+        return f"{self.formatted_number(plain)} {scale.singular if is_singular else scale.plural}"
 
     @cached_property
     def powers(self) -> Mapping[str, int]:

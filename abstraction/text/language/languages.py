@@ -164,20 +164,20 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".json") for f in _FOLDER.iterdir() if f.name.endswith(".json")))
 
 
-@lru_cache(maxsize=1024)  # codes may come from outside
+@lru_cache(maxsize=1024)  # bounded, since codes come from requests too
 def language(code: str) -> Language:
     """The language of a code, or its first fallback with a file or in CLDR; English as a last resort.
 
-    For a language with a file, other scripts in CLDR do not count.
+    For a language with a file, CLDR's data of its other scripts are not used.
     """
     for known in fallback_chain(code.lower()):
         if known in languages() or (known.split("-")[0] not in languages() and cldr_name(known) is not None):
-            return _load(known)
-    return _load("en")
+            return _load_language(known)
+    return _load_language("en")
 
 
 @cache
-def _load(code: str) -> Language:
+def _load_language(code: str) -> Language:
     """Load the language of a code that has a file or is in CLDR: its file, completed by CLDR."""
     if has_file := code in languages():
         given = json.loads((_FOLDER / f"{code}.json").read_text(encoding="utf-8"))
@@ -190,7 +190,7 @@ def _load(code: str) -> Language:
     return _validator().validate_python({"has_file": has_file, **_LanguageData(data).fields()})
 
 
-def is_known(code: str) -> bool:
+def is_supported_language(code: str) -> bool:
     """Whether dates and quantities are read and written in the language itself: de-at in German yes, tlh no."""
     return language(code).code.split("-")[0] == code.lower().split("-")[0]
 
@@ -227,7 +227,7 @@ def question_words() -> Mapping[str, Mapping[str, Sequence[str]]]:
 def language_gaps_notice(code: str) -> str | None:
     """A sentence that lists the gaps of a language without a file; None for a language with one."""
     used = language(code)
-    if not is_known(code):
+    if not is_supported_language(code):
         return (
             f"no rules for {code!r} (there are: {supported_languages()}): "
             f"names come from labels, dates and quantities are read and written in {used.name}"
@@ -285,7 +285,7 @@ def bundled_demonyms() -> Demonyms:
     )
 
 
-@lru_cache(maxsize=64)  # codes may come from outside
+@lru_cache(maxsize=64)  # bounded, since codes come from requests too
 def territory_labels(code: str) -> Mapping[str, str]:
     """The names of countries, continents and regions in a language, by QID; empty for English."""
     own = language(code).code
@@ -303,7 +303,7 @@ def territory_labels(code: str) -> Mapping[str, str]:
     return countries | named | {qid: labels[own] for qid, labels in table["names"].items() if own in labels}
 
 
-@lru_cache(maxsize=64)  # codes may come from outside
+@lru_cache(maxsize=64)  # bounded, since codes come from requests too
 def _qids_by_adjective_stem(code: str) -> Mapping[str, str]:
     """QIDs of countries and continents by the stems of their adjectives in a language; empty for English."""
     words, labels = language(code), territory_labels(code)

@@ -115,7 +115,7 @@ def is_well_formed(text: str) -> bool:
 
 
 def modifier_negates(longer: str, shorter: str) -> bool:
-    """Whether `longer` is `shorter` with a modifier that negates it: "vice president", "president"."""
+    """Whether `longer` is `shorter` after a modifier that negates it: "vice president" for "president"."""
     whole, end = normalise(longer), normalise(shorter)
     before = whole.removesuffix(end)
     if not end or not before or before == whole or before[-1] not in " -":
@@ -154,7 +154,7 @@ def sentences(text: str, language: str = "en") -> list[str]:
     return [one for part in sentencex.segment(language, whole) if (one := part.strip())]
 
 
-MOST_ENDS = 4  # ends of one run of capitalised words that are listed
+MOST_ENDS = 4  # ends of one run of capitalised words that are returned
 _WORD = re.compile(r"[^\W_]+(?:[.&'][^\W_]+)*")
 # A run of capitalised words, joined by small ones.
 _PROPER = re.compile(r"[A-ZÀ-Þ][\w.'’-]*(?: (?:of |and |the |de )*[A-ZÀ-Þ][\w.'’-]*)*")
@@ -185,7 +185,7 @@ _LAST = re.compile(r"(?<![\w-])[\w-]++\Z")
 
 @bounded_cache(entries=1 << 14, longest=40)  # 5 MB at most
 def singular(word: str) -> str:
-    """The singular of a lower-case word or noun phrase: "companies" and "company" give the same stem."""
+    """The singular of a lower-case English word or noun phrase: "company" for "companies" and for "company"."""
     if word.endswith(("series", "species")):
         return word
     if len(word) > 3 and word.endswith("ies") and not word.endswith("movies"):
@@ -247,6 +247,6 @@ def negating_word_before(description: str, start: int) -> str | None:
     return match[0].casefold() if match and match[0].casefold() in TAKES_BACK | PAST else None
 
 
-def written_in_lower_case(text: str) -> frozenset[str]:
+def lower_case_words(text: str) -> frozenset[str]:
     """The words of a text with a small first letter, in the form of `singular_words`."""
     return frozenset(w for raw in text.split() if raw[:1].islower() for w in singular_words(raw))

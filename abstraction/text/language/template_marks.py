@@ -34,8 +34,8 @@ _BARE_FINAL = re.compile(r"\A\s*+analysis(?=[A-Z\s]).*?assistantfinal\s*+", re.D
 def without_thoughts_and_if_cut(text: str) -> tuple[str, bool]:
     """The text without its thoughts, and whether it ends within one.
 
-    A closing tag alone ends a thought that the prompt began. An opening tag alone begins one that was cut off. Of
-    harmony output the last final channel is kept.
+    A closing tag alone ends a thought that the prompt began. An opening tag alone begins one that was cut off. For
+    harmony output the text of the last final channel is returned.
     """
     if "<|channel|>" in text:
         finals = [channel for channel in _CHANNEL.finditer(text) if channel[1] == "final"]

@@ -102,7 +102,7 @@ class MeasureUnit:
         return (amount * self.factor + self.offset - to.offset) / to.factor
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def units_by_qid(code: str = "en", table: str = "units") -> Mapping[str, MeasureUnit]:
     """The units of a table of data/units.json by QID, with a language's spellings, or the symbol where it has none."""
     names = language(code)
@@ -120,13 +120,13 @@ def units_by_qid(code: str = "en", table: str = "units") -> Mapping[str, Measure
     }
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def text_units_by_qid(code: str = "en") -> Mapping[str, MeasureUnit]:
     """The units by QID, including those that are recognised within texts only: months, yen, people."""
     return {**units_by_qid(code), **units_by_qid(code, "within_texts")}
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def text_units_by_spelling(code: str) -> Mapping[str, MeasureUnit]:
     """Units by normalised spelling in texts of the language, including English spellings."""
     spelled = dict(_units_by_spelling(code))
@@ -143,7 +143,7 @@ def text_units_by_spelling(code: str) -> Mapping[str, MeasureUnit]:
     return spelled
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def _units_by_spelling(code: str) -> Mapping[str, MeasureUnit]:
     by_spelling: dict[str, MeasureUnit] = {}
     for unit in units_by_qid(code).values():

@@ -13,7 +13,7 @@ from functools import cache, lru_cache, partial
 
 from abstraction.base.properties import package_data
 from abstraction.base.relations import Relation
-from abstraction.text.language.calendar_dates import CalendarUnit, Kind, unit_of
+from abstraction.text.language.calendar_dates import CalendarUnit, Kind, calendar_unit_of
 from abstraction.text.language.language_data import without_accents
 from abstraction.text.language.languages import GRAMMAR, bundled_demonyms, has_grammar, language
 from abstraction.text.language.phrases import singular
@@ -30,7 +30,7 @@ ACRONYM = re.compile(r"[A-Z]{3,6}")  # recognised by its capitals
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 # Prepositions of origin, in several languages.
 _OF = frozenset({"of", "from", "de", "da", "di", "del", "della", "von", "van", "zu"})
-_ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # Asian, European, Wikipedians
+_ENDINGS = (("n", 1), ("an", 2), ("s", 1))  # ending, and the number of letters to cut: Asian, European, Wikipedians
 _ELIDED = re.compile(r"\b[dlDL]['’](?=[A-ZÀ-Þ])")  # "l'Italie"
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _YEAR = re.compile(r"(?<![\w.,])(?:c\. ?)?(1[0-9]{3}|20[0-9]{2})(?P<decade>s)?(?![\w,]\d|\w)")
@@ -88,7 +88,7 @@ def question_facts(question: str, language: str = "en") -> QuestionFacts:
     years: set[str] = set()  # keys of the calendar units that contain a year or decade of the question
     for match in _YEAR.finditer(question[:LONGEST_QUESTION]):
         value = TimeValue(year=int(match[1]), precision=8 if match["decade"] else 9)
-        units = (unit_of(value, kind) for kind in (_UNITS[1:] if match["decade"] else _UNITS))
+        units = (calendar_unit_of(value, kind) for kind in (_UNITS[1:] if match["decade"] else _UNITS))
         years.update(unit.key() for unit in units if unit)
     if any(f" {word} " in text for word in _data()["recent"]) and asked.kind == "date":
         years |= {CalendarUnit("century", 21).key(), CalendarUnit("millennium", 3).key()}
@@ -111,7 +111,7 @@ def _with_stems(text: str, code: str) -> str:
     return f" {' '.join(language(code).stem(word) for word in text.replace('-', ' ').split())} "
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def _asking_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]]:
     """A pattern for a language's words that ask for a kind, with overlapping matches, and the kinds by word."""
     kinds: dict[str, tuple[str, ...]] = {}
@@ -155,7 +155,7 @@ def follows_from_question(text: str, question: str, language: str = "en", *, rel
     if not placed:
         return False
     adjective, kind = split_nation(rest, bundled_demonyms().countries)
-    if adjective and not names_nation(adjective, facts):
+    if adjective and not question_names_nation(adjective, facts):
         return False
     return (bool(adjective) or match is not None) and (not kind or kind in _ANYBODY | trivial or facts.implies(kind))
 
@@ -181,7 +181,7 @@ def split_nation(phrase: str, adjectives: Mapping[str, object]) -> tuple[str, st
     return "", phrase
 
 
-def names_nation(adjective: str, facts: QuestionFacts) -> bool:
+def question_names_nation(adjective: str, facts: QuestionFacts) -> bool:
     """Whether a question names the nation, by its adjective or its country."""
     if adjective in facts.names:
         return True

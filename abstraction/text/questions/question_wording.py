@@ -91,12 +91,12 @@ def asked_kind(question: str, language: str = "en") -> AskedKind:
     tokens = _WORDS.findall(question[:LONGEST_QUESTION].lower().replace("’", "'"))
     words = [part for token in tokens for part in _split_contraction(token)]
     at = _index_of_question_word(words)
-    if at is not None and (kind := _kind_after(words, at)) != unknown:
+    if at is not None and (kind := _kind_after_question_word(words, at)) != unknown:
         return kind
     other = unknown if _asking_words(base) else _kind_by_question_words(question, question_words(), begins=True)
     if other != unknown or at is not None or not words or not has_grammar(base):
         return other
-    return _kind_without_word(words)
+    return _kind_without_question_word(words)
 
 
 def _kind_by_question_words(question: str, languages: Iterable[str], *, begins: bool = False) -> AskedKind:
@@ -112,14 +112,14 @@ def _kind_by_question_words(question: str, languages: Iterable[str], *, begins: 
     return AskedKind(QuestionKind.UNKNOWN)
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def _asking_words(code: str) -> Mapping[str, QuestionKind]:
     """The question words of a language, with their kinds of answer."""
     asks = question_words().get(code) or language(code).asks
     return {word: QuestionKind(kind) for kind, words in asks.items() for word in words}
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def _question_word_finder(code: str, *, begins: bool) -> Callable[[str], set[str]]:
     """A function that finds a language's question words in a text; within words only in scripts without spaces.
 
@@ -169,7 +169,7 @@ def _index_of_question_word(words: Sequence[str]) -> int | None:
 _BE = frozenset({"is", "was", "are", "were", "'s"})
 
 
-def _kind_after(words: Sequence[str], at: int) -> AskedKind:
+def _kind_after_question_word(words: Sequence[str], at: int) -> AskedKind:
     word, behind = words[at], words[at + 1 :]
     following = behind[0] if behind else ""
     if word == "when":
@@ -300,8 +300,8 @@ def _noun_at(phrase: Sequence[str], start: int) -> tuple[AskedKind, int] | None:
     return None
 
 
-def _kind_without_word(words: Sequence[str]) -> AskedKind:
-    """Questions without question word: "Is it ...", "list all ...", and fragments."""
+def _kind_without_question_word(words: Sequence[str]) -> AskedKind:
+    """The kind of a question without a question word: "Is it ...", "list all ...", or a fragment."""
     lead = 0
     if words[0] in _word_list("prepositions") and len(words) > 3:
         lead = next((i for i, w in enumerate(words[:12]) if w in _word_list("auxiliaries")), 0)
@@ -316,7 +316,7 @@ def _kind_without_word(words: Sequence[str]) -> AskedKind:
 
 
 def _kind_of_fragment(words: Sequence[str]) -> AskedKind:
-    """Fragments: "season 2 number of episodes", "5 cities with ..."."""
+    """The kind of a fragment: "season 2 number of episodes", "5 cities with ..."."""
     text = f" {' '.join(words)} "
     for kind, nouns in _FRAGMENTS:
         if any(f" {noun} " in text for noun in nouns):
@@ -353,7 +353,7 @@ def _kinds_by_noun() -> Mapping[str, QuestionKind]:
 class QuestionPatterns:
     """Patterns of whole questions by relation, each with a group `s` for the subject.
 
-    Of two patterns that match, the one with more characters beside the subject is the more specific.
+    Of two patterns that match, the one with more characters outside the subject is the more specific.
     """
 
     def __init__(self, patterns: Mapping[str, Sequence[re.Pattern[str]]]) -> None:
@@ -364,7 +364,7 @@ class QuestionPatterns:
         """Patterns from questions with one `{}` for the subject."""
 
         def compile_template(template: str) -> re.Pattern[str]:
-            before, behind = without_mark(template).split("{}")
+            before, behind = without_final_mark(template).split("{}")
             return re.compile(rf"{re.escape(before)}(?P<s>\S.*?){re.escape(behind)}", re.IGNORECASE)
 
         return cls({relation: tuple(map(compile_template, given)) for relation, given in templates.items()})
@@ -373,7 +373,7 @@ class QuestionPatterns:
         """The subject's text by the most specific pattern of the relation, or None; `question` has no final mark."""
         return min((subject for _, subject in self._matches(question, [relation])), key=len, default=None)
 
-    def most_specific(self, question: str) -> list[tuple[str, str]]:
+    def most_specific_matches(self, question: str) -> list[tuple[str, str]]:
         """The relations of the most specific patterns, each with its subject; see `subject`."""
         found = self._matches(question, self.patterns)
         least = min((len(subject) for _, subject in found), default=0)
@@ -396,13 +396,13 @@ def question_patterns() -> QuestionPatterns:
     return QuestionPatterns.of_templates(package_data("question_patterns.json")["patterns"])
 
 
-@lru_cache(maxsize=256)  # codes may come from outside
+@lru_cache(maxsize=256)  # bounded, since codes come from requests too
 def patterns_of_language(code: str) -> QuestionPatterns:
     """The patterns in a language's file; empty where it has none. English ones are in `question_patterns`."""
     return QuestionPatterns.of_templates(language(code).relations)
 
 
-def without_mark(question: str) -> str:
+def without_final_mark(question: str) -> str:
     """The question with single spaces and without its final mark; "Who founded Acme Inc.?" keeps the first one."""
     text = " ".join(question.split())
     mark = "?" if text.endswith("?") else "."
@@ -427,7 +427,7 @@ _OPENING = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RelationWording:
-    """The result of a wording: the property or None, the subject's text, and the sort of answer.
+    """The reading of a question's wording: the property or None, the subject's text, and the sort of answer.
 
     `kind` is a relation without id, to be used where `relation` is None; None where the wording determines nothing.
     """
@@ -438,7 +438,7 @@ class RelationWording:
 
 
 @bounded_cache(entries=1 << 12, longest=LONGEST_QUESTION)  # 15 MB at most
-def read_wording(question: str, language: str = "en") -> RelationWording:
+def read_relation_wording(question: str, language: str = "en") -> RelationWording:
     """The relation or sort of answer of a question, by English wordings and those in the language's file."""
     text = " ".join(question[:LONGEST_QUESTION].replace("’", "'").split()).strip(' "“”')
     while (shorter := _LEAD.sub("", text)) != text:
@@ -448,13 +448,13 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
     text = _PASSIVE.sub(r"Who \g<verb> \g<s>", text)
     asked = asked_kind(question, language)
     kind = _relation_of_kind(asked.kind, asked.detail)
-    candidates = _wordings().most_specific(text)
+    candidates = _wording_patterns().most_specific_matches(text)
     if not candidates:
         # Relations that have exact wordings only.
-        exact = without_mark(question)
-        candidates = question_patterns().most_specific(exact)
-        if len(candidates) != 1 or candidates[0][0] in _wordings().patterns:
-            candidates = patterns_of_language(language).most_specific(exact)
+        exact = without_final_mark(question)
+        candidates = question_patterns().most_specific_matches(exact)
+        if len(candidates) != 1 or candidates[0][0] in _wording_patterns().patterns:
+            candidates = patterns_of_language(language).most_specific_matches(exact)
     relation, subject = candidates[0] if len(candidates) == 1 else ("", "")
     # Not a clause ("the man who shot him"), nor the rest of a verb ("Jaws filmed").
     if not re.search(r"\w", subject) or _CLAUSE.search(subject) or _OPENING.match(subject):
@@ -465,14 +465,14 @@ def read_wording(question: str, language: str = "en") -> RelationWording:
 def subject_of(question: str, relation: str, language: str = "en") -> str | None:
     """The subject's text in a question for the relation, or None where no pattern of it matches."""
     for patterns in (question_patterns(), patterns_of_language(language)):
-        if (exact := patterns.subject(without_mark(question), relation)) is not None:
+        if (exact := patterns.subject(without_final_mark(question), relation)) is not None:
             return exact
-    wording = read_wording(question, language)
+    wording = read_relation_wording(question, language)
     return wording.subject if wording.relation == relation else None
 
 
 @cache
-def _wordings() -> QuestionPatterns:
+def _wording_patterns() -> QuestionPatterns:
     """The patterns of data/wording.json, with its macros."""
     data = package_data("wording.json")
     macros: dict[str, str] = {**data["macros"], "s": r"(?P<s>\S(?:.*?\S)?)"}

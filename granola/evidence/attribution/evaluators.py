@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from abstraction.errors import ReplyError
-from abstraction.files.row_models import finite
+from abstraction.files.row_models import finite_number
 from abstraction.models.chat_model import ChatModel, Message, Request, Sampling, sampling_of
 from abstraction.models.spec import open_classifier, open_entailment
 from abstraction.models.text_scorers import EntailmentModel, TextPair
@@ -501,7 +501,7 @@ class EvaluatorWords:
                 raise UsageError(f"{word[:60]!r} names no evaluator; expected {expected}")
             if words.count(word) > 1:
                 raise UsageError(f"{word} is given twice")
-            share = finite(where)
+            share = finite_number(where)
             if kind == "words" and (share is None or not 0 < share <= 1):
                 raise UsageError(f"words={where[:40]}: expected a share above 0 and up to 1, as words=0.6")
         if self.shots and self.examples is None:
